@@ -1,4 +1,4 @@
-"""What a run may not need is loaded when it is first used: the one place where imports are put off.
+"""What a run may not need is made when it is first used: imports, and regular expressions.
 
 A package that says `__getattr__ = parts_of(__name__)` loads each of its modules when somebody first says
 `package.module`. Beside it, under `TYPE_CHECKING`, it imports them plainly, for the type checker and the layer check.
@@ -6,9 +6,10 @@ A package that says `__getattr__ = parts_of(__name__)` loads each of its modules
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib import import_module  # noqa: TID251 - of names that a plain import stands beside, see above
-from typing import Any, Final
+from typing import Any, AnyStr, Final, cast
 
 loaded: Final = import_module
 """Loads a module by its name: for tables of libraries of which a run needs one."""
@@ -34,3 +35,18 @@ def parts_of(package: str, **elsewhere: str) -> Callable[[str], Any]:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
     return load
+
+
+def regex(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """A regular expression that is compiled when it is first used: a settled request uses 40 of 280 (25 of 230 ms)."""
+    return cast(re.Pattern[AnyStr], _Regex(text, flags))
+
+
+class _Regex:
+    def __init__(self, *given: Any) -> None:
+        self._given = given
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(re.compile(*self._given), name)
+        setattr(self, name, value)  # so that each is asked for once
+        return value

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from codur.context.shown_lines import Sight
+from codur.lazy import regex
 from codur.tools.output_bounds import beginning
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolCall, ToolResult, ToolSpec
@@ -19,8 +19,8 @@ ITEMS = 6
 MIN_CHARS = 300
 _AROUND = 20
 _PLACES, _USES = 3, 20
-_LINES = re.compile(r"(?P<path>.+?)(?::|#L| lines? )(?P<start>\d+)(?:\s*(?:-|to|:|L)+\s*(?P<end>\d+))?")
-_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+_LINES = regex(r"(?P<path>.+?)(?::|#L| lines? )(?P<start>\d+)(?:\s*(?:-|to|:|L)+\s*(?P<end>\d+))?")
+_NAME = regex(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def specs(*, looks: bool, check: bool) -> tuple[ToolSpec, ...]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from codur.batch.challenge_directory import Challenge
 from codur.errors import UsageError
+from codur.lazy import regex
 from codur.structs import Struct
 
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_UNSAFE = regex(r"[^A-Za-z0-9._-]+")
 _MAX_NAME = 100
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -19,6 +18,7 @@ from codur.checks.signature import signature_of
 from codur.checks.stated_conditions import Conditions
 from codur.checks.suites.junit import TestCounts, counts_in, counts_of, is_plain_runner, less, read_report, was_exited
 from codur.config.settings import VerificationSettings
+from codur.lazy import regex
 from codur.python.test_run import TestEnd, TestRun, read_run
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher, ProcessResult
@@ -35,7 +35,7 @@ _ALMOST = 1.0 - 1e-6
 _ENDED_EARLY = "the test run ended before all of it was reported, so its exit status proves nothing"
 _NO_TESTS = "no tests were found to run"
 _NAMED = 3
-_NOT_UNDERSTOOD = re.compile(r"unrecognized arguments|Unknown config option")
+_NOT_UNDERSTOOD = regex(r"unrecognized arguments|Unknown config option")
 
 
 class Checker:

@@ -21,24 +21,25 @@ from posixpath import basename, dirname, join, normpath
 
 from codur.checks.entry import MAKEFILES, TEST_SUPPORT, is_pytest_file, is_test_file
 from codur.errors import WorkspaceError
+from codur.lazy import regex
 from codur.structs import Struct
 from codur.workspace.workspace import Workspace
 
-_WORDS = re.compile(r"[\s;|&<>()'\"=]+")
-_RUNNER = re.compile(r"\b(?:pytest|unittest|test)\b")
-_PARTS = re.compile(r"(\|\|?|&&|(?<![<>])&(?!>)|;|\n|[<$]\(|[()`])")
+_WORDS = regex(r"[\s;|&<>()'\"=]+")
+_RUNNER = regex(r"\b(?:pytest|unittest|test)\b")
+_PARTS = regex(r"(\|\|?|&&|(?<![<>])&(?!>)|;|\n|[<$]\(|[()`])")
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "source", "."})
-_PREFIX = re.compile(r"\w+=\S*|!|\{|time|env|exec|command|nice|if|then|else|do|while|timeout|-\S*|\d+[smh]?")
-_COMPARES = re.compile(r"\b(?:diff|cmp|comm)\b")
-_JUDGE = re.compile(r"(?:check|verify|test|lint)", re.IGNORECASE)
-_EXPECTED = re.compile(r"(?:expected|golden|reference|wanted)|.*\.(?:expected|golden|ref|ans)$", re.IGNORECASE)
-_INPUT = re.compile(r"(?<!<)<\s*([^\s<>(&]+)")
-_OUTPUT = re.compile(r"(?<![2&])>>?\s*([^\s<>&]+)")
-_CONFIG = re.compile(r"(?:-c|-f|--(?:make)?(?:config|rc|settings|file)[\w-]*)[\s=]+([^\s=]+\.(?:ini|cfg|toml|mk|rc))\b")
-_INCLUDES = re.compile(r"^[ \t]*(?:-?include|sinclude|source|\.)[ \t]+([^\n#&|]+)", re.MULTILINE)
+_PREFIX = regex(r"\w+=\S*|!|\{|time|env|exec|command|nice|if|then|else|do|while|timeout|-\S*|\d+[smh]?")
+_COMPARES = regex(r"\b(?:diff|cmp|comm)\b")
+_JUDGE = regex(r"(?:check|verify|test|lint)", re.IGNORECASE)
+_EXPECTED = regex(r"(?:expected|golden|reference|wanted)|.*\.(?:expected|golden|ref|ans)$", re.IGNORECASE)
+_INPUT = regex(r"(?<!<)<\s*([^\s<>(&]+)")
+_OUTPUT = regex(r"(?<![2&])>>?\s*([^\s<>&]+)")
+_CONFIG = regex(r"(?:-c|-f|--(?:make)?(?:config|rc|settings|file)[\w-]*)[\s=]+([^\s=]+\.(?:ini|cfg|toml|mk|rc))\b")
+_INCLUDES = regex(r"^[ \t]*(?:-?include|sinclude|source|\.)[ \t]+([^\n#&|]+)", re.MULTILINE)
 _MOST_INCLUDED = 100  # makefiles include each other in circles
-_RUNS_MAKE = re.compile(r"(?:^|[\s;|&(])g?make\b")
-_RUNS_NPM = re.compile(r"(?:^|[\s;|&(])(?:npm|npx|yarn|pnpm|bun)\b")
+_RUNS_MAKE = regex(r"(?:^|[\s;|&(])g?make\b")
+_RUNS_NPM = regex(r"(?:^|[\s;|&(])(?:npm|npx|yarn|pnpm|bun)\b")
 
 
 class _Part(Struct):

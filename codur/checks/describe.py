@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from codur.lazy import regex
 from codur.types import Attempt, Check, Verdict
 
 KEPT_ATTEMPTS = 8
@@ -12,9 +13,9 @@ DIFF_CHARS = 8_000
 """A longer diff of an attempt is kept without its last hunks."""
 ERROR_CHARS = 4_000
 """Of an attempt."""
-_TERMINAL = re.compile(r"(?:\x1b|#x1B)\[[0-9;?]*[A-Za-z]")
-_NEXT_TEST = re.compile(r"(?<=\n)\n(?=\S+::\S)")
-_NEXT_HUNK = re.compile(r"^(?=@@ |--- .*\n\+\+\+ )", re.MULTILINE)
+_TERMINAL = regex(r"(?:\x1b|#x1B)\[[0-9;?]*[A-Za-z]")
+_NEXT_TEST = regex(r"(?<=\n)\n(?=\S+::\S)")
+_NEXT_HUNK = regex(r"^(?=@@ |--- .*\n\+\+\+ )", re.MULTILINE)
 
 
 def check_text(check: Check | None) -> str:

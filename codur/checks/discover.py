@@ -27,6 +27,7 @@ from codur.checks.entry import (
 from codur.checks.expectation import files_to_edit, stated_output
 from codur.checks.suites.find_suites import Suite, Suites
 from codur.errors import ConfigError, UsageError, WorkspaceError
+from codur.lazy import regex
 from codur.python.test_command import PYTHON, read_command
 from codur.structs import Struct, replace
 from codur.types import Check
@@ -41,7 +42,7 @@ EXPECTED_NAMES = ("expected.txt", "expected_output.txt")
 INPUT_NAME = "input.txt"
 ARGS_NAME = "args.txt"
 NOTHING_FOUND = "no expected output and no tests were found"
-_MAKE_TARGET = re.compile(r"^test\s*:(?!=)", re.MULTILINE)
+_MAKE_TARGET = regex(r"^test\s*:(?!=)", re.MULTILINE)
 _NO_TEST = "no test specified"
 _DECLARING = frozenset({"npm", "make"})
 """Runners whose file says what a test run does; for the others it only names the package."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from codur.errors import WorkspaceError
+from codur.lazy import regex
 from codur.python.project_files import parsed
 from codur.structs import Struct
 
@@ -20,9 +21,9 @@ USUAL_NAMES = ("main.py", "app.py", "__main__.py")
 # they do something when they are run, and are run by tools
 _NO_PROGRAMS = frozenset({"setup.py", "noxfile.py", "__init__.py", "conftest.py"})
 _TEST_DIRECTORIES = frozenset({"tests", "test", "__tests__"})
-_TEST_NAME = re.compile(r"test_.*\.py|.*_test\.(?:py|go)|conftest\.py|.*\.(?:test|spec)\.[cm]?[jt]sx?")
-_PYTEST_NAME = re.compile(r"(?:test_.*|.*_test)\.py")
-_CODE_NAME = re.compile(r".*\.(?:py|go|rs|[cm]?[jt]sx?|sh|rb|java|c|cc|cpp|h|hpp)")
+_TEST_NAME = regex(r"test_.*\.py|.*_test\.(?:py|go)|conftest\.py|.*\.(?:test|spec)\.[cm]?[jt]sx?")
+_PYTEST_NAME = regex(r"(?:test_.*|.*_test)\.py")
+_CODE_NAME = regex(r".*\.(?:py|go|rs|[cm]?[jt]sx?|sh|rb|java|c|cc|cpp|h|hpp)")
 TEST_SUPPORT = frozenset({"conftest.py", "pytest.ini"})
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 MAX_PARSED = 50
@@ -31,11 +32,11 @@ _SETUP_MODULES = frozenset(
     {"sys", "logging", "logger", "log", "warnings", "random", "os", "locale", "signal", "atexit"}
 )
 """Calls on these at the top of a module prepare it; alone they do not make it a program."""
-_GUARD = re.compile(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.MULTILINE)
-_TOP_CALL = re.compile(r"^(?!def\b|class\b|import\b|from\b)(?:(?:for|while)\b.*:|[A-Za-z_]\w*\()", re.MULTILINE)
-_FENCED = re.compile(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
-_PYTHON_NAME = re.compile(r"(?<![\w./~\\-])[\w./-]*\w\.py\b(?![\w/])")
-_CREATES = re.compile(
+_GUARD = regex(r"^if\s+__name__\s*==\s*['\"]__main__['\"]", re.MULTILINE)
+_TOP_CALL = regex(r"^(?!def\b|class\b|import\b|from\b)(?:(?:for|while)\b.*:|[A-Za-z_]\w*\()", re.MULTILINE)
+_FENCED = regex(r"^[ \t]*```.*?(?:^[ \t]*```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_PYTHON_NAME = regex(r"(?<![\w./~\\-])[\w./-]*\w\.py\b(?![\w/])")
+_CREATES = regex(
     r"\b(?:write|create|implement|add|build|make|generate|develop|code|save|put|called|named)\b[^.;!?]*$", re.IGNORECASE
 )
 _MODEL_OF = r"(?i)\b(?:like|similar to|based on|modelled on|as in)\s+(?:the one in\s+)?[`\"']?(?:\./)?{}\b"

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from codur.checks.entry import MAKEFILES, is_test_file
+from codur.lazy import regex
 from codur.structs import Struct
 
 
@@ -20,19 +21,19 @@ def _words(text: str) -> frozenset[str]:
 
 _MUST = r"(?:should|must|shall|(?:has|have|needs?|ought|supposed|expected) to)"
 _PRINT = r"(?:print|output|display)"
-_DEMAND = re.compile(
+_DEMAND = regex(
     rf"\b{_MUST}(?:\s+(?:only|now|just|simply|exactly|instead|be able to))*\s+{_PRINT}(?:\s+out)?\b"
     rf"|\boutput\s+{_MUST}\s+(?:be|look\s+like|read)\b"
     r"|\b(?:expected|desired|correct|required|wanted)\s+(?:program\s+|standard\s+)?output(?:\s+is\b|\s*(?=:))",
     re.IGNORECASE,
 )
-_RUN = re.compile(
+_RUN = regex(
     r"\b(?:when|after|if)\s+(?:(?:I|you|we|it\s+is|it's|one)\s+)?(?:runs?|running|start(?:s|ed)?|executed?)\b"
     r"|\bwith(?:out|\s+no)\s+(?:any\s+)?arguments\b",
     re.IGNORECASE,
 )
 """Runs the whole program: no condition on its output."""
-_CASE = re.compile(
+_CASE = regex(
     r"\b(?:if|when(?:ever)?|unless|otherwise|else|for|given|with|without|each|every|per|on|case|lines?|first|then|also|"
     r"finally|last(?:ly)?|end|until|while|example|eg|sample|format|something|similar|like\s+so|e\.g|about|"
     r"roughly|called|function|method|test|echo|random|usually|starts?|ends?|begins?|contains?)\b"
@@ -40,30 +41,30 @@ _CASE = re.compile(
     re.IGNORECASE,
 )
 """Makes a demand hold for a part of the output, for a case, or only roughly."""
-_LEAD_END = re.compile(r"[^:]{0,40}:?")  # a block follows at once, or it belongs to something else
-_NOT_LEAD_END = re.compile(r"\b(?:but|prints?|printed|however|and|or)\b", re.IGNORECASE)
-_HEADING = re.compile(r"\W*(?:expected|desired|correct|required)(?:\s+(?:output|result))?\W*", re.IGNORECASE)
-_SPEAKS_OF_OUTPUT = re.compile(r"\b(?:output|prints?|printed|result)\b", re.IGNORECASE)
-_PRESENT = re.compile(
+_LEAD_END = regex(r"[^:]{0,40}:?")  # a block follows at once, or it belongs to something else
+_NOT_LEAD_END = regex(r"\b(?:but|prints?|printed|however|and|or)\b", re.IGNORECASE)
+_HEADING = regex(r"\W*(?:expected|desired|correct|required)(?:\s+(?:output|result))?\W*", re.IGNORECASE)
+_SPEAKS_OF_OUTPUT = regex(r"\b(?:output|prints?|printed|result)\b", re.IGNORECASE)
+_PRESENT = regex(
     r"\b(?:currently|actual(?:ly)?|now|moment|today|present(?:ly)?|instead|wrong(?:ly)?|got|gets?|gives|getting|saw|see|"
     r"ran|but|traceback|errors?|fail(?:s|ed)|crash\w*|existing|old|previous(?:ly)?|input|reads?)\b",
     re.IGNORECASE,
 )
 """Words of a line that shows what a program prints today, or what it is given."""
-_PURPOSE = re.compile(
+_PURPOSE = regex(
     r"\b(?:so(?:\s+that)?|that|which|to|makes?)\s+(?:(?:it|[\w.]+\.py)\s+)?(?:prints?|outputs?)\b", re.IGNORECASE
 )
-_FAULT = re.compile(
+_FAULT = regex(
     r"\b(?:fix\w*|bugs?|wrong\w*|broken|errors?|fail\w*|crash\w*|repair\w*|debug\w*|incorrect\w*|why)\b", re.IGNORECASE
 )
 _PLAIN_LANGUAGES = frozenset(
     {"", "text", "txt", "plain", "plaintext", "output", "stdout", "console", "json", "csv", "none"}
 )
-_NO_OUTPUT = re.compile(
+_NO_OUTPUT = regex(
     r"^[ \t]*(?:\.{3}|…|\[(?:\.{3}|…)\])[ \t]*$|^(?:\$|>>>) |^Traceback \(most recent call last\):", re.MULTILINE
 )
-_PLACEHOLDER = re.compile(r"<\w[\w ]*>|\{\w*\}|\.{3}|…|\\|%[sdf]\b|\w\(|^\w+_\w+$|^\w+\.[A-Za-z]\w*$")
-_PIECE = re.compile(
+_PLACEHOLDER = regex(r"<\w[\w ]*>|\{\w*\}|\.{3}|…|\\|%[sdf]\b|\w\(|^\w+_\w+$|^\w+\.[A-Za-z]\w*$")
+_PIECE = regex(
     r"(?:[ \t]+(?:exactly|just|only|the\s+(?:text|line|word|number|value|string)))*[ \t]{0,9}:?[ \t]{0,9}"
     r"(?:`(?P<code>[^`\n]{1,999})`|\"(?P<quote>[^\"\n]{1,999})\"|“(?P<curly>[^”\n]{1,999})”|(?P<bare>[-+]?\d+(?:[.,:]\d+)*%?|[A-Za-z]+)(?!\w))"
 )
@@ -71,13 +72,13 @@ _CONTRAST = (
     r"(?:(?:on|to)\s+(?:the\s+)?(?:stdout|standard\s+output|screen|console|terminal)\b"
     r"|(?:,|\()?\s*(?:and\s+)?(?:but|instead|not|rather|however|yet|currently|while\s+it|got)\b)"
 )
-_AFTER_QUOTE = re.compile(rf"[ \t]*(?:$|\n|[.!;)](?:\s|$)|{_CONTRAST})", re.IGNORECASE)
-_AFTER_BARE = re.compile(rf"[ \t]*(?:$|\n|\.(?:\s|$)|{_CONTRAST})", re.IGNORECASE)
+_AFTER_QUOTE = regex(rf"[ \t]*(?:$|\n|[.!;)](?:\s|$)|{_CONTRAST})", re.IGNORECASE)
+_AFTER_BARE = regex(rf"[ \t]*(?:$|\n|\.(?:\s|$)|{_CONTRAST})", re.IGNORECASE)
 _BARE_WORDS = _words("hello hi yes no true false ok okay done pass fail passed failed success")
 """Output without quotes, rather than a description of it."""
-_FENCE = re.compile(r"^(?P<indent>[ \t]*)(?P<ticks>`{3,}|~{3,})[ \t]*(?P<language>[\w+-]*)[ \t]*$")
-_SENTENCE_END = re.compile(r"[.!?;:](?=\s)|\n")
-_WRAPPED = re.compile(r"(?<![: \t])[ \t]*\n[ \t]*(?![^\w\n]{0,9}\w+(?: \w+)?:)")
+_FENCE = regex(r"^(?P<indent>[ \t]*)(?P<ticks>`{3,}|~{3,})[ \t]*(?P<language>[\w+-]*)[ \t]*$")
+_SENTENCE_END = regex(r"[.!?;:](?=\s)|\n")
+_WRAPPED = regex(r"(?<![: \t])[ \t]*\n[ \t]*(?![^\w\n]{0,9}\w+(?: \w+)?:)")
 """A line end inside a sentence: not after a colon, not before a label (`Actual: …`)."""
 
 
@@ -236,15 +237,13 @@ _BREAK = _STOPS | _words(
     " failures error errors reported shown is are should must checked tested expected required"
 )
 """Words (and signs) between a verb and a file's name after which the file is not what the verb acts on."""
-_DOING = re.compile(r"(?!missing|existing|string)\w+ing")
+_DOING = regex(r"(?!missing|existing|string)\w+ing")
 _ABOUT = _words("for on about through over")
-_JUDGES = re.compile(
-    r"must|should|pass|fail\w*|will|still|errors?|(?!this$|as$|tests$|imports$|cases$|unless$)[a-z]{3,}s"
-)
+_JUDGES = regex(r"must|should|pass|fail\w*|will|still|errors?|(?!this$|as$|tests$|imports$|cases$|unless$)[a-z]{3,}s")
 """What follows a file that demands or says something: verbs in the third person."""
 _AFTER_LIST = _STOPS | _words(", and to so with too as accordingly in") | {""}
-_TOKEN = re.compile(r"(?<![\w./-])[./]{0,3}\w(?:[\w./'-]*\w)?|[.,;:!?&](?=\s|$)|\n\n")
-_ALL_TESTS = re.compile(
+_TOKEN = regex(r"(?<![\w./-])[./]{0,3}\w(?:[\w./'-]*\w)?|[.,;:!?&](?=\s|$)|\n\n")
+_ALL_TESTS = regex(
     r"\b(?:update|edit|change|rewrite|extend|adjust|improve|refactor)\s+"
     r"(?:(?:all|the|our|my|these|existing|unit)\s+){0,3}tests\b(?![/.\w]|\s+(?:pass|must|data))",
     re.IGNORECASE,

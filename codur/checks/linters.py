@@ -20,6 +20,7 @@ from msgspec import convert
 
 from codur.checks.describe import plain
 from codur.errors import Interrupted, WorkspaceError
+from codur.lazy import regex
 from codur.sandbox.launcher import Launcher
 from codur.structs import Struct
 from codur.workspace.workspace import Workspace
@@ -39,7 +40,7 @@ _CACHES = (
 """Variables that name where the programs keep what they found out."""
 _PYTHON = (".py", ".pyi")
 _AT_COLUMN = r"^(?P<path>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?P<text>.+)$"
-_UNREAD = re.compile(r"syntax|cannot parse", re.IGNORECASE)
+_UNREAD = regex(r"syntax|cannot parse", re.IGNORECASE)
 """In what is said of a file that could not be read as code: nothing else was looked for in it."""
 
 

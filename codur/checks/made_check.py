@@ -17,26 +17,27 @@ from itertools import chain, count
 from posixpath import basename, dirname
 
 from codur.checks.entry import is_pytest_file, is_test_code
+from codur.lazy import regex
 from codur.python.test_run import TestEnd, narrowed
 from codur.types import Check, Verdict
 
 MOST_CHARS = 8_000  # it is shown in later requests
-_FRAME = re.compile(r"^(?P<path>[^\s:][^:\n]*\.py):\d+: in ", re.MULTILINE)
-_ERROR = re.compile(r"^E\s+(?P<type>[A-Za-z_][\w.]*)(?::[ ]*(?P<words>.*))?$", re.MULTILINE)
-_ASSERT = re.compile(r"\A[^\n]*\n(?:(?!E)[^\n]*\n)*E\s+assert\b")
+_FRAME = regex(r"^(?P<path>[^\s:][^:\n]*\.py):\d+: in ", re.MULTILINE)
+_ERROR = regex(r"^E\s+(?P<type>[A-Za-z_][\w.]*)(?::[ ]*(?P<words>.*))?$", re.MULTILINE)
+_ASSERT = regex(r"\A[^\n]*\n(?:(?!E)[^\n]*\n)*E\s+assert\b")
 """What a report begins with after its last frame if an `assert` failed."""
 _NOT_TOLD = "NoneType"
-_EXCEPTION = re.compile(r"\b[A-Za-z]\w*(?:Error|Exception|Warning|Interrupt|Exit|Iteration)\b")
-_MISSING = re.compile(
+_EXCEPTION = regex(r"\b[A-Za-z]\w*(?:Error|Exception|Warning|Interrupt|Exit|Iteration)\b")
+_MISSING = regex(
     r"""cannot import name '(\w+)'|No module named '(?:\w+\.)*(\w+)'|name '(\w+)' is not defined"""
     r"""|has no attribute '(\w+)'|unexpected keyword argument '(\w+)'"""
 )
-_HANGS = re.compile(
+_HANGS = regex(
     r"\b(?:hang\w*|hung|forever|endless\w*|infinite\w*|never (?:end|return|finish|stop)\w*|freez\w*|slow\w*|loops?"
     r"|deadlock\w*|time ?out|does(?:n't| not) (?:end|return|finish|stop))\b",
     re.IGNORECASE,
 )
-_ELSEWHERE = re.compile(r"(?:^|/)(?:site-packages|dist-packages|\.venv|venv|\.tox|\.nox)/|^(?:\.\.)?/")
+_ELSEWHERE = regex(r"(?:^|/)(?:site-packages|dist-packages|\.venv|venv|\.tox|\.nox)/|^(?:\.\.)?/")
 # pytest's own, which give nothing of the project
 _PLAIN_FIXTURES = frozenset("self cls request tmp_path tmpdir capsys capfd caplog monkeypatch recwarn".split())
 _FILE_NAME_CHARS = 60

@@ -6,26 +6,27 @@ import re
 from hashlib import sha256
 from typing import Literal
 
+from codur.lazy import regex
 from codur.types import Difference
 
 MAX_CHARS = 400  # it is compared, recorded with each attempt, and shown
 
 _VARYING_VALUES: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"), "<uuid>"),
-    (re.compile(r"\b0x[0-9a-fA-F]+\b"), "<address>"),
+    (regex(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"), "<uuid>"),
+    (regex(r"\b0x[0-9a-fA-F]+\b"), "<address>"),
 )
 # Paths come first: their names can look like anything that follows.
 _REPLACED: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"(?:[A-Za-z]:)?(?:/[\w.@+~-]+)+/?"), "<path>"),
+    (regex(r"(?:[A-Za-z]:)?(?:/[\w.@+~-]+)+/?"), "<path>"),
     *_VARYING_VALUES,
-    (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"), "<time>"),
-    (re.compile(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"), "<time>"),
-    (re.compile(r"\b\d+(?:\.\d+)?\s?(?:ms|s|sec|seconds)\b"), "<duration>"),
+    (regex(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"), "<time>"),
+    (regex(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"), "<time>"),
+    (regex(r"\b\d+(?:\.\d+)?\s?(?:ms|s|sec|seconds)\b"), "<duration>"),
     # An edit moves lines: the same failure further down is the same failure.
-    (re.compile(r"\bline \d+"), "line <n>"),
-    (re.compile(r"\bpid[ =:]+\d+"), "pid <n>"),
-    (re.compile(r"((?:127\.0\.0\.1|localhost):)\d+"), r"\1<port>"),
-    (re.compile(r"\s+"), " "),
+    (regex(r"\bline \d+"), "line <n>"),
+    (regex(r"\bpid[ =:]+\d+"), "pid <n>"),
+    (regex(r"((?:127\.0\.0\.1|localhost):)\d+"), r"\1<port>"),
+    (regex(r"\s+"), " "),
 )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from codur.checks.entry import MAKEFILES, is_test_code
 from codur.checks.pristine import MAX_BYTES
 from codur.checks.suites.junit import TestCounts
+from codur.lazy import regex
 from codur.types import Check
 from codur.workspace.workspace import Workspace
 
@@ -23,11 +24,9 @@ _SHADOWED = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "exceptiongro
 """Modules that the test run must not take from the workspace."""
 _ROOTS = frozenset({"src", "lib"})
 _SHADOWS = tuple(path for name in sorted(_SHADOWED) for path in (f"{name}.py", f"{name}/__init__.py"))
-_SECTION = re.compile(
-    r"^[ \t]*\[+\s*(?:tool\s*[:.]\s*)?[\"']?pytest\b[^\n]*\n?(?:(?![ \t]*\[)[^\n]*\n?)*", re.MULTILINE
-)
-_NOISE = re.compile(r"^\s*(?:[#;].*)?$")  # comments and empty lines, which may change
-_MAKE = re.compile(r"\bg?make\b")
+_SECTION = regex(r"^[ \t]*\[+\s*(?:tool\s*[:.]\s*)?[\"']?pytest\b[^\n]*\n?(?:(?![ \t]*\[)[^\n]*\n?)*", re.MULTILINE)
+_NOISE = regex(r"^\s*(?:[#;].*)?$")  # comments and empty lines, which may change
+_MAKE = regex(r"\bg?make\b")
 _FORBIDDEN = r"(?i)(?:\bnot|n't|n’t|\bnever|\bwithout|\bno)\b(?:[^.;!?]|\.(?=\w))*{}"
 
 

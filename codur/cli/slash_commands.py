@@ -10,6 +10,7 @@ from textwrap import wrap
 from typing import Final, Literal
 
 from codur.errors import UsageError
+from codur.lazy import regex
 from codur.structs import Struct
 
 Sets = Literal["", "quit", "help", "context", "compact", "cost", "choice"]
@@ -134,9 +135,7 @@ def _split(name: str, rest: str) -> list[str]:
         raise UsageError(f"/{name}: a quotation mark is not closed", remedy="Close it, or leave it out.") from error
 
 
-_UNDO = re.compile(
-    r"(please )?(undo|revert)( (that|it|this|the last( one| task| change)?|your last change))?[.!]?", re.I
-)
+_UNDO = regex(r"(please )?(undo|revert)( (that|it|this|the last( one| task| change)?|your last change))?[.!]?", re.I)
 
 
 def _without_marks(line: str) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from codur.config.resources import resource_path
 from codur.errors import ConfigError
+from codur.lazy import regex
 
-_HOLE = re.compile(r"\{\{(\w+)\}\}")
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+_HOLE = regex(r"\{\{(\w+)\}\}")
+_NAME = regex(r"[a-z0-9][a-z0-9._-]*")
 
 
 class PromptLibrary:

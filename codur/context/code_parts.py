@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
+from codur.lazy import regex
 from codur.structs import Struct, replace
 from codur.tools.code.definitions import Defined, definitions_in
 from codur.tools.code.syntax_trees import grammar_of
@@ -13,7 +13,7 @@ from codur.tools.tool import ToolError
 MAX_PARTS = 2_000
 SPLIT_LINES = 40
 """A class with more lines is shown method by method."""
-_LINE_END = re.compile(r"\r\n?|\n")
+_LINE_END = regex(r"\r\n?|\n")
 
 
 class Part(Struct, kw_only=False):

@@ -11,21 +11,22 @@ import sys
 from collections.abc import Iterator
 
 from codur.context.file_order import standing
+from codur.lazy import regex
 from codur.structs import Struct
 from codur.tools.code.syntax_trees import Syntax, SyntaxDefinition, grammar_of
 
 MODULE = ""
 """The name of what is outside of all definitions."""
-_DEFINITION = re.compile(r"^([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+([^\W\d]\w*)", re.MULTILINE)
-_CONSTANT = re.compile(r"^([^\W\d]\w*)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
-_OUTDENTED = re.compile(r"^[^\s#)\]}]", re.MULTILINE)
-_NAME = re.compile(r"[^\W\d]\w{2,}")
-_IMPORT = re.compile(
+_DEFINITION = regex(r"^([ \t]*)(?:async[ \t]+)?(def|class)[ \t]+([^\W\d]\w*)", re.MULTILINE)
+_CONSTANT = regex(r"^([^\W\d]\w*)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
+_OUTDENTED = regex(r"^[^\s#)\]}]", re.MULTILINE)
+_NAME = regex(r"[^\W\d]\w{2,}")
+_IMPORT = regex(
     r"^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n#;]*)|import[ \t]+([^\n#;]+))", re.MULTILINE
 )
-_BASES = re.compile(r"[ \t]*class[ \t]+\w+[ \t]*\(([^()]*)")
-_DELEGATE = re.compile(r"\b(?:self|cls|super\([^()]*\))\.([^\W\d]\w*)")
-_COMMENT = re.compile(r"#[^\n]*")
+_BASES = regex(r"[ \t]*class[ \t]+\w+[ \t]*\(([^()]*)")
+_DELEGATE = regex(r"\b(?:self|cls|super\([^()]*\))\.([^\W\d]\w*)")
+_COMMENT = regex(r"#[^\n]*")
 
 
 class Block(Struct):

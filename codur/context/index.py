@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import posixpath
-import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from codur.context.file_facts import Facts, facts_of
 from codur.errors import WorkspaceError
+from codur.lazy import regex
 from codur.structs import Struct
 from codur.tools.code.syntax_trees import family_of, grammar_of
 from codur.workspace.workspace import Workspace
@@ -20,8 +20,8 @@ MAX_CHARS = 200_000
 _MAX_LINEAGE = 12
 _ENTRIES = frozenset({"index", "mod", "lib"})
 """Files that stand for their folder."""
-_WORDS = re.compile(r"\w[\w-]*(?:\.\w+){0,9}(?=/)|\w[\w-]*")
-_SUFFIX = re.compile(r"\.(?:[cm]?[jt]sx?|[ch])$|^import\b(?:\s+static\b)?")
+_WORDS = regex(r"\w[\w-]*(?:\.\w+){0,9}(?=/)|\w[\w-]*")
+_SUFFIX = regex(r"\.(?:[cm]?[jt]sx?|[ch])$|^import\b(?:\s+static\b)?")
 _NO_WORDS = frozenset({"crate", "super", "self", "std", "as"})
 _SOURCE_DIRECTORIES = ("", "src", "lib")
 

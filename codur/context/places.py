@@ -5,22 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
+from codur.lazy import regex
 from codur.structs import Struct
 
-_FRAME = re.compile(r'File "([^"\n]+)", line (\d+)(?:, in (\S+))?')
+_FRAME = regex(r'File "([^"\n]+)", line (\d+)(?:, in (\S+))?')
 """A frame as Python prints it."""
-_COLON = re.compile(r"^[ \t]*(?:-->[ \t]*)?([\w./+@-]+\.\w+):(\d+)(?::\d+)?(?::? in (\w+))?", re.MULTILINE)
+_COLON = regex(r"^[ \t]*(?:-->[ \t]*)?([\w./+@-]+\.\w+):(\d+)(?::\d+)?(?::? in (\w+))?", re.MULTILINE)
 """A frame as pytest prints it, and `file:line` at the beginning of a line as compilers and most test runners do."""
-_ELSEWHERE = re.compile(
+_ELSEWHERE = regex(
     r"(?:\bat (?P<package>(?:[\w$]+\.)*)[\w$]+\.(?P<method>[\w$<>]+)\()?"
     r"(?<![\w./+@-])(?P<path>[\w./+@-]*[\w+@-]\.(?:[cm]?[jt]sx?|go|rs|java|[ch]))(?::|\()(?P<line>\d+)(?!\w)"
 )
 """`file:line` or `file(line` of other languages anywhere in a line: stacks of JavaScript, Go and Java, panics of Rust,
 failed assertions of C. Java tells the package and the file's name alone."""
-_TEST_ID = re.compile(r"^(?:FAILED |ERROR )?([\w./-]+?)::(?:(\w+)::)?(\w+)", re.MULTILINE)
+_TEST_ID = regex(r"^(?:FAILED |ERROR )?([\w./-]+?)::(?:(\w+)::)?(\w+)", re.MULTILINE)
 """`tests/test_a.py::TestX::test_y`, or the same as a report has it: `tests.test_a.TestX::test_y`."""
 MAX_PLACES = 40
-_HUNK = re.compile(r"@@ -(\d+)")
+_HUNK = regex(r"@@ -(\d+)")
 _HUNK_CONTEXT = 3
 
 

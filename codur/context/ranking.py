@@ -18,6 +18,7 @@ from collections.abc import Collection, Mapping, Sequence
 from codur.context.file_order import standing
 from codur.context.index import Node, View
 from codur.context.places import Place
+from codur.lazy import regex
 from codur.tools.code.syntax_trees import family_of
 
 # Chosen, as the weights below are: none was measured by itself.
@@ -31,12 +32,12 @@ MAX_HOMES = 6
 """A name that more blocks define, none of them imported, tells nothing."""
 _OUTWARDS = 0.7
 """The weight of a frame of a traceback, relative to the frame that it calls."""
-_IDENTIFIER = re.compile(
+_IDENTIFIER = regex(
     r"`([^`\n]{2,80})`|\b([^\W\d]\w*)(?=\()|\b(\w*[a-z0-9]_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*)\b"
 )
 TestRun = tuple[bool, Collection[tuple[str, int]]]
-_WORD = re.compile(r"[^\W\d_]{3,}")
-_PARTS = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{3,}")
+_WORD = regex(r"[^\W\d_]{3,}")
+_PARTS = regex(r"[A-Z]?[a-z]{2,}|[A-Z]{3,}")
 _PLAIN_WORDS = frozenset(
     """
     add all and any are bug but can code does fail fails fix for from get has have how its make not now off one out

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from codur.config.settings import Profile
 from codur.context.brief import CodingBrief
+from codur.lazy import regex
 from codur.llm.tokens import estimate_tokens
 from codur.structs import Struct, replace
 from codur.types import ToolSpec
@@ -21,10 +22,8 @@ _AROUND_EDITS = 1500
 """What a model thinks and says beside its edits, in tokens."""
 _LINE_TOKENS = 12
 _SITUATION_TOKENS = 200
-_STUB = re.compile(
-    r'raise NotImplementedError|^ *(?:async )?def .*:\n(?: +""".*"""\n)? +(?:pass|\.\.\.)$', re.MULTILINE
-)
-_CLASS = re.compile(r"^[ \t]*(?:\w+[ \t]+)*(?:class|struct|interface|trait|impl|enum)\b", re.MULTILINE)
+_STUB = regex(r'raise NotImplementedError|^ *(?:async )?def .*:\n(?: +""".*"""\n)? +(?:pass|\.\.\.)$', re.MULTILINE)
+_CLASS = regex(r"^[ \t]*(?:\w+[ \t]+)*(?:class|struct|interface|trait|impl|enum)\b", re.MULTILINE)
 
 
 class Room(Struct, kw_only=False):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from codur.lazy import regex
 from codur.mcp.server_text import one_line
 from codur.structs import Struct
 
@@ -21,8 +21,8 @@ MAX_SCHEMA = 16_384
 _PREFIX = "mcp"
 _MAX_NAME = 64
 """Model services accept names of this length, of letters, digits, `_` and `-`."""
-_TOOL_NAME = re.compile(r"[!-~]{1,128}")
-_ODD = re.compile(r"[^A-Za-z0-9_-]")
+_TOOL_NAME = regex(r"[!-~]{1,128}")
+_ODD = regex(r"[^A-Za-z0-9_-]")
 _DIGITS = 8
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[ -/]*[0-~])")
+from codur.lazy import regex
+
+_ESCAPES = regex(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _LINE_ENDS = {"\u2028": "\n", "\u2029": "\n", "\r": "\n"}
 

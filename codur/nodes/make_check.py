@@ -12,6 +12,7 @@ from codur.context.brief import CodingBrief, question_text
 from codur.context.selection import Want
 from codur.errors import LimitReached, ModelError, WorkspaceError
 from codur.events import Note, TestMade
+from codur.lazy import regex
 from codur.nodes.parts.attempt_verdict import check_before, given_up, seen_before, tried
 from codur.nodes.parts.sources import Material, inputs, material, objective
 from codur.nodes.parts.updates import current_step, go, may_make_check
@@ -25,7 +26,7 @@ TRIES = 2
 """Tests that are asked for: one, and one more that knows what became of it."""
 _EXAMPLES = 60
 """Test files that are looked into for one that is like what is to be written."""
-_WORD = re.compile(r"[A-Za-z_]\w{3,}")
+_WORD = regex(r"[A-Za-z_]\w{3,}")
 _HEAD_ROOM = 800
 """Tokens for the instructions."""
 

@@ -14,25 +14,26 @@ import warnings
 from collections.abc import Collection
 from typing import Any
 
+from codur.lazy import regex
 from codur.parsing.fences import fenced_blocks
 from codur.parsing.json_text import bracket_end, plain
 
 _NAME = r"[A-Za-z_][\w.-]{0,99}"
-_INVOKED = re.compile(
+_INVOKED = regex(
     rf"<(?:function=(?P<name>{_NAME})|invoke\s+name=[\"'](?P<named>{_NAME})[\"'])\s*>"
     r"(?P<body>\s*(?:<parameter\b.*?)?)</(?:function|invoke)>",
     re.DOTALL,
 )
-_PARAMETER = re.compile(
+_PARAMETER = regex(
     rf"\s*<parameter(?:=(?P<key>{_NAME})|\s+name=[\"'](?P<named>{_NAME})[\"'])\s*>(?P<text>.*?)</parameter>\s*",
     re.DOTALL,
 )
-_OPENED = re.compile(rf"<(?:function={_NAME}\s*>\s*<parameter\b|invoke\s+name=)")
-_MISTRAL = re.compile(rf"\[TOOL_CALLS\]\s*(?P<name>{_NAME})\s*(?:\[ARGS\])?\s*(?=\{{)")
-_LINE = re.compile(rf"[ \t]*(?P<name>{_NAME})\(.{{0,20000}}\)[ \t;]*")
+_OPENED = regex(rf"<(?:function={_NAME}\s*>\s*<parameter\b|invoke\s+name=)")
+_MISTRAL = regex(rf"\[TOOL_CALLS\]\s*(?P<name>{_NAME})\s*(?:\[ARGS\])?\s*(?=\{{)")
+_LINE = regex(rf"[ \t]*(?P<name>{_NAME})\(.{{0,20000}}\)[ \t;]*")
 _CALL_FENCES = frozenset({"tool_code", "tool_call", "tool_calls"})
 _CODE_FENCES_KEPT = _CALL_FENCES | {"", "json", "jsonc", "json5", "jsonl", "xml"}
-_NEXT = re.compile(
+_NEXT = regex(
     r"(?P<mark><tool_call>|<function=|<invoke\s|<\|message\|>|\[TOOL_CALLS\])"
     rf"|(?P<line>^[ \t]*{_NAME}\(.*\)[ \t;]*$)|(?P<fence>^[ \t]*(?:`{{3,}}|~{{3,}})[^\n`]*$)"
     r"|(?P<inline>(?<!`)`[^`\n]+`(?!`))|(?P<open>[{\[])",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from codur.lazy import regex
 from codur.structs import Struct
 
-_THINK = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_OPEN_THINK = re.compile(r"\A\s*<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE)
-_THINK_END = re.compile(r"\A(?:(?!<think).)*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"^[ \t]*(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)$")
+_THINK = regex(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_OPEN_THINK = regex(r"\A\s*<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE)
+_THINK_END = regex(r"\A(?:(?!<think).)*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_FENCE = regex(r"^[ \t]*(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)$")
 
 
 class Block(Struct):

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 import warnings
 from typing import Any
 
+from codur.lazy import regex
 from codur.parsing.fences import fenced_blocks, strip_thinking
 from codur.structs import Struct
 
-_STARTS_VALUE = re.compile(r"""[{\[]\s*(?:["'{\[\]}]|-?\d|true|false|null|\Z)""")
+_STARTS_VALUE = regex(r"""[{\[]\s*(?:["'{\[\]}]|-?\d|true|false|null|\Z)""")
 _CLOSING = {"{": "}", "[": "]"}
 _CONSTANTS = {"true": True, "false": False, "null": None}
-_BEFORE_CLOSING = re.compile(r"\s*[}\]]")
+_BEFORE_CLOSING = regex(r"\s*[}\]]")
 _JSON_FENCES = frozenset({"", "json", "jsonc", "json5", "jsonl", "tool_call", "tool_calls"})
 _UNREADABLE = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError)
 _MOST_STARTS = 500

@@ -14,6 +14,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from codur.lazy import regex
 from codur.parsing.call_forms import (
     Call,
     CallsError,
@@ -32,14 +33,14 @@ from codur.types import ToolCall
 REPLACE_FILE = "replace_file_content"
 _NAME_KEYS = ("name", "tool", "tool_name")
 _ARGUMENT_KEYS = ("arguments", "args", "parameters", "input")
-_NAME = re.compile(r"[A-Za-z_][\w.-]*")
-_TAGGED = re.compile(r"<tool_call>(?P<body>.*?)(?P<end></tool_call>|\Z)", re.DOTALL)
-_FUNCTION = re.compile(
+_NAME = regex(r"[A-Za-z_][\w.-]*")
+_TAGGED = regex(r"<tool_call>(?P<body>.*?)(?P<end></tool_call>|\Z)", re.DOTALL)
+_FUNCTION = regex(
     r"(?:<function=)?(?P<name>[A-Za-z_][\w.-]*)\s*>?\s*(?P<body>\{.*?\})\s*(?P<end></function>)", re.DOTALL
 )
-_BEGIN = re.compile(r"[{\[<]|```|(?:\w+\s+)?to=|[A-Za-z_][\w.-]*\s*[({]")
-_END = re.compile(r"[}\])>`]\Z")
-_CHANNEL = re.compile(
+_BEGIN = regex(r"[{\[<]|```|(?:\w+\s+)?to=|[A-Za-z_][\w.-]*\s*[({]")
+_END = regex(r"[}\])>`]\Z")
+_CHANNEL = regex(
     r"to=(?:functions\.)?(?P<name>[A-Za-z_][\w.-]*)[^{}]*?<\|message\|>\s*(?P<body>\{.*?)(?P<end><\|\w+\|>|\Z)",
     re.DOTALL,
 )
@@ -228,7 +229,7 @@ _LONGEST_LINE = 2_000
 _FILE = r"(?:the\s+)?(?:file\s+)?(?:@?[\w./+\-]*\w\.\w{1,8}|`[^`]+`|\"[^\"]+\"|'[^']+')"
 _TEXT = r"(?:`[^`]*`|\"[^\"]*\"|'[^']*'|[^`\"'\s](?:[^`\"']*[^`\"'\s])?)"
 _FORMS = tuple(
-    (re.compile(form, re.IGNORECASE), tool)
+    (regex(form, re.IGNORECASE), tool)
     for form, tool in (
         (rf"(?:read|open|show)\s+(?P<path>{_FILE})", "read_file"),
         (rf"write\s+(?P<content>{_TEXT})\s+to\s+(?P<path>{_FILE})", "write_file"),
@@ -239,7 +240,7 @@ _FORMS = tuple(
         (rf"(?:delete|remove)\s+(?P<path>{_FILE})", "delete_file"),
     )
 )
-_LEADING = re.compile(r"^(?:the\s+)?(?:file\s+)?@?", re.IGNORECASE)
+_LEADING = regex(r"^(?:the\s+)?(?:file\s+)?@?", re.IGNORECASE)
 _PATHS = frozenset({"path", "source", "target"})
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from codur.lazy import regex
 from codur.llm.model import ChatRequest
 from codur.parsing.code import code_from_text
 from codur.parsing.fences import strip_thinking
@@ -11,7 +10,7 @@ from codur.planning.replies import Asker, messages
 from codur.structs import Struct
 from codur.types import Message
 
-_NONE = re.compile(r"\A\W*NONE\b\W*(?P<reason>[^\n]*)")
+_NONE = regex(r"\A\W*NONE\b\W*(?P<reason>[^\n]*)")
 _OUTPUT_CHARS = 2_000
 
 

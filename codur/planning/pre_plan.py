@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from codur.checks.describe import check_text, verdict_line
 from codur.context.file_order import standing
+from codur.lazy import regex
 from codur.llm.model import ChatRequest
 from codur.planning.plans.full_plan import PlanningBrief, discovery_text, file_list, signature
 from codur.planning.replies import Asker, PrePlanReply, argument_values, messages
@@ -17,7 +18,7 @@ ANSWER_TOKENS = 700
 PROMPT_CHARS = 4000
 TEMPERATURE = 0.2
 SHOWN_TESTS, LINE_CHARS = 5, 400
-_ERROR = re.compile(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Failed)\b.*|assert .*)$", re.MULTILINE)
+_ERROR = regex(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Failed)\b.*|assert .*)$", re.MULTILINE)
 
 
 class Workers(Struct):

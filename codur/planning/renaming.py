@@ -6,12 +6,13 @@ import re
 
 from codur.checks.entry import is_test_code
 from codur.errors import WorkspaceError
+from codur.lazy import regex
 from codur.types import Step
 from codur.workspace.workspace import Workspace
 
 _MAX_FILES = 2_000
 _NAME = r"[`'\"]?([A-Za-z_]\w*)(?:\(\))?[`'\"]?"
-_REQUEST = re.compile(
+_REQUEST = regex(
     rf"(?:please )?rename (?:the )?(?:(?:function|class|constant|variable|symbol|name) )?{_NAME} (?:to|into|as) {_NAME}"
     r"(?: everywhere| throughout(?: the (?:project|code|codebase))?| in (?:all (?:the )?files|the (?:whole )?project))"
     r"[.!]?",

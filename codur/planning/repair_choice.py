@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from codur.errors import ModelAnswerError
+from codur.lazy import regex
 from codur.llm.model import ChatRequest
 from codur.patches import Patch
 from codur.planning.narrowing import ToolCandidate
@@ -22,8 +23,8 @@ DIFF_CHARS = 1500
 INPUT_CHARS = 300
 SOURCE_CHARS = 6000
 LINES_AROUND = 30
-_NUMBER = re.compile(r"\d+")
-_HUNK = re.compile(r"^@@ -(\d+)", re.MULTILINE)
+_NUMBER = regex(r"\d+")
+_HUNK = regex(r"^@@ -(\d+)", re.MULTILINE)
 
 
 async def choose_patch(prompt: str, patches: Sequence[Patch], sources: Mapping[str, str], asker: Asker) -> int | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from codur.lazy import regex
 from codur.python.project_files import (
     assigned_values,
     called_name,
@@ -23,13 +24,13 @@ from codur.python.project_files import (
 )
 from codur.structs import Struct
 
-_PIECE = re.compile(r"""[^\s"'\\$`;&|<>()*?~#]|'[^']*'|"[^"$`\\]*"|(?<=\S)[~#]""")
-_SUBSTITUTION = re.compile(r"\{(posargs|args)(?::([^{}]*))?\}")
-_HERE = re.compile(r"\{(?:toxinidir|tox_root|root)\}")
+_PIECE = regex(r"""[^\s"'\\$`;&|<>()*?~#]|'[^']*'|"[^"$`\\]*"|(?<=\S)[~#]""")
+_SUBSTITUTION = regex(r"\{(posargs|args)(?::([^{}]*))?\}")
+_HERE = regex(r"\{(?:toxinidir|tox_root|root)\}")
 _TEST_SESSIONS = ("tests", "test", "unit", "unit_tests", "pytest", "py", "dev")
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
-_ASSIGNED = re.compile(r"^(\w+)\s*(?:\?|:{1,2})?=\s*(.*)$", re.MULTILINE)
-_USED = re.compile(r"\$[({](\w+)[)}]")
+_ASSIGNED = regex(r"^(\w+)\s*(?:\?|:{1,2})?=\s*(.*)$", re.MULTILINE)
+_USED = regex(r"\$[({](\w+)[)}]")
 
 
 class Declared(Struct):

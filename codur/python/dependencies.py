@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from codur.lazy import regex
 from codur.python.installed import distributions, normal_name
 from codur.python.project_files import ProjectFiles, read_ini, read_project, read_text, table, words
 from codur.structs import Struct
 
-_NAME = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^]]*])?([^;#]*)(?:;(.*))?")
-_TESTING = re.compile(r"(?:unit|dev|ci)?[-_]?tests?(?:ing|s)?|dev(?:elop(?:ment)?)?|all", re.IGNORECASE)
+_NAME = regex(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^]]*])?([^;#]*)(?:;(.*))?")
+_TESTING = regex(r"(?:unit|dev|ci)?[-_]?tests?(?:ing|s)?|dev(?:elop(?:ment)?)?|all", re.IGNORECASE)
 _REQUIREMENTS = (
     "requirements.txt", "requirements-dev.txt", "requirements-test.txt", "requirements-tests.txt",
     "requirements_dev.txt", "requirements_test.txt", "dev-requirements.txt", "test-requirements.txt",

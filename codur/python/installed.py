@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from codur.lazy import regex
 from codur.python.project_files import parsed, read_ini, read_text
 from codur.sandbox.backends.system_paths import is_environment, link_chain
 
-_DISTRIBUTION = re.compile(r"(?P<name>.+?)(?:-[^-]+)*\.(?:dist-info|egg-info)")
-_VERSION = re.compile(r"python(3\.\d+)")
-_SEPARATORS = re.compile(r"[-_.]+")
+_DISTRIBUTION = regex(r"(?P<name>.+?)(?:-[^-]+)*\.(?:dist-info|egg-info)")
+_VERSION = regex(r"python(3\.\d+)")
+_SEPARATORS = regex(r"[-_.]+")
 
 
 def normal_name(name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,6 +10,7 @@ from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
 
+from codur.lazy import regex
 from codur.python.dependencies import declared_dependencies, lacking
 from codur.python.installed import is_importable
 from codur.python.project_files import read_text, read_toml, table
@@ -19,7 +19,7 @@ from codur.sandbox.launcher import Launcher
 from codur.structs import Struct
 
 _NAMES = ("python3", "python")
-_VERSION = re.compile(r"[0-9][\w.+-]*")
+_VERSION = regex(r"[0-9][\w.+-]*")
 _SHOWN_NAMES = 4
 
 

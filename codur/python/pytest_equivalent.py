@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
+from codur.lazy import regex
 from codur.python.installed import installed_plugins
 from codur.python.project_files import read_text
 from codur.python.test_command import PYTHON, TestCommand, read_argv
 from codur.structs import Struct
 
-_SETTINGS_MODULE = re.compile(r"DJANGO_SETTINGS_MODULE['\"]\s*,\s*['\"]([\w.]+)")
-_OWN_TESTS = re.compile(r"^[ \t]*def load_tests\b", re.MULTILINE)
+_SETTINGS_MODULE = regex(r"DJANGO_SETTINGS_MODULE['\"]\s*,\s*['\"]([\w.]+)")
+_OWN_TESTS = regex(r"^[ \t]*def load_tests\b", re.MULTILINE)
 _FLAGS = frozenset(
     {"-v", "-q", "-f", "-b", "-c", "--verbose", "--quiet", "--failfast", "--buffer", "--catch", "--locals"}
 )

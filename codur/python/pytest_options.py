@@ -6,11 +6,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from codur.lazy import regex
 from codur.structs import Struct
 
 SEARCH_VARIABLES = {"PYTHONHASHSEED": "0"}
 """Environment variables of a run of tests in a search."""
-_UNRECOGNIZED = re.compile(r"unrecognized arguments: (.*)")
+_UNRECOGNIZED = regex(r"unrecognized arguments: (.*)")
 _UNKNOWN_SETTING = "Unknown config option"
 
 

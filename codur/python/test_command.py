@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from codur.lazy import regex
 from codur.python.declared_commands import Declared, declared_command, simple_words
 from codur.structs import Struct, replace
 
 Kind = Literal["pytest", "unittest", "doctest", "django", "script"]
 PYTHON = "{python}"
-_VARIABLE = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
-_PYTHON_NAME = re.compile(r"python3?")
-_OWN_PYTHON = re.compile(r"(?:\./)?\.?v?env/bin/python(?:3(?:\.\d+)?)?")
-_PYTHON_FLAGS = re.compile(r"-[uBEsSOIbdvq]+|-(?:W|X)\S+")
+_VARIABLE = regex(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
+_PYTHON_NAME = regex(r"python3?")
+_OWN_PYTHON = regex(r"(?:\./)?\.?v?env/bin/python(?:3(?:\.\d+)?)?")
+_PYTHON_FLAGS = regex(r"-[uBEsSOIbdvq]+|-(?:W|X)\S+")
 _PYTHON_VALUED = frozenset({"-W", "-X"})
 _COVERAGE_VALUED = frozenset(
     {"--source", "--include", "--omit", "--rcfile", "--context", "--data-file", "--concurrency", "--debug"}

@@ -19,6 +19,7 @@ from codur.checks.confirmation.confirm import Change, confirm
 from codur.checks.signature import normalised
 from codur.errors import LimitReached, WorkspaceError
 from codur.events import Emit
+from codur.lazy import regex
 from codur.python.pytest_equivalent import search_argv
 from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.candidates.history import undone
@@ -46,7 +47,7 @@ __all__ = ["RepairOutcome", "search"]
 
 Past = Callable[[Mapping[str, str]], History]
 
-_SAID = re.compile(r"^E .*", re.MULTILINE)
+_SAID = regex(r"^E .*", re.MULTILINE)
 _MAX_UNKNOWN_FILES = 20
 _NAMED, _NAMED_IN_TEST, _TABLE_IN_TEST, _CHANGED = 1.3, 1.15, 2.0, 1.3
 """How much more a line is suspected for each reason."""

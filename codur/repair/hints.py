@@ -11,22 +11,23 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from codur.lazy import regex
 from codur.repair.evidence.tracing import Line
 from codur.repair.suspicion.mentions import named_lines
 from codur.structs import Struct
 
 _EARLIER = 3.0
 """How much earlier a kind of mistake that a hint names is judged, and a place."""
-_SUSPECTS = re.compile(
+_SUSPECTS = regex(
     r"\b(?:looks? like|seems?|probably|perhaps|maybe|may be|might|could be|likely|i think|i guess|i bet|i suspect"
     r"|suspect\w*|off[- ]by[- ]one|fence ?post|typo|misspel\w+|bug|fault|mistake|culprit|wrong|forg[eo]t\w*|swapped"
     r"|mixed up|inverted|vermut\w+|wahrscheinlich|vielleicht|scheint|sieht .{0,20}aus|fehler|falsch\w*|vergessen)\b",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n")
-_FILE = re.compile(r"[\w./-]*\w\.py\b(?::(\d+))?")
-_LINE = re.compile(r"\bline (\d+)\b", re.IGNORECASE)
-_QUOTED = re.compile(r"`([^`\n]{1,80})`")
+_SENTENCE = regex(r"(?<=[.!?;])\s+|\n")
+_FILE = regex(r"[\w./-]*\w\.py\b(?::(\d+))?")
+_LINE = regex(r"\bline (\d+)\b", re.IGNORECASE)
+_QUOTED = regex(r"`([^`\n]{1,80})`")
 
 
 class _Kind(Struct):

@@ -6,6 +6,8 @@ import os
 import re
 from collections.abc import Mapping
 
+from codur.lazy import regex
+
 _ALLOWED: frozenset[str] = frozenset(
     {
         "PATH",
@@ -40,9 +42,9 @@ _LOCALE = frozenset(
     for name in "ALL ADDRESS COLLATE CTYPE IDENTIFICATION MEASUREMENT MESSAGES MONETARY NAME NUMERIC PAPER "
     "TELEPHONE TIME".split()
 )
-_LOCALE_VALUE = re.compile(r"[\w.@-]{0,40}", re.ASCII)  # any text could travel in such a variable, keys included
-_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
-_SECRET_VALUE = re.compile(
+_LOCALE_VALUE = regex(r"[\w.@-]{0,40}", re.ASCII)  # any text could travel in such a variable, keys included
+_SECRET_NAME = regex(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
+_SECRET_VALUE = regex(
     r"AKIA[0-9A-Z]{16}|gh[pousr]_\w{20,}|github_pat_\w{20,}|(?:sk|gsk|pk|rk)[-_][\w-]{16,}|xox[abprs]-[\w-]{10,}"
     r"|eyJ[\w-]{10,}\.[\w-]{10,}|://[^/\s:@]+:[^/\s@]+@|-----BEGIN "
 )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from codur.errors import CodurError
+from codur.lazy import regex
 
-_NAME = re.compile(r"codur-[a-z]+-(\d+)-\w+")
+_NAME = regex(r"codur-[a-z]+-(\d+)-\w+")
 
 
 def temporary_base(environ: Mapping[str, str]) -> str:

@@ -15,13 +15,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from codur.errors import StateError
+from codur.lazy import regex
 
 PRIVATE_FILE = 0o600
 PRIVATE_DIRECTORY = 0o700
 COMMON_FILE = 0o666
 """Less what the umask takes away: as files are made usually."""
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_TEMPORARY = re.compile(r"\..*\.codur-([1-9][0-9]{0,9})-[0-9a-f]{16}\.tmp", re.DOTALL)
+_TEMPORARY = regex(r"\..*\.codur-([1-9][0-9]{0,9})-[0-9a-f]{16}\.tmp", re.DOTALL)
 _MAX_STEM_BYTES = 180  # of the 255 that a name may have, with what is added to it
 
 

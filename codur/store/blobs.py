@@ -5,15 +5,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from codur.errors import StateError
+from codur.lazy import regex
 from codur.store.atomic import PRIVATE_DIRECTORY, PRIVATE_FILE, state_errors, sync_directory, temporary_name
 from codur.store.flock import shared
 
-_REFERENCE = re.compile(r"[0-9a-f]{64}")
+_REFERENCE = regex(r"[0-9a-f]{64}")
 _BLOCK = 1 << 20
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 LOCK_NAME = ".lock"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import shutil
 import time
 from collections import Counter
@@ -16,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 
+from codur.lazy import regex
 from codur.store.atomic import state_errors
 from codur.store.blobs import LOCK_NAME
 from codur.store.directory import StateDirectory
@@ -25,7 +25,7 @@ from codur.store.run_records import RunStore
 from codur.store.workspace_lock import running
 from codur.structs import Struct
 
-_REFERENCE = re.compile(rb"[0-9a-f]{64}")
+_REFERENCE = regex(rb"[0-9a-f]{64}")
 _REFERRING = ("journal.jsonl", "base.json")
 _REMOVING = ".removing-"
 _LATELY_S = 3600.0  # longer than a run takes from putting a content to referring to it

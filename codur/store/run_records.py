@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -26,13 +25,14 @@ from typing import Any
 from msgspec import to_builtins
 
 from codur.errors import UsageError
+from codur.lazy import regex
 from codur.store.append_log import AppendLog
 from codur.store.atomic import PRIVATE_DIRECTORY, state_errors, write_private
 from codur.store.directory import StateDirectory
 from codur.store.run_record import RunRecord, UnusableRecord, record_from
 from codur.structs import Struct, replace
 
-_ID = re.compile(r"\d{8}-\d{4}-[a-z2-7]{3,}")
+_ID = regex(r"\d{8}-\d{4}-[a-z2-7]{3,}")
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 _MAX_BYTES = 16_000_000  # a result with long outputs; more is no record
 _RECORD, _RESULT, _PLAN = "run.json", "result.json", "plan.yaml"

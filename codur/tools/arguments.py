@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
-import re
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, Field
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from codur.lazy import regex
 from codur.structs import is_data
 from codur.tools.flow.io_kinds import described
 from codur.tools.synonyms import meant
 from codur.tools.tool import ToolError
 
 _JSON_TYPES: dict[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
-_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_WHOLE_NUMBER = regex(r"-?[0-9]{1,18}")
 _MOST = 10**18
 """Whole numbers are smaller than this; Python refuses to write out those of more than 4,300 digits."""
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_SURROGATE = regex(r"[\ud800-\udfff]")
 _NAMES: dict[type, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
 

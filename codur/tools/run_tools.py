@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import glob
-import re
 from collections.abc import Iterable, Iterator
 from typing import Annotated
 
+from codur.lazy import regex
 from codur.python.pytest_runner import pytest_runner
 from codur.structs import replace
 from codur.tools.flow.outputs import CheckResult, ProgramResult
@@ -14,8 +14,8 @@ from codur.tools.tool import RUNNING_TASKS, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 from codur.workspace.workspace import Workspace
 
-_WORD = re.compile(r"[^\s;|&<>()'\"=`]+")
-_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_WORD = regex(r"[^\s;|&<>()'\"=`]+")
+_QUOTED = regex(r"'([^']*)'|\"([^\"]*)\"")
 
 
 def require_none_named(words: Iterable[str], workspace: Workspace) -> None:
@@ -59,7 +59,7 @@ def _refuse(names: Iterable[str], workspace: Workspace) -> None:
         raise ToolError("refused", f"{named} may hold keys or passwords, which no model is shown")
 
 
-_COUNT = re.compile(r"(?<!\d)(\d+) (passed|failed|errors?|skipped)")
+_COUNT = regex(r"(?<!\d)(\d+) (passed|failed|errors?|skipped)")
 _PYTEST_NO_TESTS = 5
 _Tests = Arg("Test files, directories or test ids; all tests if left out.", "python_path", "directory")
 

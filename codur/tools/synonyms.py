@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any, Final
+
+from codur.lazy import regex
 
 _CODE = "code content contents new_content new_source source_code source implementation text body"
 
@@ -55,7 +56,7 @@ SYNONYMS: Final[Mapping[str, str]] = {
     "url": "address href link uri",
 }
 """By the argument, or by the tool and the argument where that of other tools has not the same ones."""
-_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CAPITAL = regex(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def meant(tool: str, members: Collection[str], given: Mapping[str, Any]) -> dict[str, Any]:

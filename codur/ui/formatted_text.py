@@ -14,6 +14,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 from rich.theme import Theme
 
+from codur.lazy import regex
 from codur.ui.sanitise import sanitise
 from codur.ui.styled_lines import Line, Style, cells
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _COLOURS = "ansi_dark"
 """The terminal's own sixteen colours: they fit whatever background it has."""
 _THEME = Theme({"markdown.code": "cyan", "markdown.h1": "bold", "markdown.h2": "bold", "markdown.item.bullet": "dim"})
-_FENCE = re.compile(r"^ {0,3}(```|~~~).*?^ {0,3}\1[^\n]*$|^(?: {4}|\t)[^\n]*$", re.DOTALL | re.MULTILINE)
+_FENCE = regex(r"^ {0,3}(```|~~~).*?^ {0,3}\1[^\n]*$|^(?: {4}|\t)[^\n]*$", re.DOTALL | re.MULTILINE)
 _BESIDE_WORDS = 10
 """Columns that lists and quotations may take beside a word."""
 _WIDEST = 100

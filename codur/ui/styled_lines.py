@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable
 from typing import Literal
 
+from codur.lazy import regex
 from codur.structs import Struct
 from codur.ui.sanitise import Shown, sanitise
 
-_WORD = re.compile(r"\S+")
-_BEFORE = re.compile(r"[ │]*(?:> )?\| |[ │]*")
+_WORD = regex(r"\S+")
+_BEFORE = regex(r"[ │]*(?:> )?\| |[ │]*")
 """What stands before a line's words: a bar behind which foreign text is kept, or space."""
 LEAST_OF_SENTENCES = 14
 """Columns of the terminal that a table's column of sentences takes at least."""

@@ -6,14 +6,15 @@ import codecs
 import logging
 import re
 
+from codur.lazy import regex
 from codur.structs import Struct
 from codur.web.fetch import Fetched
 from codur.web.page_errors import ExtraMissing
 
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
-_TEXT_TYPES = re.compile(r"text/.*|application/(?:.*\+)?(?:json|xml|yaml|x-yaml|toml|javascript|ecmascript|x-sh)")
-_LOOKS_LIKE_HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
-_META_CHARSET = re.compile(rb"<meta[^>]{1,200}?charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
+_TEXT_TYPES = regex(r"text/.*|application/(?:.*\+)?(?:json|xml|yaml|x-yaml|toml|javascript|ecmascript|x-sh)")
+_LOOKS_LIKE_HTML = regex(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_META_CHARSET = regex(rb"<meta[^>]{1,200}?charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _SNIFFED = 1024
 _LATIN = frozenset({"iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii", "iso8859-1"})

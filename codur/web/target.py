@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from urllib.parse import SplitResult, urljoin, urlsplit
 
+from codur.lazy import regex
 from codur.structs import Struct
 from codur.web.page_errors import FetchRefused
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 MAX_URL_CHARS = 4096
-_FORBIDDEN = re.compile(r"[\x00-\x20\x7f-\xa0\\\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ud800-\udfff]")
-_HOST = re.compile(
-    r"(?=.{1,253}\.?$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.?"
-)
-_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+_FORBIDDEN = regex(r"[\x00-\x20\x7f-\xa0\\\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ud800-\udfff]")
+_HOST = regex(r"(?=.{1,253}\.?$)([a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?\.?")
+_NUMBER = regex(r"[0-9]+|0x[0-9a-f]*")
 _REMEDY = "Give a full address such as https://example.org/page."
 
 

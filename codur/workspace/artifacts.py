@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from pathlib import Path
 
 from codur.errors import WorkspaceError
+from codur.lazy import regex
 from codur.store.atomic import PRIVATE_DIRECTORY, write_private
 
-_REFERENCE = re.compile(r"[0-9a-f]{64}")
+_REFERENCE = regex(r"[0-9a-f]{64}")
 
 
 class ArtifactStore:

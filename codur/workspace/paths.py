@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 import unicodedata
 from pathlib import Path
 
@@ -12,13 +11,14 @@ from codur.config.protected import PROTECTED_NAMES as PROTECTED_NAMES
 from codur.config.protected import fold as fold
 from codur.config.protected import fold_path as fold_path
 from codur.config.protected import has_protected_name as has_protected_name
+from codur.lazy import regex
 from codur.workspace.problems import FileError, from_os_error
 
 MAX_NAME_BYTES = 255
 MAX_PATH_BYTES = 4095
 """What Linux and macOS allow at most (NAME_MAX, PATH_MAX without its final NUL); macOS allows less for a path."""
 
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_SURROGATE = regex(r"[\ud800-\udfff]")
 
 
 def normalise(root: Path, path: str | Path) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import posixpath
 import re
 
-_SECRET_NAME = re.compile(
+from codur.lazy import regex
+
+_SECRET_NAME = regex(
     r"\.env|\.env\..*|.*\.env|\.envrc|\.netrc|\.pgpass|\.npmrc|\.pypirc|\.htpasswd|\.git-credentials"
     r"|credentials|credentials\.(?:json|ya?ml|toml|ini)|secrets?\.(?:json|ya?ml|toml|ini|env)|service[-_]account.*\.json"
     r"|\.dockercfg|\.dockerconfigjson|id_(?:rsa|dsa|ecdsa|ed25519)|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg)",
     re.IGNORECASE,
 )
-_PATTERN_OF_ONE = re.compile(r".*(?:example|sample|template|dist)", re.IGNORECASE)
+_PATTERN_OF_ONE = regex(r".*(?:example|sample|template|dist)", re.IGNORECASE)
 _PRIVATE_DIRECTORIES = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".azure"})
 
 

@@ -7,17 +7,17 @@ byte order mark come back when it is encoded over the old bytes.
 from __future__ import annotations
 
 import codecs
-import re
 from collections import Counter
 from difflib import SequenceMatcher
 
+from codur.lazy import regex
 from codur.structs import Struct
 from codur.workspace.problems import FileError
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_COOKIE = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
-_BLANK_OR_COMMENT = re.compile(rb"^[ \t\f]*(?:#.*)?$")
-_BINARY_CONTROL = re.compile(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f]")
+_LINE_END = regex(r"\r\n|\n|\r")
+_COOKIE = regex(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_BLANK_OR_COMMENT = regex(rb"^[ \t\f]*(?:#.*)?$")
+_BINARY_CONTROL = regex(rb"[\x00-\x07\x0e-\x1a\x1c-\x1f]")
 _PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
 _CAREFUL_PRODUCT = 1_000_000  # the matcher takes the product of both lengths; beyond, it may pass over common lines
 

@@ -8,7 +8,6 @@ style alone, by their hashes, and no requests.
 from __future__ import annotations
 
 import json
-import re
 from base64 import b64encode
 from collections.abc import Sequence
 from hashlib import sha256
@@ -24,6 +23,7 @@ from codur.batch.reports.report_text import UNSEEN, cut, encodable, visible
 from codur.batch.reports.totals import TIER_WORDS, totals_of
 from codur.batch.results.challenge_record import ChallengeResult, RouteEntry
 from codur.batch.results.kept_run import kept_place
+from codur.lazy import regex
 
 MAX_DATA_BYTES = 4_500_000
 """The size that the data is brought below, by cutting its long texts, as far as that goes."""
@@ -34,7 +34,7 @@ _STEP_LIMIT = 300
 _STEPS, _FILES, _NOTES = 40, 40, 10
 """How many of them are shown."""
 _ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-_PLACE = re.compile(r"\{\{(\w+)\}\}")
+_PLACE = regex(r"\{\{(\w+)\}\}")
 
 
 def page(results: Sequence[ChallengeResult], *, title: str) -> str:

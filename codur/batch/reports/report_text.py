@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_SPACE = re.compile(r"\s+")
+from codur.lazy import regex
+
+_SURROGATE = regex("[\ud800-\udfff]")
+_NOT_XML = regex("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SPACE = regex(r"\s+")
 # Controls, BiDi and zero-width characters: they act on a reader's eye instead of being seen.
-UNSEEN = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]|~$#!])")
+UNSEEN = regex("[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+_MARKDOWN = regex(r"([\\`*_{}\[\]|~$#!])")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 REPLACEMENT = "\ufffd"

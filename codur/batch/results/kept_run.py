@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from codur.batch.setup import Keeping
 from codur.batch.work import file_name
 from codur.errors import StateError, UsageError
 from codur.events import Emit, Event
+from codur.lazy import regex
 from codur.redaction import Redactor
 from codur.sandbox.scratch import remove_tree
 from codur.session.record.run_recording import summary_of
@@ -28,7 +28,7 @@ from codur.structs import replace
 from codur.types import RunResult, Task
 
 RUNS, EXCHANGE, LOG, ATTEMPTS = "runs", "exchange.jsonl", "codur_debug.log", "attempts.txt"
-_PLAIN = re.compile(rf"{RUNS}/[A-Za-z0-9_-][A-Za-z0-9._-]*")
+_PLAIN = regex(rf"{RUNS}/[A-Za-z0-9_-][A-Za-z0-9._-]*")
 """The form of `ChallengeResult.kept`: results may be anyone's, and it becomes a link."""
 
 

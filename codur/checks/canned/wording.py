@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 from difflib import SequenceMatcher
 
+from codur.lazy import regex
+
 SIMILAR = 0.6
 MAX_COMPARED_CHARS = 500  # `SequenceMatcher` takes the square of the length
 
-FIGURES = re.compile(r"\d+")
-WORD = re.compile(r"\w+")
-_FENCE = re.compile(r"(?P<lead>[^\n]*\n?)[ \t]*```.*?(?:```|\Z)", re.DOTALL)
-_TELLS_TEXT = re.compile(r"\b(print|exactly|verbatim|text|following|banner|message)", re.IGNORECASE)
-_TELLS_RESULT = re.compile(r"\b(expected|output)\b", re.IGNORECASE)
-_EXPECTATION = re.compile(
-    r"\b(?:expected|desired|output)\b[^:\n]{0,40}:.*?(?=\n[ \t]*\n|\Z)", re.IGNORECASE | re.DOTALL
-)
+FIGURES = regex(r"\d+")
+WORD = regex(r"\w+")
+_FENCE = regex(r"(?P<lead>[^\n]*\n?)[ \t]*```.*?(?:```|\Z)", re.DOTALL)
+_TELLS_TEXT = regex(r"\b(print|exactly|verbatim|text|following|banner|message)", re.IGNORECASE)
+_TELLS_RESULT = regex(r"\b(expected|output)\b", re.IGNORECASE)
+_EXPECTATION = regex(r"\b(?:expected|desired|output)\b[^:\n]{0,40}:.*?(?=\n[ \t]*\n|\Z)", re.IGNORECASE | re.DOTALL)
 
 
 def lines_of(text: str) -> list[str]:

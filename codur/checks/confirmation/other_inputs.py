@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from posixpath import basename
 
+from codur.lazy import regex
 from codur.workspace.workspace import Workspace
 
-_READS = re.compile(rb"\binput\s*\(|\bstdin\b|\bfileinput\b|/dev/stdin|\bopen\s*\(\s*0\b")
-_NUMBER = re.compile(rb"\d+")
-_WORD = re.compile(rb"[A-Za-z]+")
+_READS = regex(rb"\binput\s*\(|\bstdin\b|\bfileinput\b|/dev/stdin|\bopen\s*\(\s*0\b")
+_NUMBER = regex(rb"\d+")
+_WORD = regex(rb"[A-Za-z]+")
 
 
 def is_read(stdin_file: str, before: Mapping[str, bytes | None], workspace: Workspace) -> bool:

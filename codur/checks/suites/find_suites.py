@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from codur.checks.entry import MAKEFILES, is_pytest_file, is_test_file
 from codur.errors import WorkspaceError
+from codur.lazy import regex
 from codur.python.parts import choose_part, find_parts
 from codur.python.project_files import read_ini
 from codur.python.pytest_settings import PytestSettings, pytest_settings
@@ -21,20 +22,20 @@ from codur.structs import Struct
 if TYPE_CHECKING:
     from codur.workspace.workspace import Workspace
 
-_TEST_TEXT = re.compile(
+_TEST_TEXT = regex(
     r"^[ \t]*(?:async )?def test|\bTestCase\b|^[ \t]*class Test"
     r"|^[Tt]est\w*\s*=|^from [\w.]+ import \*|^[ \t]*>>> ",
     re.MULTILINE,
 )
-_MAY_TEST = re.compile(r"^class \w+\(|\bglobals\(|\bsetattr\(|^from \S*test\S* import ", re.MULTILINE)
+_MAY_TEST = regex(r"^class \w+\(|\bglobals\(|\bsetattr\(|^from \S*test\S* import ", re.MULTILINE)
 """In files whose tests are inherited, imported, or made as they are loaded."""
-_NOT_COLLECTED = re.compile(r"(?:^|/)(?:\.[^/]*|[^/]*\.egg|build|dist|node_modules|venv)/")
+_NOT_COLLECTED = regex(r"(?:^|/)(?:\.[^/]*|[^/]*\.egg|build|dist|node_modules|venv)/")
 """Directories that pytest leaves out unless the project's settings name others."""
-_CASE = re.compile(r"\bTestCase\b")
-_DJANGO_TESTS = re.compile(r"\bdjango\.test\b|\brest_framework\.test\b")
-_DJANGO_SETTINGS = re.compile(r"\bDJANGO_SETTINGS_MODULE\b")
-_EXAMPLE = re.compile(r"^[ \t]*>>> \S", re.MULTILINE)
-_DOCTEST_OPTION = re.compile(r"--doctest-(?:modules|glob)")
+_CASE = regex(r"\bTestCase\b")
+_DJANGO_TESTS = regex(r"\bdjango\.test\b|\brest_framework\.test\b")
+_DJANGO_SETTINGS = regex(r"\bDJANGO_SETTINGS_MODULE\b")
+_EXAMPLE = regex(r"^[ \t]*>>> \S", re.MULTILINE)
+_DOCTEST_OPTION = regex(r"--doctest-(?:modules|glob)")
 _TOOLS = (("tox.ini", "tox"), ("noxfile.py", "nox"), *((name, "make test") for name in MAKEFILES))
 _MAX_MODULES = 500  # they are words of one command line
 _MAX_READ = 1_000

@@ -8,6 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from codur.checks.describe import cut, plain
+from codur.lazy import regex
 from codur.python.test_run import TestRun
 from codur.structs import Struct, replace
 
@@ -110,17 +111,17 @@ def _text(problem: ElementTree.Element) -> str:
     return cut(plain(problem.text or problem.get("message") or "").strip(), FAILURE_CHARS)
 
 
-_PASSED = re.compile(r"\b(\d+) passed\b")
-_FAILED = re.compile(r"\b(\d+) (?:failed|errors?)\b")
-_UNITTEST_RAN = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
-_UNITTEST_BAD = re.compile(r"^FAILED \((.+)\)", re.MULTILINE)
-_UNITTEST_COUNT = re.compile(r"(?:failures|errors)=(\d+)")
-_UNITTEST_SKIPPED = re.compile(r"^(?:OK|FAILED|NO TESTS RAN) \(.*?skipped=(\d+)", re.MULTILINE)
+_PASSED = regex(r"\b(\d+) passed\b")
+_FAILED = regex(r"\b(\d+) (?:failed|errors?)\b")
+_UNITTEST_RAN = regex(r"^Ran (\d+) tests? in ", re.MULTILINE)
+_UNITTEST_BAD = regex(r"^FAILED \((.+)\)", re.MULTILINE)
+_UNITTEST_COUNT = regex(r"(?:failures|errors)=(\d+)")
+_UNITTEST_SKIPPED = regex(r"^(?:OK|FAILED|NO TESTS RAN) \(.*?skipped=(\d+)", re.MULTILINE)
 _UNITTEST_UNLOADED = "ImportError: Failed to import test module"
-_PYTEST_CLOSING = re.compile(r"^=* ?((?:\d+ [a-z]+, )*\d+ [a-z]+) in [\d.]+s\b", re.MULTILINE)
-_PYTEST_RAN = re.compile(r"(\d+) (?:passed|failed|xfailed|xpassed)\b")
-_PYTEST_EXITED = re.compile(r"^!+ _pytest\.outcomes\.Exit\b", re.MULTILINE)
-_PLAIN_RUNNER = re.compile(r"(?:\S*python[\d.]*\s+-m\s+)?(?:pytest|unittest)(?:\s[^|&;<>()$`]*)?")
+_PYTEST_CLOSING = regex(r"^=* ?((?:\d+ [a-z]+, )*\d+ [a-z]+) in [\d.]+s\b", re.MULTILINE)
+_PYTEST_RAN = regex(r"(\d+) (?:passed|failed|xfailed|xpassed)\b")
+_PYTEST_EXITED = regex(r"^!+ _pytest\.outcomes\.Exit\b", re.MULTILINE)
+_PLAIN_RUNNER = regex(r"(?:\S*python[\d.]*\s+-m\s+)?(?:pytest|unittest)(?:\s[^|&;<>()$`]*)?")
 _TAIL_CHARS = 4000
 
 

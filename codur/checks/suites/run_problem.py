@@ -8,6 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
+from codur.lazy import regex
 from codur.python.dependencies import declared_dependencies, lacking
 from codur.python.installed import normal_name
 from codur.python.layout import import_roots, modules_in
@@ -18,13 +19,13 @@ from codur.types import Check, Verdict
 ProblemKind = Literal["not_installed", "not_here", "not_collected", "no_tests", "passed"]
 ENVIRONMENT: frozenset[ProblemKind] = frozenset({"not_installed", "not_here"})
 """Kinds that no change of the program mends."""
-_NOT_FOUND = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
-_COLLECTING = re.compile(
+_NOT_FOUND = regex(r"ModuleNotFoundError: No module named '([\w.]+)'")
+_COLLECTING = regex(
     r"(?:ERROR collecting|ImportError while loading conftest|Failed to import test module:) '?([^\s']+)"
 )
-_ERROR = re.compile(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Warning|Exit)(?:: .*)?)$", re.MULTILINE)
-_NAME = re.compile(r"[A-Za-z_]\w+")
-_LACKS = re.compile(r"(\S+) is not installed")
+_ERROR = regex(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Warning|Exit)(?:: .*)?)$", re.MULTILINE)
+_NAME = regex(r"[A-Za-z_]\w+")
+_LACKS = regex(r"(\S+) is not installed")
 _SHOWN_NAMES = 6
 _DISTRIBUTIONS = {
     "yaml": "pyyaml", "pil": "pillow", "bs4": "beautifulsoup4", "cv2": "opencv-python", "sklearn": "scikit-learn",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json as json_module
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -23,6 +22,7 @@ from codur.config.reading.agent_files import SUFFIX, shipped_names, user_agents
 from codur.config.settings import AgentConfig, Settings
 from codur.errors import UsageError
 from codur.events import ignore
+from codur.lazy import regex
 from codur.llm.pool import ModelPool
 from codur.llm.pool_options import PoolOptions
 from codur.llm.profiles.auto import server_problem
@@ -32,7 +32,7 @@ from codur.types import Limits, RunResult, Task
 from codur.ui.output_formats import show
 from codur.ui.shown.tables import AgentRow, agents_table
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+_NAME = regex(r"[a-z0-9][a-z0-9._-]*")
 _TRIAL_TASK = "Fix main.py: it must print the mean of the even numbers in the list, as expected.txt has it."
 _TRIAL_FILES = {
     "main.py": """\

@@ -9,7 +9,6 @@ Imports PyYAML where there is a file to read.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,12 @@ from codur.config.reading.origin import Place, Source
 from codur.config.resources import resource_path
 from codur.config.settings import AgentConfig, Settings
 from codur.errors import ConfigError
+from codur.lazy import regex
 
 DIRECTORY = "agents"
 SUFFIX = ".yaml"
 _MAX_FILES = 200
-_WORD = re.compile(r"[\w.-]+")
+_WORD = regex(r"[\w.-]+")
 
 
 def user_agents(config_home: Path) -> Path:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from codur.config.reading.origin import Problem, did_you_mean, shown
 from codur.config.settings import AgentConfig, Settings
 from codur.config.tool_names import GONE, RENAMED, TOOL_NAMES
+from codur.lazy import regex
 
-PLACE = re.compile(r"\{\{|\}\}|\{([a-z_]+)\}")
+PLACE = regex(r"\{\{|\}\}|\{([a-z_]+)\}")
 """A named place; doubled braces stand for one."""
 PLACES = ("prompt", "prompt_file", "workspace", "model", "permissions", "model_option")
 WORD_LISTS = ("permissions", "model_option")
 """Places that stand for any number of words, and are words of their own."""
 ANSWER_KEYS = ("text", "error", "prompt_tokens", "cached_tokens", "completion_tokens", "cost_usd")
 
-_SERVERS = re.compile(r"mcp__(.+?)__.")
+_SERVERS = regex(r"mcp__(.+?)__.")
 """A tool of an MCP server; whether the server has it is known when it is asked."""
 
 _Problem = tuple[str, str, str]

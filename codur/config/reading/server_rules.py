@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from codur.config.reading.origin import Problem
 from codur.config.settings import McpServer
+from codur.lazy import regex
 
 NAME = r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*"
 MAX_NAME = 24
@@ -16,7 +17,7 @@ _HEADER = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
 _OURS = frozenset(
     {"accept", "accept-encoding", "connection", "content-length", "content-type", "host", "te", "upgrade"}
 )
-_LOCAL = re.compile(r"http://(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?(/|$)")
+_LOCAL = regex(r"http://(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?(/|$)")
 
 
 def server_problems(servers: Mapping[str, McpServer]) -> Iterator[Problem]:

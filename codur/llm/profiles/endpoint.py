@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from codur.errors import ConfigError
+from codur.lazy import regex
 from codur.redaction import secrets_of
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 GROQ_URL = "https://api.groq.com"
 ANTHROPIC_URL = "https://api.anthropic.com"
 OPENAI_HOST = "https://api.openai.com"
-_SDK_PATHS = {"groq": re.compile(r"(/openai)?(/v1)?/*$"), "anthropic": re.compile(r"(/v1)?/*$")}
+_SDK_PATHS = {"groq": regex(r"(/openai)?(/v1)?/*$"), "anthropic": regex(r"(/v1)?/*$")}
 """What the SDKs append themselves."""
 _OWN_URLS = {"groq": ("GROQ_BASE_URL", GROQ_URL), "anthropic": ("ANTHROPIC_BASE_URL", ANTHROPIC_URL)}
-_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HEADER_NAME = regex(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 # the transport sets them, and two of one are refused or misread
 _OWN_HEADERS = frozenset({"host", "content-length", "content-type", "transfer-encoding", "connection"})
 _LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from codur.lazy import regex
 from codur.parsing.json_values import mapping, read_json
 from codur.structs import Struct
 
@@ -16,7 +17,7 @@ LOOK_S = 1.0
 """A server that is there answers such a request at once."""
 MAX_BYTES = 1 << 20  # whoever answers on that port may be anything
 _PIECE = 1 << 14
-_NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
+_NUM_CTX = regex(r"^num_ctx\s+(\d+)", re.MULTILINE)
 _NOT_FOR_CHAT = ("embed", "rerank", "whisper", "bge-", "minilm", "clip")
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from codur.lazy import regex
 from codur.llm.model import ChatReply
 from codur.llm.rate_limit import Quota, Unit
 from codur.llm.request_failure import ServiceFailure
@@ -21,21 +22,21 @@ from codur.structs import Struct, replace
 _UNITS: tuple[Unit, ...] = ("requests", "tokens", "input_tokens", "output_tokens")
 _MOST = 1e12  # more is no figure but a fault
 _BEHIND = "llm_provider-"
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|us|µs|ns|d|h|m|s)")
+_PART = regex(r"(\d+(?:\.\d+)?)(ms|us|µs|ns|d|h|m|s)")
 _SECONDS = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-_SAID = re.compile(r"tokens per min\w* \(\w+\): Limit ([\d,]+), (?:Used ([\d,]+), )?Requested ([\d,]+)", re.IGNORECASE)
-_TOO_LONG = re.compile(
+_SAID = regex(r"tokens per min\w* \(\w+\): Limit ([\d,]+), (?:Used ([\d,]+), )?Requested ([\d,]+)", re.IGNORECASE)
+_TOO_LONG = regex(
     r"context_length_exceeded|exceed_context_size|maximum context length|context limit|prompt (?:is )?too long"
     r"|input is too long|exceeds? (?:the |your |this )?(?:model's )?(?:available |maximum )?context"
     r"|context (?:length|window|size) (?:is |was )?exceeded",
     re.IGNORECASE,
 )
-_WINDOW = re.compile(
+_WINDOW = regex(
     r"(?:maximum context length (?:is|of)|available context size \(|context window of|context length of(?: only)?"
     r"|tokens >|\+ [\d,]+ >)\s*([\d,]+)|([\d,]+) maximum context length",
     re.IGNORECASE,
 )
-_PROMPT = re.compile(
+_PROMPT = regex(
     r"(?:resulted in|contains|Requested tokens \(|exceed context limit:) ?([\d,]+)|([\d,]+) tokens\)? (?:>|exceeds)",
     re.IGNORECASE,
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from codur.errors import ModelUnavailable
+from codur.lazy import regex
 from codur.llm.model import ChatReply, ChatRequest
 from codur.structs import Struct
 
@@ -122,11 +122,11 @@ class ReplayedModel:
 
 
 _VARYING = (
-    (re.compile(r"0x[0-9a-fA-F]{6,}"), "0x…"),
-    (re.compile(r"\b\d{8}-\d{4}-[a-z2-7]{3,}\b"), "<run>"),
-    (re.compile(r"(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[^\s\"':,)\]]*/"), "<temporary>/"),
-    (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"), "<time>"),
-    (re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|s|seconds?|min)\b"), "<seconds>"),
+    (regex(r"0x[0-9a-fA-F]{6,}"), "0x…"),
+    (regex(r"\b\d{8}-\d{4}-[a-z2-7]{3,}\b"), "<run>"),
+    (regex(r"(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[^\s\"':,)\]]*/"), "<temporary>/"),
+    (regex(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"), "<time>"),
+    (regex(r"\b\d+(?:\.\d+)? ?(?:ms|s|seconds?|min)\b"), "<seconds>"),
 )
 
 

@@ -8,10 +8,10 @@ mark for the service's cache; a conversation that goes on with tool results has 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from codur.lazy import regex
 from codur.llm.services.chat_request import clean, temperature, tool_choice, without_calls
 from codur.llm.tokens import answer_tokens
 from codur.parsing.json_values import at, items, text
@@ -25,7 +25,7 @@ Blocks = list[dict[str, Any]]
 
 _CACHE: Mapping[str, Any] = {"cache_control": {"type": "ephemeral"}}
 _CHOICES = {"auto": "auto", "required": "any", "none": "none"}
-_FOREIGN = re.compile(r"[^A-Za-z0-9_-]")
+_FOREIGN = regex(r"[^A-Za-z0-9_-]")
 _FINISH = {
     "end_turn": "stop",
     "stop_sequence": "stop",

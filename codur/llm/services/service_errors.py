@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from codur.lazy import regex
 from codur.llm.rate_limits.told_limits import is_too_long, retry_after, said_limit
 from codur.llm.request_failure import FailureKind, ServiceFailure
 from codur.llm.request_retry import spoken
@@ -41,12 +42,12 @@ _STATUS_OF_WORD: dict[str, int] = {
 """The types and codes of errors that services tell within an answer, where there is no status any more."""
 _UNKNOWN_STATUS = 500
 _WRONG_ADDRESS_CODES = frozenset({"unknown_url"})
-_WRONG_ADDRESS = re.compile(r"(?:(?:file|page|path|url|route) )?not found\W*|invalid url\b.*", re.IGNORECASE)
+_WRONG_ADDRESS = regex(r"(?:(?:file|page|path|url|route) )?not found\W*|invalid url\b.*", re.IGNORECASE)
 """All that a server says of a path: llama.cpp's has an error object for it as for a model."""
 _UNKNOWN_KEY_TYPES = frozenset({"no_db_connection"})
 """LiteLLM without a database, with status 400, for every key but its own."""
-_UNKNOWN_MODEL = re.compile(r"(?:invalid|unknown|not a valid) model\b|\bmodel .{0,99}does not exist", re.IGNORECASE)
-_ANSWER_FORMAT = re.compile(r"response_format|json_schema|output_config", re.IGNORECASE)
+_UNKNOWN_MODEL = regex(r"(?:invalid|unknown|not a valid) model\b|\bmodel .{0,99}does not exist", re.IGNORECASE)
+_ANSWER_FORMAT = regex(r"response_format|json_schema|output_config", re.IGNORECASE)
 _KIND_OF_STATUS: dict[int, FailureKind] = {
     401: "key",
     402: "quota",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+from codur.lazy import regex
+
 LONGEST_WORD = 4096  # some languages put no blanks between words
 """What has no white space for so long is shown all the same."""
 
 _THOUGHT = "<think>"
 _THOUGHT_END = "</think>"
-_WORDS = re.compile(r"^.*\s", re.DOTALL)
+_WORDS = regex(r"^.*\s", re.DOTALL)
 _DATA = ("{", "[", "```json", "<tool_call")
 """How an answer begins that is not for people."""
 

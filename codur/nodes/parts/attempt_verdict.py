@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 
 from codur.checks.confirmation.confirm import Change, confirm
@@ -12,6 +11,7 @@ from codur.checks.linters import worse
 from codur.checks.signature import normalised
 from codur.errors import UsageError
 from codur.events import CheckRan
+from codur.lazy import regex
 from codur.nodes.parts.finding import Judged, Seen, finding, keeps, may_fail
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.python.test_run import TestEnd
@@ -19,7 +19,7 @@ from codur.structs import replace
 from codur.tools.git.git_history import uncommitted
 from codur.types import Check, Discovery, ScopeViolation, StepRecord, Verdict
 
-_LINE = re.compile(r":\d+")
+_LINE = regex(r":\d+")
 
 COMMAND_NOT_FOUND = 127  # as a shell says it
 _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from codur.checks.describe import ERROR_CHARS, diff_text, error_text
+from codur.lazy import regex
 from codur.nodes.run_state import BestState, RunState
 from codur.structs import Struct, replace
 from codur.types import Attempt, StepRecord, Verdict
 
-_NUMBERS = re.compile(r"\d+")
+_NUMBERS = regex(r"\d+")
 
 
 class Seen(Struct):

@@ -8,6 +8,7 @@ from codur.checks.discover import CheckRequest, find_check, find_entry
 from codur.checks.entry import is_test_code
 from codur.context.index import RepositoryIndex
 from codur.errors import WorkspaceError
+from codur.lazy import regex
 from codur.planning.patterns.classify import Classification
 from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, suffix_of
 from codur.planning.patterns.request import MAX_CANDIDATES, Request
@@ -20,12 +21,12 @@ SMALL_WORKSPACE = 8
 """Up to this many source files, those that the program imports belong to the files in question."""
 _MADE = r"\b(?:into|create|creating|new|called|named|write|add|extract|split|move|put)\b[^.;\n]{{0,80}}{}"
 """A name after one of these words is that of a file to be made."""
-_RENAMED = re.compile(
+_RENAMED = regex(
     r"\b(?:rename|renaming)\s+(?:the\s+)?(?:\w+\s+)?[`'\"]?([A-Za-z_]\w*)(?:\(\))?[`'\"]?\s+(?:to|into|as)\s+[`'\"]?[A-Za-z_]",
     re.IGNORECASE,
 )
 """A name that is to be another one."""
-_EVERYWHERE = re.compile(
+_EVERYWHERE = regex(
     r"\b(?:everywhere|throughout|across"
     r"|(?:in|and) (?:all|every|the|its) (?:\w+ )?(?:files?|tests?|usages?|code|project))\b",
     re.IGNORECASE,

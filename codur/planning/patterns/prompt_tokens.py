@@ -6,10 +6,10 @@ the prompt's length, and of a very long prompt only both ends are looked at.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
+from codur.lazy import regex
 from codur.structs import Struct
 
 LONG_PROMPT = 20_000
@@ -20,7 +20,7 @@ FENCE = "```"
 
 TokenKind = Literal["word", "mark", "quote", "code", "fence", "paste"]
 
-_TOKEN = re.compile(
+_TOKEN = regex(
     r'"(?P<double>[^"]*)"'
     r"|“(?P<curly>[^”]{0,2000})”"
     r"|„(?P<low>[^“”]{0,2000})[“”]"
@@ -31,14 +31,14 @@ _TOKEN = re.compile(
     r"|(?P<line>\n\s*)"
     r"|\S"
 )
-_CODE_LINE = re.compile(
+_CODE_LINE = regex(
     r"\s*(?:def \w+\s*\(|async def |class [A-Z]\w*\s*[(:]|import \w[\w.]*\s*(?:$|,| as )|from \S+ import "
     r"|(?:if|for|while|elif|with|except|else|try|finally)\b[^:]*:\s*$|return [\w(\[{\"'].*[()\[\]=+*/]"
     r"|print\(|@\w[\w.]*(?:\(.*\))?$|[\w.\[\]]+ ?[-+*/]?= ?[^=\s]|#include\b"
     r"|(?:public|private|const|let|var) \w+ .*[={;]|[{}\]);]+\s*$|//|#!|>|Traceback \(|File \""
     r"|[A-Za-z_.]*(?:Error|Exception)\b:|\+\+\+ |--- |@@ |diff --git |\$ )"
 )
-_TAG = re.compile(r"\s*<([A-Za-z_][\w-]*)(?: [^<>]*)?>\s*$")
+_TAG = regex(r"\s*<([A-Za-z_][\w-]*)(?: [^<>]*)?>\s*$")
 _OPENING_MARKS = "([{<"
 _CLOSING_MARKS = ".,;:!?…)]}>"
 

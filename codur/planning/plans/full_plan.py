@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
 from codur.checks.describe import attempts_text, check_text, verdict_text
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Profile
+from codur.lazy import regex
 from codur.llm.model import ChatRequest
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.planning.replies import Asker, PlanReply, StepReply, argument_values, messages
@@ -17,7 +17,7 @@ from codur.tools.output_bounds import bounded
 from codur.types import Action, Attempt, Discovery, Origin, Plan, Step, ToolSpec, Verdict
 
 LISTED_FILES = 60
-_WORDS = re.compile(r"[^\W_]{3,}")
+_WORDS = regex(r"[^\W_]{3,}")
 ANSWER_TOKENS = 1500
 PROMPT_CHARS = 4000
 SCHEMA_TOKENS = 500

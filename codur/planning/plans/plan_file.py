@@ -11,7 +11,6 @@ steps:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -19,13 +18,14 @@ from msgspec import Struct, field
 
 from codur.config import reading
 from codur.config.settings import Amount, Count
+from codur.lazy import regex
 from codur.types import Action, Plan, Step, Tier
 
 if TYPE_CHECKING:
     from codur.config.reading.origin import Source
 
 VERSION = 1
-_ID = re.compile(r"[A-Za-z0-9_-]{1,60}")
+_ID = regex(r"[A-Za-z0-9_-]{1,60}")
 _NO_CAPABILITY = frozenset({"respond", "ask", "repair"})
 
 

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from codur.config.settings import ToolSettings
+from codur.lazy import regex
 from codur.mcp.offered_tools import server_of
 from codur.planning.plans.step_references import SHELL_ARGUMENTS, referred, unprotected
 from codur.structs import Struct, replace
@@ -15,22 +16,22 @@ from codur.types import Plan, SideEffect, Step
 
 _NAMED, _LISTED = 3, 10
 """Names near an unknown one that are told, and how many there may be for all of them to be told."""
-_DELETE = re.compile(
+_DELETE = regex(
     r"\b(?:delet\w*|remov\w*|eras\w*|drop\w*|clean\w*|get rid|lösch\w*|entfern\w*|supprim\w*|borra\w*)\b",
     re.IGNORECASE,
 )
-_PUSH = re.compile(r"\b(?:push\w*|publish\w*|upload\w*|release\w*)\b", re.IGNORECASE)
-_COMMIT = re.compile(r"\b(?:commit\w*|stage\w*|staging|git|check(?:ed)? in)\b", re.IGNORECASE)
+_PUSH = regex(r"\b(?:push\w*|publish\w*|upload\w*|release\w*)\b", re.IGNORECASE)
+_COMMIT = regex(r"\b(?:commit\w*|stage\w*|staging|git|check(?:ed)? in)\b", re.IGNORECASE)
 _GIT = r"\bgit(?:\s+-\S+(?:\s+[^-\s]\S*)?)*\s+"
 """Git with its own options, up to its command."""
-_PUSHES = re.compile(rf"{_GIT}push\b|\b(?:twine\s+upload|npm\s+publish|cargo\s+publish)\b")
-_COMMITS = re.compile(rf"{_GIT}(?:commit|add|stage|merge|rebase)\b")
-_DELETES = re.compile(
+_PUSHES = regex(rf"{_GIT}push\b|\b(?:twine\s+upload|npm\s+publish|cargo\s+publish)\b")
+_COMMITS = regex(rf"{_GIT}(?:commit|add|stage|merge|rebase)\b")
+_DELETES = regex(
     r"(?:^|[\s;&|(\"'`/])(?:rm|rmdir|shred|unlink)(?:\s|$)"
     rf"|{_GIT}(?:rm|clean|reset\s+(?:\S+\s+)?--hard|restore|checkout\s+(?:\S+\s+)?--)(?=\s|$)"
     r"|\bfind\b.*\s-delete\b|\bshutil\.rmtree\b|\bos\.(?:remove|unlink|rmdir)\b|\.unlink\("
 )
-_DELETES_IN_PATCH = re.compile(r"^\+\+\+ /dev/null\s*$|^deleted file mode ", re.MULTILINE)
+_DELETES_IN_PATCH = regex(r"^\+\+\+ /dev/null\s*$|^deleted file mode ", re.MULTILINE)
 _GIT_WRITES = {"git_stage_files": "stages files", "git_commit": "commits"}
 
 

@@ -17,15 +17,16 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from codur.lazy import regex
 from codur.structs import Struct
 from codur.types import Step
 
-REFERENCE = re.compile(r"(?P<escape>\$)?\$\{(?P<step>[A-Za-z0-9_-]+)(?P<path>(?:\.[A-Za-z0-9_-]+|\[\d{1,6}\])*)\}")
-_PART = re.compile(r"\.([A-Za-z0-9_-]+)|\[(\d+)\]")
-_ELSEWHERE = re.compile(r"`|<<|\(\(|\$\[")
+REFERENCE = regex(r"(?P<escape>\$)?\$\{(?P<step>[A-Za-z0-9_-]+)(?P<path>(?:\.[A-Za-z0-9_-]+|\[\d{1,6}\])*)\}")
+_PART = regex(r"\.([A-Za-z0-9_-]+)|\[(\d+)\]")
+_ELSEWHERE = regex(r"`|<<|\(\(|\$\[")
 """What makes quotes mean something else after it, or around it."""
-_TOKEN = re.compile(rf"(?P<reference>{REFERENCE.pattern})|\\.|\$'|(?:^|(?<=[\s;&|()]))#[^\n]*|'[^']*'?|.", re.DOTALL)
-_IN_DOUBLE = re.compile(r'"(?:\\.|[^"\\])*"?', re.DOTALL)
+_TOKEN = regex(rf"(?P<reference>{REFERENCE.pattern})|\\.|\$'|(?:^|(?<=[\s;&|()]))#[^\n]*|'[^']*'?|.", re.DOTALL)
+_IN_DOUBLE = regex(r'"(?:\\.|[^"\\])*"?', re.DOTALL)
 SHELL_ARGUMENTS = {"run_command": "command"}
 """The argument that is a shell's command line, by the tool."""
 MAX_INSERTED = 20_000
@@ -82,7 +83,7 @@ def unprotected(command: str) -> str:
         match = (_IN_DOUBLE if command[at] == '"' else _TOKEN).match(command, at)
         if match is None or match[0] == "$'":  # what ends such a string differs between shells
             break
-        if match.re is _TOKEN and match["reference"] and not match["escape"]:
+        if match.groupdict().get("reference") and not match["escape"]:
             plain.append(match[0])
         at = match.end()
     return next((name for name in dict.fromkeys(found) if found.count(name) > plain.count(name)), "")

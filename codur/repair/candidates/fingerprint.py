@@ -9,20 +9,20 @@ from __future__ import annotations
 import __future__
 
 import ast
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
 from types import CodeType
 
+from codur.lazy import regex
 from codur.repair.candidates.candidates import Candidate, FileMark, Mark, PieceMark
 from codur.repair.code.node_shapes import first_line
 from codur.repair.code.source_edits import Edit, apply_edits
 from codur.repair.code.source_file import Source, compiled, fact
 from codur.structs import Struct
 
-_CONTINUES = re.compile(r"\s*(?:elif|else|except|finally)\b")
+_CONTINUES = regex(r"\s*(?:elif|else|except|finally)\b")
 
 
 class _Piece(Struct):

@@ -10,13 +10,14 @@ import ast
 import re
 from collections.abc import Collection
 
+from codur.lazy import regex
 from codur.repair.candidates.factors import ENDING, ENDLESS, IN_TEST
 from codur.repair.code.source_edits import Edit
 from codur.repair.code.source_file import Source
 from codur.repair.operators.table import Offer
 
 _ENDERS = frozenset({"update inserted", "step inserted", "seen guarded", "moved into block"})
-_JUMP = re.compile(r"\b(?:break|return|raise)\b")
+_JUMP = regex(r"\b(?:break|return|raise)\b")
 
 
 class Endless:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import accumulate, groupby, pairwise
 
+from codur.lazy import regex
 from codur.python.project_files import parsed
 from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.candidates.factors import EARLIER, NEW, PART, PER_COMMIT, PER_LINE, TOGETHER, UNDONE
@@ -23,7 +23,7 @@ _MAX_UNITS = 10  # chosen: of a larger hunk most parts are no repairs, and each 
 _MAX_HUNKS = 200
 """Each of their candidates holds the text of a file."""
 _ALIKE = 0.4  # chosen: below it two statements share brackets and little else
-_WORD = re.compile(r"\w+|[^\w\s]+")
+_WORD = regex(r"\w+|[^\w\s]+")
 
 
 def undone(program: Program, history: History, suspicion: Suspicion) -> Iterator[Candidate]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from codur.checks.checker import Checker
 from codur.errors import LimitReached
+from codur.lazy import regex
 from codur.repair.candidates.candidates import Program
 from codur.repair.choice.input_generator import changed_arguments, changed_text, literal
 from codur.repair.code.source_file import FunctionNode, parse_source
@@ -19,7 +20,7 @@ from codur.structs import Struct
 from codur.types import Check
 
 EXAMPLES = ">>>"
-_EXAMPLE = re.compile(r"^[ \t]*>>> ", re.MULTILINE)
+_EXAMPLE = regex(r"^[ \t]*>>> ", re.MULTILINE)
 _PROGRAM = Path(__file__).with_name("probe_program.py")
 # In the scratch copy, the one place that the program surely may read and write.
 _TASK, _OUT = ".repair-inputs.json", ".repair-answers.json"

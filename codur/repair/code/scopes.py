@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from codur.lazy import regex
 from codur.repair.code.source_file import FunctionNode, Source, fact
 
 _FEW = 20
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
+_WORD = regex(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 Place = tuple[int, int]
 """Line and column."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path, PurePosixPath
 
+from codur.lazy import regex
 from codur.structs import Struct
 from codur.types import Verdict
 
-_FRAME = re.compile(r'^\s*File "(?P<path>[^"]+)", line (?P<line>\d+)')
-_PLACE = re.compile(r"^(?P<path>[^\s:][^:\n]*\.py):(?P<line>\d+):(?: (?P<kind>[A-Za-z_][\w.]*))?")
+_FRAME = regex(r'^\s*File "(?P<path>[^"]+)", line (?P<line>\d+)')
+_PLACE = regex(r"^(?P<path>[^\s:][^:\n]*\.py):(?P<line>\d+):(?: (?P<kind>[A-Za-z_][\w.]*))?")
 # By the endings that names of exceptions have: any word before a colon could be one otherwise.
-_RAISED = re.compile(
+_RAISED = regex(
     r"^(?:E\s+)?(?P<kind>[A-Za-z_][\w.]*(?:Error|Exception|Iteration|Interrupt|Exit))\b(?:: (?P<message>.*))?$"
 )
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from codur.lazy import regex
 from codur.repair.code.source_file import syntax_fault
 from codur.repair.evidence.tracing import Coverage
 from codur.types import Verdict
 
-_NETWORK = re.compile(
+_NETWORK = regex(
     r"\b(?:gaierror|NameResolutionError|Temporary failure in name resolution|Network is unreachable"
     r"|Name or service not known|NewConnectionError)\b"
 )
-_PYTHON_2 = re.compile(
+_PYTHON_2 = regex(
     r"^[ \t]*(?:print[ \t]+(?![(=.,\[]|(?:and|or|in|is|if|else)\b)\S|exec[ \t]+[\"'\w]"
     r"|except[ \t]+[\w.]+[ \t]*,[ \t]*\w+[ \t]*:|raise[ \t]+\w+[ \t]*,)",
     re.MULTILINE,

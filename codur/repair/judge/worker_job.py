@@ -9,6 +9,7 @@ from pathlib import Path, PurePath
 
 from codur.checks.checker import Checker
 from codur.errors import WorkspaceError
+from codur.lazy import regex
 from codur.python.test_run import TO_THE_END, narrowed
 from codur.repair.judge.warm_worker import Command, Files, Job
 from codur.structs import replace
@@ -18,13 +19,13 @@ from codur.workspace.workspace import Workspace
 REPORT = "{report}"
 _PYTHON = "{python}"
 _FLAGS = frozenset({"-u", "-B", "-E", "-s", "-O", "-OO", "-q", "-v"})
-_PLAIN_COMMAND = re.compile(r"[\w./=:@%+,\[\]-]+(?: +[\w./=:@%+,\[\]-]+)*")
-_PYTHON_NAME = re.compile(r"python(?:3(?:\.\d+)?)?")
+_PLAIN_COMMAND = regex(r"[\w./=:@%+,\[\]-]+(?: +[\w./=:@%+,\[\]-]+)*")
+_PYTHON_NAME = regex(r"python(?:3(?:\.\d+)?)?")
 _MAX_FILES = 4_000  # all of them go to each worker in one frame
 _MAX_BYTES = 16_000_000
 _NO_CACHE = ("-p", "no:cacheprovider")
 """It would be written below the workspace."""
-_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
+_IMPORT = regex(r"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
 # they print, open a browser, or need a display when they are imported
 _SHOWY = frozenset({"this", "antigravity", "idlelib", "turtle", "turtledemo", "tkinter", "test", "lib2to3"})
 _AT_EXIT = b"__del__"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import builtins
 import difflib
-import re
 from collections.abc import Iterator
 
+from codur.lazy import regex
 from codur.repair.code.node_context import Context
 from codur.repair.code.node_shapes import is_called, is_read, is_self
 from codur.repair.code.scopes import nearest
@@ -15,7 +15,7 @@ from codur.repair.code.source_edits import Proposal
 from codur.repair.code.source_file import FunctionNode, Source, fact
 from codur.repair.evidence.failing_lines import Raised
 
-_QUOTED = re.compile(r"'([A-Za-z_]\w*)'")
+_QUOTED = regex(r"'([A-Za-z_]\w*)'")
 _SAME_USE = {"push": "append", "add": "append", "append": "add", "length": "__len__", "contains": "__contains__"}
 _MOST = 5
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
+from codur.lazy import regex
 from codur.repair.code.node_context import Context
 from codur.repair.code.node_shapes import called, called_plainly, is_called, is_read
 from codur.repair.code.scopes import nearest
@@ -60,7 +60,7 @@ _METHODS = (".lower()", ".upper()", ".strip()", ".split()")
 _OWNERS: dict[str, tuple[type, ...]] = {"text": (str, bytes), "list": (list, tuple), "dict": (dict,), "set": (set,)}
 _DEFAULTS = {"get": ("0", "''", "[]", "{}"), "next": ("None",), "pop": ("None",)}
 _TAKE_FUNCTIONS = ("map", "filter", "reduce", "Thread", "partial", "sorted", "min", "max", "defaultdict")
-_MISSING = re.compile(r"(\w+)\(\) missing \d+ required positional argument")
+_MISSING = regex(r"(\w+)\(\) missing \d+ required positional argument")
 _MOST_NAMES, _MOST_FUNCTIONS = 4, 8
 CHANGING = frozenset(
     "append extend insert remove pop clear update setdefault add discard sort reverse popitem appendleft".split()

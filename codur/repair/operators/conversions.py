@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
 
+from codur.lazy import regex
 from codur.repair.code.node_context import Context
 from codur.repair.code.node_shapes import COMPREHENSIONS, called, called_plainly, defaulted, is_read
 from codur.repair.code.scopes import BUILTINS, declared
@@ -29,7 +29,7 @@ _CONVERTED: dict[str | None, tuple[str, ...]] = {
     None: ("str", "int", "tuple", "list"),
 }
 _ANNOTATED = ("bool", "int", "str", "float", "list", "tuple", "dict", "set", "frozenset", "bytes")
-_PREDICATE = re.compile(r"_*(is|has|can|should|match|matches|contains|check|equals|startswith|endswith)(_|$)|__bool__")
+_PREDICATE = regex(r"_*(is|has|can|should|match|matches|contains|check|equals|startswith|endswith)(_|$)|__bool__")
 _CONVERTERS = frozenset({"str", "int", "float", "bytes", "tuple", "list", "set", "dict", "frozenset", "sorted"})
 _ASKING = ("isinstance", "issubclass", "hasattr", "getattr", "setattr", "super", "type", "callable", "bool", "print")
 _COPIES: dict[str | None, tuple[str, ...]] = {

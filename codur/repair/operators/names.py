@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import difflib
-import re
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
 
+from codur.lazy import regex
 from codur.repair.code.node_context import Context
 from codur.repair.code.node_shapes import called_plainly, first_line, is_called, is_read, is_self
 from codur.repair.code.scopes import BUILTINS, nearest
@@ -32,7 +32,7 @@ _CONFUSED = (
 """Classes that are easily taken for one another."""
 Asked = ast.Name | ast.Attribute | ast.Tuple
 Replaced = ast.Name | ast.Call | ast.Subscript | ast.Attribute | ast.BinOp
-_QUOTED = re.compile(r"'([A-Za-z_]\w*)'")
+_QUOTED = regex(r"'([A-Za-z_]\w*)'")
 
 
 def name_corrected(context: Context, node: ast.Name) -> Iterator[Proposal]:

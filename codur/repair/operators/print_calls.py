@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
+from codur.lazy import regex
 from codur.repair.code.node_context import Context
 from codur.repair.code.node_shapes import called_plainly
 from codur.repair.code.source_edits import Proposal
 
 _SEPARATORS = ('""', '" "', '", "', '"\\n"')
 _ENDS = ('""', '" "', '"\\n"')
-_FIELD = re.compile(r"\{([A-Za-z_]\w*)[^{}]*\}")
-_DIGITS = re.compile(r"\.(\d)(?=[fge%])")
-_FORMAT = re.compile(r"\.\d([f%])(?=[}\"'\s])")
-_DATE_CODE = re.compile(r"%([mMdjyYHIbBaA])")
+_FIELD = regex(r"\{([A-Za-z_]\w*)[^{}]*\}")
+_DIGITS = regex(r"\.(\d)(?=[fge%])")
+_FORMAT = regex(r"\.\d([f%])(?=[}\"'\s])")
+_DATE_CODE = regex(r"%([mMdjyYHIbBaA])")
 _OTHER_CODE = dict(zip("mMdjyYHIbBaA", "MmjdYyIHBbAa", strict=True))
 
 

@@ -6,12 +6,13 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from codur.lazy import regex
 from codur.repair.code.source_file import FunctionNode, Source, parse_source
 from codur.repair.evidence.tracing import Line
 
-_NAMED = re.compile(r"\b(?:def|class)\s+(\w+)")
-_ASSIGNED = re.compile(r"^(\w+)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
-_WORD = re.compile(r"[^\W\d]\w{2,}")
+_NAMED = regex(r"\b(?:def|class)\s+(\w+)")
+_ASSIGNED = regex(r"^(\w+)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
+_WORD = regex(r"[^\W\d]\w{2,}")
 
 
 def named_lines(texts: Mapping[str, str], task: str) -> frozenset[Line]:

@@ -6,9 +6,9 @@ define what they should, nothing is written.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
+from codur.lazy import regex
 from codur.tools.code import placing, targets
 from codur.tools.code.code_layout import leading
 from codur.tools.code.grammars import Grammar
@@ -20,7 +20,7 @@ from codur.types import ToolResult
 
 _ABOVE = ("//", "/*", "@", "#[")
 """What begins a line that belongs to the definition below it."""
-_EXPORT = re.compile(r"export (?:default )?")
+_EXPORT = regex(r"export (?:default )?")
 
 Find = Callable[[Sequence[SyntaxDefinition]], Sequence[SyntaxDefinition]]
 

@@ -11,6 +11,7 @@ from posixpath import splitext
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
+from codur.lazy import regex
 from codur.structs import Struct, field
 from codur.tools.code.grammars import BY_SUFFIX, Grammar
 
@@ -27,8 +28,8 @@ _ATTACHED = frozenset("comment line_comment block_comment attribute_item decorat
 """Nodes that belong to the definition below them."""
 _MARKS = _ATTACHED | {"annotation", "marker_annotation"}
 _BODIES = ("body", "value", "right", "type", "declarator", "declaration")
-_NAME = re.compile(r"[^\W\d]\w*")
-_TEST_MARK = re.compile(r"@\w*Test\b|#\[[\w:]*test\b")
+_NAME = regex(r"[^\W\d]\w*")
+_TEST_MARK = regex(r"@\w*Test\b|#\[[\w:]*test\b")
 _SIGNATURE_CHARS = 300
 
 

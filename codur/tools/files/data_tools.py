@@ -9,12 +9,13 @@ import tomllib
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
+from codur.lazy import regex
 from codur.tools.flow.outputs import DataValue
 from codur.tools.tool import Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 
-_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
-_PART = re.compile(
+_TOML_PLACE = regex(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_PART = regex(
     r"""\.?(?:\[(?P<index>-?\d{1,9})\]|\["(?P<double>[^"]*)"\]|\['(?P<single>[^']*)'\]|(?P<name>[^.\[\]]+))"""
 )
 

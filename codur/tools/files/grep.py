@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
+from codur.lazy import regex
 from codur.tools.files.ripgrep import Wanted, candidates, required_bytes
 from codur.tools.flow.outputs import Matches, Place
 from codur.tools.tool import Arg, ToolContext, ToolError, tool
@@ -31,8 +32,8 @@ _MAX_SCANNED_BYTES = 1_000_000_000
 """Of files that are too large to be read, so much is looked through at most."""
 _REGEX_TIMEOUT_S = 5.0
 _MAX_FAST_STEPS = 100_000_000
-_REPEATING = re.compile(r"[*+?{]")
-_ENTANGLING = re.compile(r"\||\(\?|\\\d")
+_REPEATING = regex(r"[*+?{]")
+_ENTANGLING = regex(r"\||\(\?|\\\d")
 _REGEX_PROGRAM = """
 import json, re, sys
 task = json.load(sys.stdin)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
+from codur.lazy import regex
 from codur.structs import Struct
 from codur.tools.tool import ToolError
 
-_HUNK = re.compile(r"@@+ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@+")
+_HUNK = regex(r"@@+ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@+")
 _NOTHING = "/dev/null"
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
+from codur.lazy import regex
 from codur.structs import Struct
 from codur.tools.tool import ToolContext
 from codur.workspace.disk.file_access import OVERLAP
@@ -23,7 +24,7 @@ _OTHER_CASES = {"i": "ıİ", "k": "\u212a", "s": "ſ"}
 """What Python takes for the same letter beside the two of ASCII when letter case makes no difference."""
 _ODD_ENCODING = r"coding[:=][ \t]*(?:[^uUaAlLiI \t]|[uU](?:[^tT]|[tT][fF][-_]?[^-_8])|[iI][^sS])"
 """A coding cookie of an encoding in which the bytes of ASCII may stand for something else, or the other way round."""
-_WORD = re.compile(r"[A-Za-z0-9_ ]")
+_WORD = regex(r"[A-Za-z0-9_ ]")
 
 
 class Wanted(Struct):

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from codur.lazy import regex
 from codur.structs import Struct, field
 
 MARK = "\x1e"
 """Begins the line that names a commit: no line of a patch begins with it."""
-_BEFORE = re.compile(r"(?:--- a/|rename from )(.+?)\t?$")
-_AFTER = re.compile(r"(?:\+\+\+ b/|rename to )(.+?)\t?$")
-_RANGES = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_BEFORE = regex(r"(?:--- a/|rename from )(.+?)\t?$")
+_AFTER = regex(r"(?:\+\+\+ b/|rename to )(.+?)\t?$")
+_RANGES = regex(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 class Edit(Struct):

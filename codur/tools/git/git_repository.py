@@ -8,7 +8,6 @@ told beforehand is refused with its name.
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import stat
 from functools import cache
@@ -16,6 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from codur.lazy import regex
 from codur.structs import Struct
 from codur.tools.git import git_hardening
 from codur.tools.tool import ToolContext, ToolError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from codur.sandbox.launcher import Launcher
     from codur.sandbox.process.process_result import ProcessResult
 
-REVISION = re.compile(r"[\w@][\w./@^~{}:+-]*")
+REVISION = regex(r"[\w@][\w./@^~{}:+-]*")
 """What may name a commit: never an option."""
 NO_COMMITS = "does not have any commits"
 """What git says of a repository without a commit."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
+from codur.lazy import regex
 from codur.ui.styled_lines import Line, Style, count, line
 
 TERMINAL_LIMIT = 200
 """Lines of a diff shown on a terminal; a longer one is cut in the middle."""
 
-_HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_HUNK = regex(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
 def diff_lines(diff: str, *, limit: int | None = None) -> list[Line]:
