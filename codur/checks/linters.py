@@ -29,13 +29,10 @@ MOST_S = 60.0  # the change is done and judged; nobody should wait long for this
 """All programs together."""
 _SHOWN = 3
 _CHARS = 200
-_CACHES = (
-    "XDG_CACHE_HOME",
-    "MYPY_CACHE_DIR",
-    "RUFF_CACHE_DIR",
-    "BLACK_CACHE_DIR",
-    "GOCACHE",
-    "CARGO_TARGET_DIR",
+_CACHES = tuple(
+    """
+    XDG_CACHE_HOME MYPY_CACHE_DIR RUFF_CACHE_DIR BLACK_CACHE_DIR GOCACHE CARGO_TARGET_DIR
+    """.split()
 )
 """Variables that name where the programs keep what they found out."""
 _PYTHON = (".py", ".pyi")

@@ -6,21 +6,9 @@ import unicodedata
 from collections.abc import Collection
 
 PROTECTED_NAMES: frozenset[str] = frozenset(
-    {
-        ".git",
-        ".gitmodules",
-        ".codur",
-        ".vscode",
-        ".idea",
-        ".devcontainer",
-        ".envrc",
-        ".mcp.json",
-        ".claude",
-        ".codex",
-        ".cursor",
-        ".gemini",
-        ".husky",
-    }
+    """
+    .git .gitmodules .codur .vscode .idea .devcontainer .envrc .mcp.json .claude .codex .cursor .gemini .husky
+    """.split()
 )
 """Files and directories that other programs act on when they are opened or run; at any depth, also when absent."""
 

@@ -9,33 +9,11 @@ from collections.abc import Mapping
 from codur.lazy import regex
 
 _ALLOWED: frozenset[str] = frozenset(
-    {
-        "PATH",
-        "HOME",
-        "USER",
-        "LOGNAME",
-        "SHELL",
-        "LANG",
-        "LANGUAGE",
-        "TERM",
-        "TZ",
-        "VIRTUAL_ENV",
-        "XDG_CACHE_HOME",
-        "CARGO_HOME",
-        "RUSTUP_HOME",
-        "RUSTUP_TOOLCHAIN",
-        "GOPATH",
-        "GOROOT",
-        "GOCACHE",
-        "GOMODCACHE",
-        "GOTOOLCHAIN",
-        "JAVA_HOME",
-        "NVM_DIR",
-        "PYENV_ROOT",
-        "PYENV_VERSION",
-        "SDKROOT",
-        "DEVELOPER_DIR",
-    }
+    """
+    PATH HOME USER LOGNAME SHELL LANG LANGUAGE TERM TZ VIRTUAL_ENV XDG_CACHE_HOME CARGO_HOME RUSTUP_HOME
+    RUSTUP_TOOLCHAIN GOPATH GOROOT GOCACHE GOMODCACHE GOTOOLCHAIN JAVA_HOME NVM_DIR PYENV_ROOT PYENV_VERSION SDKROOT
+    DEVELOPER_DIR
+    """.split()
 )
 _LOCALE = frozenset(
     f"LC_{name}"

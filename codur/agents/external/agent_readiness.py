@@ -10,17 +10,11 @@ from codur.config.reading.environment_variables import INSIDE_AGENT
 from codur.config.settings import AgentConfig
 from codur.structs import Struct
 
-_NETWORK_VARIABLES = (
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
-    "REQUESTS_CA_BUNDLE",
+_NETWORK_VARIABLES = tuple(
+    """
+    HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS
+    REQUESTS_CA_BUNDLE
+    """.split()
 )
 """What it takes to reach the network from here."""
 _HOME_VARIABLES = {

@@ -12,13 +12,13 @@ from typing import Any
 
 from msgspec import structs, to_builtins
 
-from codur.agents.agent_templates import template
 from codur.agents.external.agent_readiness import Obstacle, obstacle_of
 from codur.agents.registry import Agent, AgentRegistry
 from codur.cli import machine
 from codur.cli.printing import say, say_json, unwritable
 from codur.config.loader import LoadedSettings, user_directory
 from codur.config.reading.agent_files import SUFFIX, shipped_names, user_agents
+from codur.config.resources import resource_path
 from codur.config.settings import AgentConfig, Settings
 from codur.errors import UsageError
 from codur.events import ignore
@@ -132,10 +132,11 @@ def make_agent(name: str, kind: str) -> None:
             f"{name!r} cannot be an agent's name", remedy="Use small letters, digits, dots, hyphens and underscores."
         )
     path = user_agents(user_directory(os.environ, machine.home())) / f"{name}{SUFFIX}"
+    text = resource_path(f"templates/agent.{kind}.yaml").read_text(encoding="utf-8").format(name=name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as stream:
-            stream.write(template(name, kind))
+            stream.write(text)
     except OSError as error:
         raise unwritable(path, error, "Edit the file that is there, or choose another name.") from error
     loaded = machine.settings_for(None, None, {})

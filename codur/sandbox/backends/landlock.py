@@ -44,68 +44,22 @@ _DEVICE = _READ_FILE | _WRITE_FILE | _TRUNCATE  # `open(…, "w")` truncates, al
 _SHARED_MEMORY = _DEVICE | _MAKE_FILE | _REMOVE_FILE
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _SHARED_MEMORY_PATH = "/dev/shm"
-_KERNEL_FILES = (
-    "/proc/self",
-    "/proc/cpuinfo",
-    "/proc/meminfo",
-    "/proc/stat",
-    "/proc/loadavg",
-    "/proc/uptime",
-    "/proc/version",
-    "/proc/filesystems",
-    "/proc/sys/kernel/osrelease",
-    "/proc/sys/kernel/ostype",
-    "/proc/sys/kernel/cap_last_cap",
-    "/proc/sys/kernel/pid_max",
-    "/proc/sys/kernel/threads-max",
-    "/proc/sys/kernel/random",
-    "/proc/sys/vm/overcommit_memory",
-    "/proc/sys/vm/max_map_count",
-    "/sys/devices/system/cpu",
-    "/sys/kernel/mm/transparent_hugepage",
+_KERNEL_FILES = tuple(
+    """
+    /proc/self /proc/cpuinfo /proc/meminfo /proc/stat /proc/loadavg /proc/uptime /proc/version /proc/filesystems
+    /proc/sys/kernel/osrelease /proc/sys/kernel/ostype /proc/sys/kernel/cap_last_cap /proc/sys/kernel/pid_max
+    /proc/sys/kernel/threads-max /proc/sys/kernel/random /proc/sys/vm/overcommit_memory /proc/sys/vm/max_map_count
+    /sys/devices/system/cpu /sys/kernel/mm/transparent_hugepage
+    """.split()
 )
 """What language runtimes read; never all of `/proc`, where other processes are."""
 _SETTINGS = "/etc"
-_NEEDED_SETTINGS = (
-    "alternatives",
-    "bash",
-    "ca-certificates",
-    "crypto-policies",
-    "debian_version",
-    "dotnet",
-    "fonts",
-    "gitconfig",
-    "group",
-    "host",
-    "inputrc",
-    "java",
-    "julia",
-    "ld.so.",
-    "locale",
-    "localtime",
-    "lsb-release",
-    "magic",
-    "mime.types",
-    "mono",
-    "nsswitch.conf",
-    "npmrc",
-    "openssl",
-    "os-release",
-    "passwd",
-    "perl",
-    "php",
-    "pki",
-    "profile",
-    "protocols",
-    "python",
-    "R",
-    "resolv.conf",
-    "ruby",
-    "services",
-    "shells",
-    "ssl",
-    "terminfo",
-    "timezone",
+_NEEDED_SETTINGS = tuple(
+    """
+    alternatives bash ca-certificates crypto-policies debian_version dotnet fonts gitconfig group host inputrc java
+    julia ld.so. locale localtime lsb-release magic mime.types mono nsswitch.conf npmrc openssl os-release passwd
+    perl php pki profile protocols python R resolv.conf ruby services shells ssl terminfo timezone
+    """.split()
 )
 """How the names begin; what is not there costs nothing."""
 # Toolchains look below the home directory, which is another one here, unless a variable says where they are.

@@ -17,17 +17,10 @@ from codur.sandbox.program_policy import Policy
 
 SANDBOX_EXEC = Path("/usr/bin/sandbox-exec")
 
-_SYSTEM = (
-    "/bin",
-    "/dev",
-    "/Library",
-    "/opt",
-    "/private/etc",
-    "/private/var/db/dyld",
-    "/private/var/db/timezone",
-    "/sbin",
-    "/System",
-    "/usr",
+_SYSTEM = tuple(
+    """
+    /bin /dev /Library /opt /private/etc /private/var/db/dyld /private/var/db/timezone /sbin /System /usr
+    """.split()
 )
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/dtracehelper")
 _START = """(version 1)

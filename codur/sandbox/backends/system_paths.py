@@ -8,19 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
-_ROOTS = (  # not `/var`, `/run`, `/srv`, `/root`: services keep their sockets and data there
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/etc",
-    "/opt",
-    "/nix/store",
-    "/gnu/store",
-    "/run/current-system",
+# not `/var`, `/run`, `/srv`, `/root`: services keep their sockets and data there
+_ROOTS = tuple(
+    """
+    /usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc /opt /nix/store /gnu/store /run/current-system
+    """.split()
 )
 _PRIVATE_ROOTS = ("/etc", "/usr/local/etc")
 _ENVIRONMENT_PARTS = ("pyvenv.cfg", "bin", "lib", "lib64")
