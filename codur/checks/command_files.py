@@ -13,8 +13,6 @@ The rule, for files that the command names:
 The prompt has the last word: a file that it asks to edit is not protected (`discover.unprotected_by_prompt`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from posixpath import basename, dirname, join, normpath

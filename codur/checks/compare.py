@@ -4,8 +4,6 @@ The rule: white space at the ends of lines and one final newline do not count (s
 mark at the start; everything else does.
 """
 
-from __future__ import annotations
-
 from itertools import zip_longest
 
 from codur.types import Difference

@@ -1,7 +1,5 @@
 """Checks, verdicts and attempts as short texts for a model."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

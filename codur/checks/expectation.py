@@ -4,8 +4,6 @@ Both are read from plain marks only. A demand that is missed leaves a run with a
 prompt makes a right program look wrong. So whatever is conditional, partial or ambiguous counts as not said.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

@@ -4,8 +4,6 @@ They run contained and write nothing but their caches: on the workspace as it is
 once more on a copy with the files as they were.
 """
 
-from __future__ import annotations
-
 import re
 import time
 import tomllib

@@ -5,8 +5,6 @@ worse than none: the change that makes it pass would be called done. So what is 
 taken, and the sentence that says why goes to who wrote the test.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import re

@@ -1,7 +1,5 @@
 """The least that can be said of Python files: whether they parse."""
 
-from __future__ import annotations
-
 import ast
 import warnings
 

@@ -1,7 +1,5 @@
 """The signature of a failure: what it is, without what varies from run to run."""
 
-from __future__ import annotations
-
 import re
 from hashlib import sha256
 from typing import Literal

@@ -4,8 +4,6 @@ The parts are in the order of how long they stay the same: what differs between 
 that a service that caches the beginnings of requests finds the same beginning again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from codur.checks.describe import attempts_text, check_text, plain, verdict_text

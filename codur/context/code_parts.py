@@ -1,7 +1,5 @@
 """A source file in parts that are shown or left out as wholes: functions, methods, heads of classes, the rest."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from codur.lazy import regex

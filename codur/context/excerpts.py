@@ -1,7 +1,5 @@
 """Source files cut to a budget: whole where they fit, else the parts that the task is about."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise

@@ -4,8 +4,6 @@ For Python regular expressions, not a syntax tree: a repository of thousands of 
 seconds, and a file with a syntax error, perhaps the one that is to be mended, still tells what it defines.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

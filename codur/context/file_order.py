@@ -1,7 +1,5 @@
 """Which files come before others wherever files are listed."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from codur.lazy import regex

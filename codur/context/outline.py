@@ -1,7 +1,5 @@
 """The files that a request does not show, in short: signatures of sources, first lines and names of others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from codur.context.file_order import standing

@@ -1,7 +1,5 @@
 """Places in source files that the output of a failed check names."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 

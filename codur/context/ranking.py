@@ -7,8 +7,6 @@ mentions, and now and then begins anew. It is approximated by pushing (Andersen,
 partitioning using PageRank vectors"), so that the work depends on what is near, and not on the size of the repository.
 """
 
-from __future__ import annotations
-
 import math
 import posixpath
 import re

@@ -1,7 +1,5 @@
 """How the tokens of a coding request are shared: what is to be written, how edits are told, what is left to show."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

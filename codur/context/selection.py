@@ -1,7 +1,5 @@
 """What of a workspace a model should see for a task: which functions and files, in the order of their worth."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

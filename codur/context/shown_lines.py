@@ -1,7 +1,5 @@
 """What a conversation has shown of the files, and which edits went beyond that."""
 
-from __future__ import annotations
-
 import difflib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping

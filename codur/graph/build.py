@@ -1,7 +1,5 @@
 """The compiled LangGraph, made from the tables in `wiring`. This module and `session` alone know langgraph."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable
 from functools import lru_cache
 from typing import Protocol, cast

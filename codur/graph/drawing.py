@@ -1,7 +1,5 @@
 """The compiled graph as data and as Mermaid text."""
 
-from __future__ import annotations
-
 from codur.graph.build import build_graph
 
 

@@ -1,7 +1,5 @@
 """Wraps a node so that its entry and its decision become events and a wrong route is an error."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from codur.errors import out_of_time

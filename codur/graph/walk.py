@@ -4,8 +4,6 @@ Importing langgraph costs more than most model-free runs take altogether. So a r
 routes; when it comes to a node that needs a model, what was done so far is handed to the compiled graph (`build`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from codur.errors import LimitReached, UsageError

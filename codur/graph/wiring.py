@@ -6,8 +6,6 @@ first run: most runs need few of them.
 Both ways of running (`walk`, without langgraph, and `build`, the compiled LangGraph) are made from these tables.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Awaitable, Callable
 from importlib import import_module  # noqa: TID251 - of nodes alone, all of which this layer may import

@@ -1,7 +1,5 @@
 """Decides the criteria that nothing has decided, before a run ends as done: by code, else by one call of a model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from codur.errors import LimitReached, ModelError

@@ -3,8 +3,6 @@
 Without an answer, the first of the ranking is taken; of tools, what the plan says for that case.
 """
 
-from __future__ import annotations
-
 import json
 
 from codur.errors import LimitReached, ModelError

@@ -1,7 +1,5 @@
 """Edits by the coding agent."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Asks the user: for approval of a plan or of a test, or for an answer. What follows from it is decided by others."""
 
-from __future__ import annotations
-
 from codur.nodes.parts.updates import NEEDS_ANSWER, current_step, go, origin_of
 from codur.nodes.run_state import Route, RunContext, RunState, RunUpdate
 from codur.questions import Answer

@@ -1,7 +1,5 @@
 """Picks the agent for a step. Decides only; `execute` runs it."""
 
-from __future__ import annotations
-
 from codur.agents.registry import Agent
 from codur.events import Note
 from codur.nodes.parts.updates import can_run, current_step, go, origin_of

@@ -1,7 +1,5 @@
 """Runs the agent that `delegate` picked, with its bounded tool loop."""
 
-from __future__ import annotations
-
 import asyncio
 
 from codur.agents.loop import LoopOutcome, run_agent

@@ -1,7 +1,5 @@
 """Phase 2: one call makes the plan; on a retry it sees what failed."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Collection
 

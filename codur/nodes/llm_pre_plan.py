@@ -1,7 +1,5 @@
 """Phase 1: one small call classifies the task."""
 
-from __future__ import annotations
-
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.parts.updates import delegated, go, plan_after_model_error, plannable, require_room
 from codur.nodes.run_state import RunContext, RunState, RunUpdate

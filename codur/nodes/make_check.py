@@ -1,7 +1,5 @@
 """Where nothing fails because of what the task tells, makes a test that does, before anything is edited."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Phase 0: rules settle the request, or find out what later phases need. No model."""
 
-from __future__ import annotations
-
 from codur.checks.suites.run_problem import RunProblem
 from codur.nodes.parts.attempt_verdict import check_before
 from codur.nodes.parts.plan_rules import completed, problem_of

@@ -1,7 +1,5 @@
 """The only gate between deciding and doing. Deterministic; never calls a model."""
 
-from __future__ import annotations
-
 from codur.events import StepBegan
 from codur.nodes.parts.approval_question import ask_first, ask_late, effects, rejected
 from codur.nodes.parts.plan_rules import completed, problem_at_last, problem_of, told

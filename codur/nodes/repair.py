@@ -1,7 +1,5 @@
 """Offline repair: searches a copy of the workspace for edits that make the check pass, and applies the ones taken."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

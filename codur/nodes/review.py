@@ -4,8 +4,6 @@ What it finds (`finding`) and what it keeps of it (`comes_further`, by `judge`) 
 decided without changing anything.
 """
 
-from __future__ import annotations
-
 from codur.nodes.parts.attempt_verdict import judge, linted, put_back, start_clean
 from codur.nodes.parts.next_move import is_due, next_move
 from codur.nodes.parts.step_criteria import left_open

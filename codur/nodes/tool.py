@@ -1,7 +1,5 @@
 """Runs the tool call of a step, those of steps that only read side by side, and the reading that usually follows."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Criteria that code cannot decide: one small call says of each whether it is met."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from codur.config.prompts import PromptLibrary

@@ -1,7 +1,5 @@
 """What carrying out a plan will do, and whether the user is asked before."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Callable, Mapping

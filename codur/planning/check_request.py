@@ -1,7 +1,5 @@
 """A test for a task that has none: asked of a model, once more if it was of no use."""
 
-from __future__ import annotations
-
 from codur.lazy import regex
 from codur.llm.model import ChatRequest
 from codur.parsing.code import code_from_text

@@ -1,7 +1,5 @@
 """What can be told of a source file without a model: what it defines and calls, and how it is run and checked."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -7,8 +7,6 @@
 Nothing here knows a model or its service: a callback may be a model, a rule or a person.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import time

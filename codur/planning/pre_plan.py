@@ -1,7 +1,5 @@
 """Phase 1: one small, fast call that classifies the task."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

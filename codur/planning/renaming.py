@@ -1,7 +1,5 @@
 """A request that is nothing but another name for a symbol everywhere: a tool does it, and the check judges it."""
 
-from __future__ import annotations
-
 import re
 
 from codur.checks.entry import is_test_code

@@ -1,7 +1,5 @@
 """Choices that a model makes by one small question: among repairs that all pass, and among tools that can be next."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What the models that plan and judge answer: types, their JSON schemas, and reading an answer into them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

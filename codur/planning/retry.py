@@ -1,7 +1,5 @@
 """What a review decides after an attempt: again, with a hint, with another agent, or stop. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

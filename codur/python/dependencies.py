@@ -1,7 +1,5 @@
 """Which distributions a project declares that it needs, and which of them an interpreter lacks. Nothing is run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is installed for an interpreter, by reading its site-packages; nothing is run."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which Python runs the workspace's programs."""
 
-from __future__ import annotations
-
 import os
 import sys
 from base64 import urlsafe_b64encode

@@ -1,7 +1,5 @@
 """From which directories of a workspace its own packages are imported. Nothing is run."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """The projects in a repository that holds several."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from posixpath import basename, dirname
 

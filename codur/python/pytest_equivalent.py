@@ -1,7 +1,5 @@
 """How pytest runs the tests of another runner's command, and what it calls them. Nothing is run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath

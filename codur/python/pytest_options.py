@@ -1,7 +1,5 @@
 """Options of pytest's plugins: which of them a command can use, and what makes a run the same each time."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which pytest runs a workspace's tests, and with which options."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """Pytest's settings of a workspace: which file holds them, and what they say. Nothing is run."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Reads commands that run tests of Python programs: which runner, with which words and variables."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath

@@ -1,7 +1,5 @@
 """A run of pytest whose tests are told one by one: how it is started, and what it told."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache

@@ -5,8 +5,6 @@ candidates are judged in the order of localisation × prior × size, and those t
 with a second edit. The same input gives the same order; only the budget can end the search early.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

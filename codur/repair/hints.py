@@ -4,8 +4,6 @@ A hint orders and leaves nothing out. All of a text that is a hint counts: kinds
 words only sentences that suspect something are hints: the others say what the program is for.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence

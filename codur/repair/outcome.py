@@ -1,7 +1,5 @@
 """What a search for a repair ends with."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from codur.patches import Patch, RepairTier

@@ -1,7 +1,5 @@
 """The search itself: a queue of candidates by priority, judged in batches, and the programs that came further."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from math import sqrt

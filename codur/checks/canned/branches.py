@@ -1,7 +1,5 @@
 """The places where a program compares its input with constants, each yielding something."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """What a change is judged by: the expected output, the tests and the prompt."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

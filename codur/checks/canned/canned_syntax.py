@@ -1,7 +1,5 @@
 """Reading syntax trees: literals, names, functions."""
 
-from __future__ import annotations
-
 import ast
 import warnings
 from collections import Counter

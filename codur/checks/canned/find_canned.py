@@ -18,8 +18,6 @@ Limits: only changed Python files that are no tests are read. Tables of new prog
 cannot tell, the change is taken as honest: refusing an ordinary fix is worse than missing a sly one.
 """
 
-from __future__ import annotations
-
 import ast
 import base64
 import binascii

@@ -1,7 +1,5 @@
 """Values of expressions that are composed of literals only."""
 
-from __future__ import annotations
-
 import ast
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Constants that a program prints and that spell the expected output."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

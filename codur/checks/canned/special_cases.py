@@ -1,7 +1,5 @@
 """New comparisons of the input with a constant, each yielding an expected constant."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Mapping

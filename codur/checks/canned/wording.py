@@ -1,7 +1,5 @@
 """Texts compared: lines, spellings, and what a prompt tells a program to print."""
 
-from __future__ import annotations
-
 import re
 from difflib import SequenceMatcher
 

@@ -1,7 +1,5 @@
 """Tests whether a pass holds: it repeats, it is computed, and the check that gave it can fail."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager

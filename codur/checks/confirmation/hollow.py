@@ -4,8 +4,6 @@ A function that is called while the module that calls it is being imported still
 the test run when it is loaded happens here as well, so a check that was disarmed there passes, and is found out.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Container, Iterable, Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """Other inputs for a program, to see whether what it prints depends on them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from posixpath import basename
 

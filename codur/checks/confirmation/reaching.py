@@ -1,7 +1,5 @@
 """What in a program's text reaches out of the program: into the test framework, the interpreter, or who compares."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 

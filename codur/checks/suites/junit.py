@@ -1,7 +1,5 @@
 """How many tests passed: by pytest's JUnit XML report, by what a run told, or by the text that runners print."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Why a run of tests says nothing of the program: tests that cannot be loaded, and what is not installed for them."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Collection

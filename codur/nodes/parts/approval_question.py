@@ -1,7 +1,5 @@
 """Whether the user is asked before a plan is carried out, and what follows from the answer. Part of `policy`."""
 
-from __future__ import annotations
-
 from codur.events import PlanShown
 from codur.mcp.offered_tools import server_of
 from codur.nodes.parts.updates import about_code, blocked, can_ask, edits, go, output_of

@@ -1,7 +1,5 @@
 """Runs the check after a step that edits, and puts back what is not kept of the workspace."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Delegates a step to an agent that is another program. What it leaves behind is an attempt like any other."""
 
-from __future__ import annotations
-
 import asyncio
 
 from codur.agents.external.delegated_work import Delegated, run_external

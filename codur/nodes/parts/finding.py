@@ -1,7 +1,5 @@
 """What a review finds in a step that was to edit files, and whether that is worth keeping. Pure."""
 
-from __future__ import annotations
-
 from codur.checks.describe import ERROR_CHARS, diff_text, error_text
 from codur.lazy import regex
 from codur.nodes.run_state import BestState, RunState

@@ -1,7 +1,5 @@
 """Who works on when an agent came no further, or cannot work at all."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from codur.agents.registry import Agent

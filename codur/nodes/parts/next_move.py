@@ -1,7 +1,5 @@
 """Where a run goes after a step: on, again, to another agent, to a new plan, or to its end; changes nothing itself."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

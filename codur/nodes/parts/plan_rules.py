@@ -1,7 +1,5 @@
 """What is wrong with a plan, here and for this task. Shared by the nodes that look at a plan before it begins."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

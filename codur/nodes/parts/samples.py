@@ -4,8 +4,6 @@ The first that holds ends the others; its edits are then made in the workspace, 
 answers that all fail, the one that came furthest is taken. Nothing but its edits leaves a copy.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The files that a model-backed step sees."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from posixpath import basename, dirname, splitext
 

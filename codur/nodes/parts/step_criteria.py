@@ -1,7 +1,5 @@
 """What must hold after a step: what code decides at once, and what is left for `accept` at the end of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from codur.errors import WorkspaceError

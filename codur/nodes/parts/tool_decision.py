@@ -1,7 +1,5 @@
 """The tool of a step that a plan left open, by what the step before gave. Part of `choose`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Small helpers that nodes share to write their updates."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 

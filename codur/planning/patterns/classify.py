@@ -4,8 +4,6 @@ A prompt is taken apart into clauses. Each clause is judged by the word it begin
 request is the verb; a wish to change code in any clause decides for the whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 

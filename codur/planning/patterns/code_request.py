@@ -1,7 +1,5 @@
 """What is known of a request about code: the check that applies, the program, and the files that it is about."""
 
-from __future__ import annotations
-
 import re
 
 from codur.checks.discover import CheckRequest, find_check, find_entry

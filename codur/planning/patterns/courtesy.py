@@ -1,7 +1,5 @@
 """Greetings, thanks and other courtesies around a request, in the languages that prompts are often written in."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, get_args
 

@@ -1,7 +1,5 @@
 """Requests that no rule may act on: shell commands, and what would destroy more than one named file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from codur.planning.patterns.courtesy import without_courtesy

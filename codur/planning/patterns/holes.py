@@ -1,7 +1,5 @@
 """What the holes of phrases accept."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import cache

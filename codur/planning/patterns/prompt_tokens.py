@@ -4,8 +4,6 @@ Words decide what is asked for; fenced blocks, quoted texts and pasted code or o
 the prompt's length, and of a very long prompt only both ends are looked at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The words and phrases of `vocabulary.txt`: what a prompt may say, as data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path

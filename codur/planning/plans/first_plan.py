@@ -1,7 +1,5 @@
 """The plan that needs no model although rules could not settle the request. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from posixpath import basename

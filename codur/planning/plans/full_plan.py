@@ -1,7 +1,5 @@
 """Phase 2: one call that makes the whole plan, and what a retry does instead."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from codur.checks.describe import attempts_text, check_text, verdict_text

@@ -1,7 +1,5 @@
 """Rules that a plan must keep before any of it is carried out. No model, nothing executed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from difflib import get_close_matches

@@ -9,8 +9,6 @@ end what it is in, and begin a command of its own (`unprotected`; the places fol
 Language, 2.2 Quoting and 2.6 Word Expansions).
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Which steps of a plan may run side by side, and which cannot run any more because one before them failed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 
 from codur.planning.plans.step_references import referred

@@ -6,8 +6,6 @@
 Several are joined by semicolons. TEXT may be put in quotes or backquotes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping
 

@@ -6,8 +6,6 @@ the first candidates are the probes: if all of them fail as the program did befo
 which one brought the check further come earlier.
 """
 
-from __future__ import annotations
-
 import ast
 from functools import lru_cache
 from typing import Literal

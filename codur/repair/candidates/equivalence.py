@@ -5,8 +5,6 @@ with equal values one tells what all would (as enumerative synthesis prunes: Alb
 a part of the run, so such candidates come later; they are not dropped.
 """
 
-from __future__ import annotations
-
 import ast
 
 from codur.repair.candidates.factors import AGAIN, AS_BEFORE, MOST_SAMPLES

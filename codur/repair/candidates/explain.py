@@ -1,7 +1,5 @@
 """A repair as one sentence for a person."""
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -7,8 +7,6 @@ them together (`benchmarks/repair.py`, `benchmarks/real_bugs.py`). One below 1 p
 changes one runs both, as the order of all candidates changes with it.
 """
 
-from __future__ import annotations
-
 MENDED = 10.0
 """The priority of a file that compiles again: nothing else can pass before."""
 PER_EDIT = 0.95  # chosen: of equal offers the smaller one first, and no more than that

@@ -5,7 +5,6 @@ edits, within those classes; the whole file only where the edits have no such pl
 place, say as much as the code of the file: what Python compiles of the rest does not depend on it.
 """
 
-from __future__ import annotations
 import __future__
 
 import ast

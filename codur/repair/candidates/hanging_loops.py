@@ -4,8 +4,6 @@ A `while` whose test reads nothing that its body changes goes on for ever; then 
 test reads, or a jump out of the loop helps. Else a step, a mark or an exit that is missing is the usual reason.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Collection

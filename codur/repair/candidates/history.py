@@ -1,7 +1,5 @@
 """Candidates from a repository's history: what was done lately is taken back, whole or in part."""
 
-from __future__ import annotations
-
 import ast
 import textwrap
 from collections import Counter

@@ -1,7 +1,5 @@
 """The candidates that wait to be judged, by priority; what is learnt about their places moves them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from heapq import heapify, heappop, heappush
 

@@ -3,8 +3,6 @@
 They need only the text and the compiler's first error. Up to three errors are mended one after the other.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

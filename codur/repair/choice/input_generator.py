@@ -1,7 +1,5 @@
 """Generated inputs: small, deterministic changes of recorded arguments and of the text on standard input."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """How programs that pass the check behave beyond it: their answers to generated inputs."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """Evaluates small expressions on recorded values: comparisons, arithmetic, subscripts and `len`, nothing that runs."""
 
-from __future__ import annotations
-
 import ast
 import operator
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """What can be said of a node of a tree by itself: what it calls, whether it is read, how its operator is written."""
 
-from __future__ import annotations
-
 import ast
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

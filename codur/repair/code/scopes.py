@@ -1,7 +1,5 @@
 """Which names a place in a file can use."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Edits: replaced spans of text, so that everything around them (comments, formatting) stays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Texts in place of a scratch workspace's files, for a while."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 

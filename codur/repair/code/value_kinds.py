@@ -1,7 +1,5 @@
 """What kind of value an expression has, where its text or the traced run shows it: saves changes that only crash."""
 
-from __future__ import annotations
-
 import ast
 from typing import Literal, cast, get_args
 

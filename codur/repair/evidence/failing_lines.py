@@ -1,7 +1,5 @@
 """What a failed check tells about the place of the fault: exceptions and the workspace lines they passed through."""
 
-from __future__ import annotations
-
 from pathlib import Path, PurePosixPath
 
 from codur.lazy import regex

@@ -1,7 +1,5 @@
 """Which lines the check executes: one run of its program under a tracer (`sys.monitoring`, else a trace function)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path, PurePath

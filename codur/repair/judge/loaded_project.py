@@ -1,7 +1,5 @@
 """Judging candidates by the failing tests alone, with the project and its tests loaded once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 

@@ -1,7 +1,5 @@
 """Why a search for a repair makes no sense: one sentence for each reason."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Judging candidates in warm workers, as long as that gives the verdicts of plain processes."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing

@@ -1,7 +1,5 @@
 """What a warm worker is set up for: the job that a check's command stands for."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Several warm workers, asked at the same time; their answers come in the order of the questions."""
 
-from __future__ import annotations
-
 import os
 import selectors
 from collections import deque

@@ -1,7 +1,5 @@
 """Operators on arithmetic: another sign, an operand or a step more or less, other brackets."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Operators on attributes: misspelt ones, or another one of the object."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import difflib

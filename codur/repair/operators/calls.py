@@ -1,7 +1,5 @@
 """Operators on calls: another function, arguments more, less or changed about, a call around a value or none."""
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Operators on comparisons, `and`, `or`, `not`, and the truths that are written out."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from itertools import pairwise

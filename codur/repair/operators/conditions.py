@@ -4,8 +4,6 @@ Conditions that are equally true in every recorded environment of a line are one
 nothing there is none: both are told apart by evaluating them on the recorded values, without running the program.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """Operators on constants: others of the program, of the expected output, of another type, or a variable instead."""
 
-from __future__ import annotations
-
 import ast
 import difflib
 import re

@@ -1,7 +1,5 @@
 """Operators for values of the wrong shape: nothing where something is needed, an unconverted value, a shared one."""
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Iterator

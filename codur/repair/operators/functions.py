@@ -1,7 +1,5 @@
 """Operators on whole functions: what they return, yield, begin and end with, and what they leave to others."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -3,8 +3,6 @@
 Values that a guard gives back come from the function's own constants and from 0, None, "" and []; nothing is made up.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ What a loop tests or reads tells what it may have forgotten to change: a tested 
 is walked wants its next link, a number that is compared wants a step.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

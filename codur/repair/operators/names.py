@@ -1,7 +1,5 @@
 """Operators on names: misspelt ones, missing imports and `self.`, the wrong variable or expression of the function."""
 
-from __future__ import annotations
-
 import ast
 import difflib
 import sys

@@ -1,7 +1,5 @@
 """Operators on what is shown: how `print` separates and ends, formats, digits, a missing f-prefix."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

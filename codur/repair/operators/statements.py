@@ -1,7 +1,5 @@
 """Operators on whole statements: moved, swapped, copied, deleted, and values that are dropped."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

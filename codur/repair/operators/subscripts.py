@@ -1,7 +1,5 @@
 """Operators on subscripts and slices: another index or bound, one more, one less."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -11,8 +11,6 @@ projects (`benchmarks/real_bugs.py`). A row without a figure solved none at all:
 mistake every day.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any

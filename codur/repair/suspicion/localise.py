@@ -1,7 +1,5 @@
 """How suspicious each line is: what the check executed, which tests fail on it, where exceptions passed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import sqrt
 

@@ -1,7 +1,5 @@
 """Functions and classes that the task or a failing test names: who asks often knows where the fault is."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -5,8 +5,6 @@ the functions of the file that they name, parameters to the calls of the functio
 containers counts as the name in front. The weight falls with each step, for a long way blurs.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator
 from functools import cached_property

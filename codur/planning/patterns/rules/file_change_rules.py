@@ -1,7 +1,5 @@
 """Requests that make, change, move and delete files."""
 
-from __future__ import annotations
-
 import ast
 import re
 from functools import partial

@@ -1,7 +1,5 @@
 """Requests that look: into git, files, the workspace and the web. What is to be made of it needs a model."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

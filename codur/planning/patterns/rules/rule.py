@@ -1,7 +1,5 @@
 """What a rule is: a name, under which `vocabulary.txt` has phrases, and what a request of such words settles on."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

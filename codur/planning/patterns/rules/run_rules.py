@@ -1,7 +1,5 @@
 """Requests that run a program or the tests, and ask for nothing else."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 
