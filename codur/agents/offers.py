@@ -99,7 +99,9 @@ class Offers:
             min_compatibility=self._settings.min_compatibility,
         )
         self._near = {edge.tool: edge for edge in near}
-        added = tuple(edge.tool for edge in near if edge.tool not in self.names) if self.tier == "guided" else ()
+        # What is offered stays in every later request, so only the nearer half is.
+        nearer = near[: (self._settings.max_candidates + 1) // 2] if self.tier == "guided" else ()
+        added = tuple(edge.tool for edge in nearer if edge.tool not in self.names)
         self.names += added
         return added, self._graph.forced(near, promoted_after(tool, self._settings.promote))
 

@@ -88,8 +88,8 @@ class Loaded:
         self._take_measure()
         for _ in range(self._wanted - 1):
             worker = Worker.start(self._launcher, self._job)
-            worker.ask_adopt({})
             self._pool.add(worker)
+            worker.ask_adopt({})
 
     def judged(self, edits: Sequence[Edit | None]) -> Iterator[Verdict | None]:
         """A verdict on each edit, in their order; None where it must be judged in another way.

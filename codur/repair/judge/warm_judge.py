@@ -86,7 +86,8 @@ class Warm:
     def _started(self) -> Worker:
         """The first worker, which has been asked to run the program as it is."""
         worker = self._start()
-        worker.ask({}, self._limits, "full", learn=True)
+        with worker.kept():
+            worker.ask({}, self._limits, "full", learn=True)
         return worker
 
     def _start(self) -> Worker:
@@ -105,8 +106,8 @@ class Warm:
             raise
         for _ in range(self._wanted - 1):
             worker = self._start()
-            worker.ask_adopt(self._learnt)
             self._pool.add(worker)
+            worker.ask_adopt(self._learnt)
 
     @property
     def files(self) -> Files:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -165,20 +166,30 @@ class Worker:
         )
         worker = cls(channel, job)
         worker._due = 1
-        worker._send(
-            package=_texts(),
-            runner=_RUNNERS.get(job.command.kind, "script_run"),
-            root=str(job.root),
-            files=_shown(job.files),
-            task={
-                **to_builtins(job.command),
-                "tests": job.tests,
-                "in_order": job.in_order,
-                # Where nothing contains programs the audit hook alone keeps a candidate from the user's files.
-                "guarded": launcher.name == "none",
-            },
-        )
+        with worker.kept():
+            worker._send(
+                package=_texts(),
+                runner=_RUNNERS.get(job.command.kind, "script_run"),
+                root=str(job.root),
+                files=_shown(job.files),
+                task={
+                    **to_builtins(job.command),
+                    "tests": job.tests,
+                    "in_order": job.in_order,
+                    # Where nothing contains programs the audit hook alone keeps a candidate from the user's files.
+                    "guarded": launcher.name == "none",
+                },
+            )
         return worker
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """A context that ends the worker if it is left by an exception: nobody else knows of it yet."""
+        try:
+            yield
+        except BaseException:
+            self.close()
+            raise
 
     def problem(self) -> str:
         """Why the worker cannot work, once it has started; empty if it can."""

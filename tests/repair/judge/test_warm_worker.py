@@ -12,9 +12,9 @@ import pytest
 from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.config.settings import VerificationSettings
-from codur.errors import Interrupted
+from codur.errors import Interrupted, LimitReached
 from codur.repair.judge.candidate_judge import Judge
-from codur.sandbox.cancel import CancelToken
+from codur.sandbox.cancel import CancelToken, Until
 from codur.sandbox.launcher import Launcher
 from codur.structs import replace
 from codur.types import Check, CheckKind, Verdict
@@ -321,6 +321,23 @@ def test_what_is_interrupted_as_it_is_asked_says_so(tmp_path: Path) -> None:
         cancel.cancel()
         with pytest.raises(Interrupted):
             judge.judge({"main.py": "print(3)\n"})
+
+
+@pytest.mark.parametrize("looks", [0, 1, 2, 3])
+def test_a_worker_that_is_asked_when_the_time_is_up_leaves_nothing(tmp_path: Path, looks: int) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "temporary").mkdir()
+    found = bench(tmp_path / "work", {"main.py": "print(0)\n", "expected.txt": "1\n"}, OUTPUT)
+    left = iter([60.0] * looks)
+    until = Until(CancelToken(), lambda: next(left, 0.0))
+    launcher = Launcher({"PATH": os.environ["PATH"], "TMPDIR": str(tmp_path / "temporary")}, cancel=until)
+    checker = Checker(
+        found.workspace, VerificationSettings(), CheckPrograms(found.workspace, launcher, python=sys.executable)
+    )
+    checker.guard(OUTPUT)
+    with pytest.raises(LimitReached), Judge(checker, found.check, found.before, workers=2) as judge:
+        judge.judge({"main.py": "print(2)\n"})
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_a_candidate_that_cannot_be_written_is_refused_as_before(tmp_path: Path) -> None:
