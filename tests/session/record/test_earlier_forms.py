@@ -60,6 +60,15 @@ ID = "20261123-0950-abc"
 PASSING = frozenset({"at", "crc"})
 """What differs from record to record."""
 
+SINCE = {
+    "Task": {"earlier", "may_edit_tests"},
+    "Discovery": {"edits_tests"},
+    "PlanEffects": {"tests"},
+    "file_changed": {"diff"},
+    "model_answered": {"text"},
+}
+"""What kinds of values hold today that these do not."""
+
 BESIDE = Check(kind="tests", argv=("{python}", "-m", "pytest"), source="the project's own", tests=("t.py::a",))
 CHECK = Check(
     kind="command",
@@ -253,9 +262,10 @@ def run(tmp_path: Path) -> RunDirectory:
 
 
 def assert_holds(now: Any, before: Any) -> None:
-    """Whether all that a form of before told is told now, in the same way; more may have come since."""
+    """Whether all that a form of before told is told now, in the same way, and nothing more but `SINCE`."""
     if isinstance(before, dict):
         assert before.keys() <= now.keys()
+        assert now.keys() - before.keys() == SINCE.get(_kind(before), set())
         for name in before.keys() - PASSING:
             assert_holds(now[name], before[name])
     elif isinstance(before, list):
@@ -264,6 +274,11 @@ def assert_holds(now: Any, before: Any) -> None:
             assert_holds(one, other)
     else:
         assert now == before
+
+
+def _kind(value: dict[str, Any]) -> str:
+    """The class of a value or the name of an event; an event's effects are plain."""
+    return value.get("$type") or value.get("event") or ("PlanEffects" if "other_files" in value else "")
 
 
 def values(path: Path) -> list[Any]:
