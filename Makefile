@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:
 	@echo "make demo    solve the bundled challenges with no key and show the table"
 	@echo "make test    every gate, and the tests that are not slow (some minutes)"
-	@echo "make test-ci     every gate and what CI runs: all but three of four of the longest tests"
+	@echo "make test-ci     every gate and what CI runs: all but two of three of the longest tests"
 	@echo "make test-all    every gate and every test (half an hour)"
 	@echo "make check   format, lint, types and import contracts only"
 	@echo "make tests   the quick tests only; make tests-all: all of them"

@@ -76,7 +76,6 @@ LONG = (
     "tests/cli/test_outside.py",
     "tests/cli/test_reach.py",
     "tests/repair/candidates/test_candidates_kinds.py",
-    "tests/repair/judge/",
     "tests/repair/test_inverse.py",
     "tests/repair/worker/test_worker_room.py",
     "tests/repair/worker/test_worker_tests.py",
@@ -84,17 +83,17 @@ LONG = (
     "tests/runs/test_make_check.py",
     "tests/runs/test_narrow_check.py",
 )
-"""How the names of the longest begin: one of four of each runs in CI, all in `make test-all`."""
+"""How the names of the longest begin: one of three of each runs in CI, all in `make test-all`."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the slow tests, and three of four of the longest."""
+    """Mark the slow tests, and two of three of the longest."""
     for item in items:
         if item.nodeid.startswith(SLOW):
             item.add_marker("slow")
     for name in LONG:
         for number, item in enumerate(item for item in items if item.nodeid.startswith(name)):
-            if number % 4:
+            if number % 3:
                 item.add_marker("long")
 
 
