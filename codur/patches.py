@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from codur.structs import Struct
@@ -40,6 +41,22 @@ class Patch(Struct):
     distinction: Distinction | None = None
 
 
+class Suspect(Struct):
+    """A line that the failure speaks against.
+
+    Attributes:
+        path, line: where it is; `text` is what stands there.
+        score: 0 to 1, by what the failing tests executed, where exceptions passed and what the task names.
+        values: samples of what its variables held just before it ran, as literals or `<TYPE>`.
+    """
+
+    path: str
+    line: int
+    score: float
+    text: str = ""
+    values: tuple[Mapping[str, str], ...] = ()
+
+
 class RepairReport(Struct):
     """What a search for a repair came to.
 
@@ -54,6 +71,7 @@ class RepairReport(Struct):
         seconds: how long the search took.
         note: why candidates were judged in plain processes; empty if they were not.
         hint: what was tried first because of a hint, in a few words; empty if there was none, or nothing it fits.
+        suspects: the most suspicious lines, where these are all that was asked for.
     """
 
     patches: tuple[Patch, ...] = ()
@@ -67,6 +85,7 @@ class RepairReport(Struct):
     seconds: float = 0.0
     note: str = ""
     hint: str = ""
+    suspects: tuple[Suspect, ...] = ()
 
 
 class RepairRequest(Struct):
@@ -77,9 +96,16 @@ class RepairRequest(Struct):
         every: go on after the first repair, show all that pass, and change nothing.
         pick: take this one of the ranking (1 is the first).
         since: the revision of the repository from which on changes are suspected; empty: as the repository says.
+        until: how far to go: what the check says, which lines it speaks against, or a repair.
     """
 
     files: tuple[str, ...] = ()
     every: bool = False
     pick: int = 1
     since: str = ""
+    until: Literal["verdict", "suspects", "repair"] = "repair"
+
+    @property
+    def applies(self) -> bool:
+        """Whether a repair that is found is to be written."""
+        return self.until == "repair" and not self.every

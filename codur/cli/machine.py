@@ -11,14 +11,12 @@ from typing import Any
 
 from codur.config.loader import LoadedSettings, load_settings
 from codur.config.project_rules import TrustOf, TrustState
-from codur.config.settings import Settings
 from codur.errors import UsageError
-from codur.session.host import Host, close_to_others
+from codur.session.host import Host, close_to_others, host_of, state_of
 from codur.store.directory import StateDirectory
 from codur.store.run_records import RunStore
 from codur.store.trusted_files import TrustStore
 from codur.structs import Struct
-from codur.types import Limits
 from codur.ui.output_formats import Output, OutputKind, choose_kind, make_output
 
 STATE_REMEDY = "Set XDG_STATE_HOME to a directory of your own."
@@ -27,21 +25,12 @@ STATE_REMEDY = "Set XDG_STATE_HOME to a directory of your own."
 def host() -> Host:
     """What the machine gives a run. From here on, no other program of the user may look into this process."""
     close_to_others()
-    state = state_directory()
-    cache = StateDirectory(state).cache if state else None
-    return Host(environ=dict(os.environ), home=home(), state=state, cache=cache)
+    return host_of(os.environ, home())
 
 
 def state_directory() -> Path | None:
-    """Where runs are kept: `codur` in the directory that the XDG base directory specification names.
-
-    Returns:
-        None if neither `XDG_STATE_HOME` (an absolute path) nor a home directory is known.
-    """
-    named = os.environ.get("XDG_STATE_HOME", "")
-    if named.startswith("/"):
-        return Path(named) / "codur"
-    return None if home() == Path("/") else home() / ".local" / "state" / "codur"
+    """Where runs are kept; None if that is not known."""
+    return state_of(os.environ, home())
 
 
 def kept_runs() -> RunStore:
@@ -120,18 +109,6 @@ def trust_store() -> TrustStore:
 
 def _trust_of(workspace: Path, name: str, content: bytes) -> TrustState:
     return trust_store().state_of(workspace, name, content) if state_directory() else "unknown"
-
-
-def limits_of(settings: Settings) -> Limits:
-    """The run's limits, as the settings say."""
-    runtime = settings.runtime
-    return Limits(
-        max_iterations=runtime.max_iterations,
-        max_llm_calls=runtime.max_llm_calls,
-        max_tokens=runtime.max_tokens,
-        max_cost_usd=runtime.max_cost_usd,
-        max_runtime_s=runtime.max_runtime_s,
-    )
 
 
 class Showing(Struct):

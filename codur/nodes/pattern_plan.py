@@ -1,5 +1,6 @@
 """Phase 0: rules settle the request, or find out what later phases need. No model."""
 
+from codur.checks.describe import verdict_line
 from codur.checks.suites.run_problem import RunProblem
 from codur.nodes.parts.attempt_verdict import check_before
 from codur.nodes.parts.plan_rules import completed, problem_of
@@ -8,7 +9,7 @@ from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.patches import RepairRequest
 from codur.planning.patterns.classify import lists_steps
 from codur.planning.patterns.decide import decide
-from codur.planning.plans.first_plan import first_plan, repair_plan
+from codur.planning.plans.first_plan import first_plan, repair_plan, verdict_plan
 from codur.planning.renaming import rename_step
 from codur.structs import replace
 from codur.types import CODE_TASKS, Discovery, Plan, Step, Verdict
@@ -138,7 +139,10 @@ def _repair_only(asked: RepairRequest, state: RunState, context: RunContext) -> 
     unfit = not_of_the_program(seen, context)
     if unfit is not None:
         return _unfit(unfit, seen)
-    plan = repair_plan(discovery.check, before, allowed=can_repair(seen, context))
+    if asked.until == "verdict":
+        plan = verdict_plan(before, verdict_line(before))
+    else:
+        plan = repair_plan(discovery.check, before, allowed=can_repair(seen, context))
     return RunUpdate(
         discovery=discovery,
         before=before,

@@ -9,7 +9,7 @@ from codur.errors import UsageError, WorkspaceError
 from codur.nodes.parts.updates import can_ask, go, tell_changes, worker
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.patches import RepairReport
-from codur.repair.engine import Effort, Fault, RepairOutcome, search
+from codur.repair.engine import Effort, Fault, RepairOutcome, search, suspects
 from codur.structs import replace
 from codur.tools.git.git_history import read_history, revision_problem
 from codur.types import Check, Origin, StepRecord, ToolCode, Verdict
@@ -36,7 +36,10 @@ def repair(state: RunState, context: RunContext) -> RunUpdate:
     with context.search_turn():
         begun = time.monotonic()
         try:
-            outcome = _search(state, check, verdict, context)
+            fault = _fault(state, check, verdict, context)
+            if state["task"].repair and state["task"].repair.until == "suspects":
+                return _suspected(fault, context, begun)
+            outcome = _search(fault, state, context)
         except WorkspaceError as error:
             return _update("refused", "", (), f"{error.message}; no offline search")
         report = _report(outcome, state, time.monotonic() - begun)
@@ -59,15 +62,21 @@ def _with_syntax(reason: str, state: RunState, context: RunContext) -> str:
     return f"{reason} What is wrong first: {where}." if told else reason
 
 
-def _search(state: RunState, check: Check, verdict: Verdict, context: RunContext) -> RepairOutcome:
-    settings, asked = context.settings.repair, state["task"].repair
-    budget = settings.budget_s if asked is None and can_ask(state, context) else settings.offline_budget_s
-    last_check_s = max(_LEAST_RESERVE_S, _RESERVE * verdict.duration_s)  # what is found is checked in the workspace
+def _suspected(fault: Fault, context: RunContext, begun: float) -> RunUpdate:
+    """The lines that the failure speaks against, and no search."""
+    found = suspects(fault, context.settings.repair.budget_s, cancel=context.cancel)
+    lines, error = ((), found) if isinstance(found, str) else (found, "")
+    report = RepairReport(suspects=lines, seconds=round(time.monotonic() - begun, 3))
+    return _update("ok", "which lines the failure speaks against", (), error, RunUpdate(repair=report, patched=()))
+
+
+def _fault(state: RunState, check: Check, verdict: Verdict, context: RunContext) -> Fault:
+    """What is to be repaired, in a copy of the workspace."""
+    asked = state["task"].repair
     copy = context.workspace.scratch_copy(context.scratch(), extra=context.workspace.generated_files())
-    left = context.time_left()
     here, there = str(context.workspace.root), str(copy.root)  # parameters of tests may be files of the project
     verdict = replace(verdict, failing=tuple(test.replace(here, there) for test in verdict.failing))
-    fault = Fault(
+    return Fault(
         checker=context.checker.on(copy),
         # A test that the task may change is still what says whether a candidate is right.
         check=replace(check, protected=(*check.protected, *state["discovery"].edits_tests)),
@@ -79,6 +88,14 @@ def _search(state: RunState, check: Check, verdict: Verdict, context: RunContext
             Path(state["task"].workspace), context.launcher, texts.get, since=asked.since if asked else ""
         ),
     )
+
+
+def _search(fault: Fault, state: RunState, context: RunContext) -> RepairOutcome:
+    settings, asked = context.settings.repair, state["task"].repair
+    budget = settings.budget_s if asked is None and can_ask(state, context) else settings.offline_budget_s
+    # What is found is checked in the workspace.
+    last_check_s = max(_LEAST_RESERVE_S, _RESERVE * fault.before.duration_s)
+    left = context.time_left()
     effort = Effort(
         budget_s=min(budget, max(left - last_check_s, left * _LEAST_SHARE)),
         max_order=settings.max_order,

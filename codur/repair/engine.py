@@ -18,13 +18,14 @@ from codur.checks.signature import normalised
 from codur.errors import LimitReached, WorkspaceError
 from codur.events import Emit
 from codur.lazy import regex
+from codur.patches import Suspect
 from codur.python.pytest_equivalent import search_argv
 from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.candidates.history import undone
 from codur.repair.candidates.late_candidates import Prospect, Sight, Which, prospects
 from codur.repair.choice.probing import Prober
 from codur.repair.code.texts_in_place import in_place
-from codur.repair.evidence.failing_lines import read_failure
+from codur.repair.evidence.failing_lines import Failure, read_failure
 from codur.repair.evidence.observed_values import Observed
 from codur.repair.evidence.tracing import Coverage, Line, run_traced
 from codur.repair.hints import Hints, read_hints
@@ -41,7 +42,7 @@ from codur.tools.git.git_history import History
 from codur.types import Check, Verdict
 from codur.workspace.workspace import Workspace
 
-__all__ = ["RepairOutcome", "search"]
+__all__ = ["RepairOutcome", "search", "suspects"]
 
 Past = Callable[[Mapping[str, str]], History]
 
@@ -62,6 +63,8 @@ _TRACE_SHARE = 0.15
 """Of the time of a search, which its tests may be traced."""
 _KEPT_SHARE, _KEPT_TIMES = 0.3, 1.5
 """Time kept for what passes to be run once more: of the search's at most, and in times of the runs before."""
+_MOST_SUSPECTS, _SHOWN_SAMPLES, _SHOWN_CHARS = 20, 3, 200
+"""Suspicious lines that are told, samples of values of each, and characters of its text."""
 _FAIL_TOGETHER = "The tests that fail pass when they are run by themselves: they depend on tests before them."
 _BROKEN = "raise SystemExit('this text stands for one that fails in another way')\n"
 
@@ -167,6 +170,30 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
         return RepairOutcome(reason="The time was up before a candidate was judged.", best_progress=before.progress)
 
 
+def suspects(fault: Fault, budget_s: float, *, cancel: CancelToken) -> tuple[Suspect, ...] | str:
+    """The lines that the failure speaks against, the most suspicious first; no candidate is judged.
+
+    Args:
+        budget_s: seconds that it may take.
+
+    Returns:
+        A sentence that says why, if there are none.
+
+    Raises:
+        Interrupted: `cancel` was set.
+    """
+    end = time.monotonic() + budget_s
+    fault = replace(fault, checker=fault.checker.within(cancel, lambda: end - time.monotonic()))
+    try:
+        narrow, first = _narrowed(fault)
+        if first.passed:
+            return _FAIL_TOGETHER
+        scene = _look(fault, narrow, first, _python_files(fault), trace_s=_TRACE_SHARE * budget_s)
+    except LimitReached:
+        return "The time was up before it was known what the check executes."
+    return scene if isinstance(scene, str) else scene.suspects() or "No line that may be changed was executed."
+
+
 def _narrowed(fault: Fault) -> tuple[Check, Verdict]:
     """The check of the failing tests alone with its verdict; the whole one if it is small or not known test by test."""
     checker, check, before = fault.checker, fault.check, fault.before
@@ -221,8 +248,7 @@ class _Scene(Struct):
         """The changes of a program with this verdict."""
         here = moved(self.coverage, self.texts, program.texts)
         failure = read_failure(verdict, self.root)
-        flow = flow_of(here, program.texts, verdict.difference)
-        suspicion = localise(here, failure, flow, self.likelier)
+        suspicion = self._suspicion(here, program.texts, failure, verdict)
         if not program.changes and which == "executed":
             for number, candidate in enumerate(undone(program, self.history, suspicion)):
                 # Ahead of operators of equal weight: what worked before is the better explanation.
@@ -237,6 +263,30 @@ class _Scene(Struct):
             hints=self.hints,
         )
         yield from prospects(sight)
+
+    def _suspicion(
+        self, coverage: Coverage | None, texts: Mapping[str, str], failure: Failure, verdict: Verdict
+    ) -> Suspicion:
+        return localise(coverage, failure, flow_of(coverage, texts, verdict.difference), self.likelier)
+
+    def suspects(self) -> tuple[Suspect, ...]:
+        """The most suspicious lines of the program as it was found."""
+        failure = read_failure(self.before, self.root)
+        scores = self._suspicion(self.coverage, self.texts, failure, self.before).scores
+        known = [line for line in scores if line[0] in self.texts and line[1]]
+        ranked = sorted(known, key=lambda line: (-scores[line], line))[:_MOST_SUSPECTS]
+        return tuple(self._suspect(path, line, scores[path, line]) for path, line in ranked)
+
+    def _suspect(self, path: str, line: int, score: float) -> Suspect:
+        text = self.texts[path].splitlines()[line - 1 : line]
+        values = self.coverage.values.get((path, line), ()) if self.coverage else ()
+        return Suspect(
+            path=path,
+            line=line,
+            score=round(score, 3),
+            text="".join(text).strip()[:_SHOWN_CHARS],
+            values=tuple(values[:_SHOWN_SAMPLES]),
+        )
 
 
 def _look(fault: Fault, check: Check, before: Verdict, paths: list[str], *, trace_s: float) -> _Scene | str:

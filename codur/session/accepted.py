@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from codur.config.instructions import InstructionSet
 
 
-def _trust_of(host: Host) -> TrustOf:
+def trust_of(host: Host) -> TrustOf:
+    """The user's list of what was accepted; without a state directory nothing was."""
     return TrustStore(StateDirectory(host.state).trust_file).state_of if host.state else nobody
 
 
@@ -28,9 +29,8 @@ def instructions_of(task: Task, settings: Settings, host: Host) -> Instructions:
 
     def load() -> InstructionSet:
         workspace = Path(task.workspace)  # what was accepted is the project itself, not a copy of it
-        trust_of = _trust_of(host)
         return config.instructions.load_instructions(
-            settings, workspace, environ=host.environ, home=host.home, trust_of=trust_of
+            settings, workspace, environ=host.environ, home=host.home, trust_of=trust_of(host)
         )
 
     return Instructions(load, max_tokens=settings.context.instruction_tokens)
@@ -41,7 +41,7 @@ def may_instruct(task: Task, settings: Settings, host: Host) -> MayInstruct:
 
     def accepted(path: str, content: bytes) -> bool:
         return settings.context.project_instructions and (
-            _trust_of(host)(Path(task.workspace), path, content) == "accepted"
+            trust_of(host)(Path(task.workspace), path, content) == "accepted"
         )
 
     return accepted

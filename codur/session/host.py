@@ -16,7 +16,9 @@ from codur.redaction import Redactor, secrets_of
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.processor_turns import Waited
 from codur.session.record.exchanges import Exchanges, SkippedTime
+from codur.store.directory import StateDirectory
 from codur.structs import Struct, field
+from codur.types import Limits
 
 if TYPE_CHECKING:
     from codur.config.prompts import PromptLibrary
@@ -72,6 +74,36 @@ class Host(Struct):
     consult: Callable[[Question], Answer] | None = None
     search_turn: Callable[[], AbstractContextManager[object]] = nullcontext
     clock: SkippedTime | None = None
+
+
+def host_of(environ: Mapping[str, str], home: Path) -> Host:
+    """What a run takes from an environment and a home directory."""
+    state = state_of(environ, home)
+    return Host(environ=dict(environ), home=home, state=state, cache=StateDirectory(state).cache if state else None)
+
+
+def state_of(environ: Mapping[str, str], home: Path) -> Path | None:
+    """Where runs are kept: `codur` in the directory that the XDG base directory specification names.
+
+    Returns:
+        None if neither `XDG_STATE_HOME` (an absolute path) nor a home directory is known.
+    """
+    named = environ.get("XDG_STATE_HOME", "")
+    if named.startswith("/"):
+        return Path(named) / "codur"
+    return None if home == Path("/") else home / ".local" / "state" / "codur"
+
+
+def limits_of(settings: Settings) -> Limits:
+    """The run's limits, as the settings say."""
+    runtime = settings.runtime
+    return Limits(
+        max_iterations=runtime.max_iterations,
+        max_llm_calls=runtime.max_llm_calls,
+        max_tokens=runtime.max_tokens,
+        max_cost_usd=runtime.max_cost_usd,
+        max_runtime_s=runtime.max_runtime_s,
+    )
 
 
 def close_to_others() -> None:

@@ -8,6 +8,7 @@ from codur.checks.challenge_file import read_challenge
 from codur.config.settings import ScopeSettings, Settings
 from codur.events import Note
 from codur.nodes.run_state import RunContext
+from codur.session.host import limits_of
 from codur.session.scratch_directory import Scratch
 from codur.store.blobs import BlobStore
 from codur.structs import replace
@@ -22,6 +23,11 @@ _SHOWN = 5
 def rules_of(settings: ScopeSettings) -> ScopeRules:
     """The rules that the settings state."""
     return ScopeRules(allow=settings.allow, deny=settings.deny, max_files=settings.max_files)
+
+
+def bounded(task: Task, settings: Settings) -> Task:
+    """The task with the limits and the scope of the settings."""
+    return replace(task, limits=limits_of(settings), scope=rules_of(settings.scope))
 
 
 def scoped(workspace: Workspace, task: Task, settings: Settings, *, kept: bool, scratch: Scratch) -> Workspace:

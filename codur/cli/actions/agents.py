@@ -26,6 +26,7 @@ from codur.lazy import regex
 from codur.llm.pool import ModelPool
 from codur.llm.pool_options import PoolOptions
 from codur.llm.profiles.auto import server_problem
+from codur.session.host import limits_of
 from codur.session.task_run import run_task
 from codur.structs import replace
 from codur.types import Limits, RunResult, Task
@@ -99,9 +100,7 @@ def try_agent(name: str, config: Path | None, overrides: Mapping[str, Any], *, j
     with tempfile.TemporaryDirectory(prefix="codur-agent-test-") as place:
         for path, text in _TRIAL_FILES.items():
             (Path(place) / path).write_text(text)
-        task = Task(
-            prompt=_TRIAL_TASK, workspace=place, limits=machine.limits_of(settings), agent=name, check_is_goal=True
-        )
+        task = Task(prompt=_TRIAL_TASK, workspace=place, limits=limits_of(settings), agent=name, check_is_goal=True)
         output = machine.Showing(verbose=True).output() if verbose else None
         result = run_task(task, settings, host=host, emit=output.event if output else ignore)
         if output is not None:

@@ -20,6 +20,7 @@ from codur.llm.pool import ModelPool
 from codur.llm.pool_options import PoolOptions
 from codur.llm.profiles.auto import AutoChoice
 from codur.llm.profiles.endpoint import key_of
+from codur.session.host import limits_of
 from codur.structs import Struct, replace
 from codur.types import EXIT_CODES, Message, Usage
 
@@ -77,7 +78,7 @@ def show_models(wanted: Wanted, directory: Path, config: Path | None, *, json: b
         ConfigError: the settings are wrong.
     """
     settings = machine.settings_for(machine.existing(directory), config, {}).settings
-    pool = ModelPool(settings, os.environ, machine.limits_of(settings), PoolOptions())
+    pool = ModelPool(settings, os.environ, limits_of(settings), PoolOptions())
     choice = pool.chosen()
     rows = [_row(name, settings, pool, choice) for name in _named(wanted.names, settings)]
     if wanted.test_s:
@@ -134,7 +135,7 @@ def _asked(row: ModelRow, settings: Settings, seconds: float) -> ModelRow:
         settings.llm, default_profile=row.profile, fast_profile=row.profile, fallback_profiles=(), max_attempts=1
     )
     settings = structs.replace(settings, llm=alone)
-    pool = ModelPool(settings, os.environ, machine.limits_of(settings), PoolOptions())
+    pool = ModelPool(settings, os.environ, limits_of(settings), PoolOptions())
     begun = time.monotonic()
     try:
         usage = asyncio.run(_answer(pool, row.profile, seconds))

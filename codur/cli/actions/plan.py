@@ -11,6 +11,7 @@ from codur.cli.printing import say, tell, unwritable
 from codur.config import reading
 from codur.errors import ConfigError, UsageError
 from codur.planning.plans.plan_file import PlanFile, read_plan
+from codur.session.host import limits_of
 from codur.session.task_run import run_task
 from codur.structs import replace
 from codur.types import Task
@@ -34,7 +35,7 @@ def make(task: Task, *, to: Path | None, force: bool, config: Path | None, showi
     settings = machine.settings_for(Path(task.workspace), config, {}).settings
     shown = showing.output()
     try:
-        asked = replace(task, limits=machine.limits_of(settings))
+        asked = replace(task, limits=limits_of(settings))
         result = run_task(asked, settings, host=machine.host(), emit=shown.event)
     finally:
         shown.close()

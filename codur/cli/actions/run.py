@@ -16,7 +16,7 @@ from codur.errors import UsageError
 from codur.events import Note
 from codur.patches import RepairRequest
 from codur.session.record.exchanges import Exchanges
-from codur.session.scoping import rules_of
+from codur.session.scoping import bounded
 from codur.session.stop import code_of
 from codur.session.task_run import run_task
 from codur.structs import replace
@@ -67,7 +67,7 @@ def carried_out(
     workspace = Path(task.workspace)
     loaded = machine.settings_for(workspace, config, overrides, agents=(task.agent,) if task.agent else ())
     settings = loaded.settings
-    task = replace(task, limits=machine.limits_of(settings), scope=rules_of(settings.scope))
+    task = bounded(task, settings)
     shown = showing.output()
     host = replace(
         machine.host(),

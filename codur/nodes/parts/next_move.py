@@ -69,7 +69,7 @@ def is_due(record: StepRecord, state: RunState, context: RunContext) -> bool:
     """
     if record.node == "repair":
         asked = state["task"].repair
-        return record.ok and not (asked is not None and asked.every and state["repair"] is not None)
+        return record.ok and not (asked is not None and not asked.applies and state["repair"] is not None)
     if record.origin == "llm_error" or (not record.ok and _needs_the_user(record, state)):
         return False
     if _lacks_words(record, state, context):
@@ -164,7 +164,7 @@ def _after_repair(record: StepRecord, judged: Judged | None, state: RunState, co
     if judged is not None:
         return _after_edits(record, judged, state, context)
     if record.ok and report is not None:
-        return _end(record, "done" if report.patches else "not_achieved", record.error)
+        return _end(record, "done" if report.patches or report.suspects else "not_achieved", record.error)
     if asked is not None:
         return _end(record, "not_achieved", record.error)
     return _nothing_found(record, state, context)

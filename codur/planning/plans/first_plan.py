@@ -100,6 +100,17 @@ def repair_plan(check: Check | None, before: Verdict | None, *, allowed: bool) -
     return Plan(steps=(_search_step(),), origin="user", reason="a repair was asked for")
 
 
+def verdict_plan(before: Verdict | None, reason: str) -> Plan:
+    """The end of a task that was only to run the check.
+
+    Args:
+        reason: what the check said, in a line.
+    """
+    if before is None or before.status == "no_check":
+        return _nothing_to_search("there is no check: no tests, no expected output", outcome="usage")
+    return _nothing_to_search(reason, outcome="done" if before.passed else "not_achieved")
+
+
 def _search_step() -> Step:
     return Step(id="repair", action="repair", objective="Search for a fix without a model.")
 

@@ -20,6 +20,7 @@ from codur.cli import machine
 from codur.cli.actions.batch.solve_display import ShownWatch, display_of, row_of, show_batch, show_list, show_note
 from codur.cli.actions.batch.solve_request import SolveRequest
 from codur.errors import UsageError
+from codur.session.host import limits_of
 from codur.ui.shown.batch_report import Progress
 
 
@@ -61,7 +62,7 @@ def solve_challenges(request: SolveRequest) -> int:
     host = machine.host()
     setup = Setup(
         settings=settings,
-        limits=machine.limits_of(settings),
+        limits=limits_of(settings),
         host=host,
         offline=request.offline,
         jobs=min(request.jobs or processors(), len(work)),
