@@ -94,8 +94,9 @@ class Gate:
                 before, demand = demand, self._fitted(model, request, estimate)
         finally:
             # Whatever happens: a request that is left in the queue would hold up all behind it.
-            self._shared.give_up(before)
-            self._shared.give_up(demand)
+            with self._shared.limits(demand.place) as limits:
+                limits.leave(before)
+                limits.leave(demand)
 
     def leave(self, demand: Demand, outcome: ChatReply | ServiceFailure | None) -> None:
         """The request has ended; `outcome` is None if it was broken off."""
@@ -134,7 +135,9 @@ class Gate:
 
     def at_once(self, profile: Profile, prompt: int, most: int) -> int:
         """How many requests with a prompt of so many tokens could be sent now without waiting; `most` at most."""
-        return self._shared.at_once(self._demand(profile, prompt, profile.max_completion_tokens), most)
+        demand = self._demand(profile, prompt, profile.max_completion_tokens)
+        with self._shared.limits(demand.place) as limits:
+            return limits.at_once(demand, most, self._options.clock.monotonic())
 
     def known(self, profile: Profile) -> Most:
         """What the service has told of how large a request may be."""

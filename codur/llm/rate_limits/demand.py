@@ -1,13 +1,26 @@
-"""What a request takes of a model's limits, and what is known of these beforehand."""
+"""A rate limit as a service tells it, what is known of it beforehand, and what a request takes of it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Literal
 
 from codur.structs import Struct
 
-if TYPE_CHECKING:
-    from codur.llm.rate_limit import Unit
+Unit = Literal["requests", "tokens", "input_tokens", "output_tokens"]
+
+
+class Quota(Struct):
+    """One limit as it stood when a response was made.
+
+    Attributes:
+        limit, remaining: of `unit`.
+        reset_s: seconds until all of it is there again.
+    """
+
+    unit: Unit
+    limit: float
+    remaining: float
+    reset_s: float
 
 
 class Rules(Struct):

@@ -8,16 +8,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from codur.llm.model import ChatReply
-from codur.llm.rate_limit import Quota, Unit
 from codur.llm.rate_limits.told_limits import SaidLimit
-from codur.llm.rate_limits.window import MINUTE_S, OVERTAKING_S, SentLog, ToldWindow
+from codur.llm.rate_limits.window import OVERTAKING_S, Window
 from codur.llm.request_failure import ServiceFailure
 from codur.llm.request_retry import jitter, spoken
 from codur.structs import Struct, field, replace
 
 if TYPE_CHECKING:
     from codur.llm.clock import Clock
-    from codur.llm.rate_limits.demand import Demand
+    from codur.llm.rate_limits.demand import Demand, Quota, Unit
 
 _SAMPLES = 16  # the last ones: prompts change in kind while a run goes on
 _SURE = 3  # fewer may be chance, and then only more than the estimate is believed
@@ -61,11 +60,9 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
     known: bool = False
     width: float = math.inf
     _refused: int = 0
-    _newest: float = -math.inf
     _flights: list[tuple[Demand, float]] = field(default_factory=list)
-    _told: dict[Unit, ToldWindow] = field(default_factory=dict)
-    _untold: ToldWindow | None = None
-    _log: SentLog = field(default_factory=SentLog)
+    _told: dict[Unit, Window] = field(default_factory=dict)
+    _beforehand: dict[Unit, Window] = field(default_factory=dict)
     _ratios: deque[float] = field(default_factory=lambda: deque(maxlen=_SAMPLES))
     _said: Most = Most()
     _recalled_a_minute: float = math.inf
@@ -133,8 +130,7 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
     def send(self, demand: Demand, now: float) -> None:
         """A request is sent."""
         self._flights.append((demand, now))
-        self._log.add(demand.tokens, now)
-        for window in self._windows(demand):
+        for window in self._windows(demand, now):
             window.take(demand.amount(window.unit), now)
 
     def end(self, demand: Demand, outcome: ChatReply | ServiceFailure | None, now: float) -> None:
@@ -149,15 +145,11 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
             self.width += 1.0 / self.width
             if demand.estimate >= _SMALL_PROMPT:
                 self._count(demand, outcome.usage.prompt_tokens)
-        # Answers overtake each other: what an older request tells may be long out of date.
-        if outcome.limits and flight[1] > self._newest - OVERTAKING_S:
-            self._newest = max(self._newest, flight[1])
-            self._tell(outcome.limits, flight[1], now)
+        self._tell(outcome.limits, flight[1], now)
 
     def refuse(self, failure: ServiceFailure, clock: Clock) -> float:
         """A request was refused because of a limit; gives the seconds until the next may be sent."""
         now = clock.monotonic()
-        # of many that are refused together, the first one counts
         if now >= self.until:  # of many that are refused together, the first one counts
             # Halved at once and raised slowly, as TCP does with its window.
             self.width = max(1.0, min(self.width, len(self._flights) + 1.0) / 2)
@@ -189,35 +181,28 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
 
     def _window_wait_s(self, demand: Demand, ahead: Sequence[Demand], now: float) -> float:
         """Seconds until all limits have room for a request, after those `ahead` of it were sent."""
-
-        def taken(unit: Unit) -> float:
-            return sum(other.amount(unit) for other in ahead)
-
-        waits = [window.wait_s(demand.amount(window.unit), taken(window.unit), now) for window in self._windows(demand)]
-        limits: dict[Unit, int | None] = {
-            "tokens": demand.rules.tokens_per_minute,
-            "requests": demand.rules.requests_per_minute,
-        }
-        for unit, limit in limits.items():
-            if limit:
-                waits.append(self._log.wait_s(unit, limit, demand.amount(unit), taken(unit), now))
+        together = (*ahead, demand)
+        waits = (
+            window.wait_s(sum(item.amount(window.unit) for item in together), now)
+            for window in self._windows(demand, now)
+        )
         return max(waits, default=0.0)
 
     def _tell(self, quotas: Sequence[Quota], sent_at: float, now: float) -> None:
         doubtful = [demand for demand, at in self._flights if at > sent_at - OVERTAKING_S]
         for quota in quotas:
-            uncounted = sum(demand.amount(quota.unit) for demand in doubtful)
-            if quota.unit in self._told:
-                self._told[quota.unit].tell(quota, uncounted, now, sent_at=sent_at)
-            else:
-                self._told[quota.unit] = ToldWindow(quota, uncounted, now, sent_at=sent_at)
+            window = self._told.setdefault(quota.unit, Window(quota, now))
+            window.tell(quota, sum(demand.amount(quota.unit) for demand in doubtful), now, sent_at=sent_at)
         daily = self._told.get("requests")
-        if daily is not None and daily.is_daily and self._untold is None:
+        if daily is not None and daily.is_daily and "requests" not in self._beforehand:
             limit = _FREE_RPM if daily.limit < _DAILY_REQUESTS else _PAID_RPM
-            missing = max(1, self._log.requests(now))
-            quota = Quota(unit="requests", limit=limit, remaining=limit - missing, reset_s=missing * MINUTE_S / limit)
-            self._untold = ToldWindow(quota, 0, now, sent_at=sent_at)
+            self._beforehand["requests"] = Window.a_minute("requests", limit, now, missing=len(self._flights) + 1)
 
-    def _windows(self, demand: Demand) -> list[ToldWindow]:
-        untold = self._untold if not demand.rules.requests_per_minute else None
-        return [*self._told.values(), *([untold] if untold is not None else [])]
+    def _windows(self, demand: Demand, now: float) -> tuple[Window, ...]:
+        """The limits that a service told, and those of the settings or of its plan."""
+        rules = demand.rules
+        limits: dict[Unit, int | None] = {"tokens": rules.tokens_per_minute, "requests": rules.requests_per_minute}
+        for unit, limit in limits.items():
+            if limit and unit not in self._beforehand:
+                self._beforehand[unit] = Window.a_minute(unit, limit, now)
+        return (*self._told.values(), *self._beforehand.values())

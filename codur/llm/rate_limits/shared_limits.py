@@ -101,7 +101,7 @@ class SharedModels:
     def wait_s(self, demand: Demand, time_left_s: float, *, before: Demand | None = None) -> float:
         """How long to wait before asking again; 0: the request may be sent, and `done` must be called after it.
 
-        Who was told to wait has a place in the queue until the request is sent, or `give_up` is called.
+        Who was told to wait has a place in the queue until the request is sent, or it leaves (`ModelLimits.leave`).
 
         Args:
             before: the same request as it was asked for last; this one takes its place in the queue.
@@ -127,11 +127,6 @@ class SharedModels:
             limits.queue.insert(place, demand)
             return wait
 
-    def give_up(self, demand: Demand) -> None:
-        """Leave the queue; nothing happens if the request is not in it."""
-        with self.limits(demand.place) as limits:
-            limits.leave(demand)
-
     def done(self, demand: Demand, outcome: ChatReply | ServiceFailure | None = None) -> None:
         """A request has ended, with an answer or without; `outcome` is None if it was broken off."""
         with self.limits(demand.place) as limits:
@@ -142,11 +137,6 @@ class SharedModels:
         """A service has refused a request because of its rate limit; gives the seconds until it may be asked again."""
         with self.limits(place) as limits:
             return limits.refuse(failure, self._clock)
-
-    def at_once(self, demand: Demand, most: int) -> int:
-        """How many such requests could be sent now without waiting; `most` at most."""
-        with self.limits(demand.place) as limits:
-            return limits.at_once(demand, most, self._clock.monotonic())
 
     def expected(self, place: tuple[str, str]) -> float:
         """How large a request should be made; what a provider's other models may have stands for what is not known."""

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from codur.lazy import regex
 from codur.llm.model import ChatReply
-from codur.llm.rate_limit import Quota, Unit
+from codur.llm.rate_limits.demand import Quota, Unit
 from codur.llm.request_failure import ServiceFailure
 from codur.structs import Struct, replace
 
@@ -24,7 +24,7 @@ _MOST = 1e12  # more is no figure but a fault
 _BEHIND = "llm_provider-"
 _PART = regex(r"(\d+(?:\.\d+)?)(ms|us|µs|ns|d|h|m|s)")
 _SECONDS = {"d": 86_400.0, "h": 3600.0, "m": 60.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
-_SAID = regex(r"tokens per min\w* \(\w+\): Limit ([\d,]+), (?:Used ([\d,]+), )?Requested ([\d,]+)", re.IGNORECASE)
+_SAID = regex(r"tokens per min\w* \(\w+\): Limit ([\d,]+), (?:Used [\d,]+, )?Requested ([\d,]+)", re.IGNORECASE)
 _TOO_LONG = regex(
     r"context_length_exceeded|exceed_context_size|maximum context length|context limit|prompt (?:is )?too long"
     r"|input is too long|exceeds? (?:the |your |this )?(?:model's )?(?:available |maximum )?context"
@@ -51,14 +51,12 @@ class SaidLimit(Struct):
 
     Attributes:
         limit: tokens a minute, or the model's window.
-        used: tokens of the minute that are used.
         requested: tokens that the request came to, its longest answer among them; 0 if that is not said.
         prompt: tokens that the prompt alone came to; 0 if that is not said.
         window: the limit is the model's window.
     """
 
     limit: int
-    used: int = 0
     requested: int = 0
     prompt: int = 0
     window: bool = False
@@ -105,8 +103,8 @@ def said_limit(text: str) -> SaidLimit | None:
     """The figures in the words of a refusal: of a rate limit as Groq and OpenAI write them, or of a window."""
     found = _SAID.search(text)
     if found is not None:
-        limit, used, requested = map(_whole, found.groups())
-        return SaidLimit(limit=limit, used=used, requested=requested) if limit else None
+        limit, requested = map(_whole, found.groups())
+        return SaidLimit(limit=limit, requested=requested) if limit else None
     window = _WINDOW.search(text)
     limit = _whole(next(filter(None, window.groups()))) if window else 0
     prompt = _PROMPT.search(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codur.llm.rate_limit import Quota
+from codur.llm.rate_limits.demand import Quota
 from codur.llm.rate_limits.told_limits import SaidLimit, quotas_in, said_limit, seconds_in
 from tests.llm.kit import Client, ask, settings
 from tests.support.groq_server import GroqServer, ServerReply, text
@@ -68,8 +68,8 @@ def test_what_is_no_duration(text: str) -> None:
 def test_the_figures_in_a_refusal() -> None:
     groq = "Request too large for model `m` on tokens per minute (TPM): Limit 6000, Requested 14810, please reduce"
     openai = "Request too large for m on tokens per min (TPM): Limit 30,000, Used 5, Requested 342389."
-    assert said_limit(groq) == SaidLimit(limit=6000, used=0, requested=14_810)
-    assert said_limit(openai) == SaidLimit(limit=30_000, used=5, requested=342_389)
+    assert said_limit(groq) == SaidLimit(limit=6000, requested=14_810)
+    assert said_limit(openai) == SaidLimit(limit=30_000, requested=342_389)
     assert said_limit("Slow down.") is None
 
 
