@@ -139,7 +139,6 @@ class Exchange:
             except ServiceFailure as failure:
                 outcome = failed = failure
             except ModelError:
-                # there was an answer, if none that can be used
                 outcome = ChatReply()  # there was an answer, if none that can be used
                 raise
             finally:

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Literal
 
-import msgspec
-
 from codur.errors import StateError
-from codur.store.atomic import PRIVATE_DIRECTORY, state_errors, write_private
-from codur.store.flock import exclusive
+from codur.store.state_list import DamagedError, StateList
 from codur.structs import Struct, field
-
-_MAX_BYTES = 16 * 1024**2
 
 PinState = Literal["accepted", "changed", "new"]
 """Whether a tool is as it was accepted, was accepted otherwise, or came after its server's tools were accepted."""
@@ -46,14 +40,14 @@ class _File(Struct):
 
 
 class Pins:
-    """The list of accepted definitions, read and written under a lock and replaced in one step.
+    """The list of accepted definitions.
 
     Args:
         file: where it is kept; None remembers for as long as this object lives.
     """
 
     def __init__(self, file: Path | None) -> None:
-        self._file = file
+        self._list = StateList[_File](file, _File) if file else None
         self._memory: Mapping[str, Pinned] = {}
 
     def first_or_known(self, server: str, now: Pinned) -> Pinned:
@@ -93,42 +87,23 @@ class Pins:
         """
         return self._read().get(server)
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        if self._file is None:
-            yield
-            return
-        with state_errors(self._file):
-            self._file.parent.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
-            with exclusive(self._file.with_name(f"{self._file.name}.lock")):
-                yield
+    def _locked(self) -> AbstractContextManager[None]:
+        return self._list.locked() if self._list else nullcontext()
 
     def _read(self) -> Mapping[str, Pinned]:
-        if self._file is None:
+        if self._list is None:
             return self._memory
-        with state_errors(self._file):
-            try:
-                descriptor = os.open(self._file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            except FileNotFoundError:
-                return {}
-            with os.fdopen(descriptor, "rb") as stream:
-                data = stream.read(_MAX_BYTES + 1)
-        return self._servers(data)
-
-    def _servers(self, data: bytes) -> Mapping[str, Pinned]:
         try:
-            if len(data) <= _MAX_BYTES:
-                return msgspec.json.decode(data, type=_File).servers
-        except (ValueError, RecursionError):
-            pass  # an empty list would accept anything, so a damaged one accepts nothing
-        raise StateError(
-            f"the list of accepted MCP tools {self._file} is damaged",
-            remedy="Look at each server's tools again with `codur mcp trust NAME`.",
-        )
+            held = self._list.read()
+        except DamagedError as error:  # an empty list would accept anything, so a damaged one accepts nothing
+            raise StateError(
+                f"the list of accepted MCP tools {self._list.file} is damaged",
+                remedy="Look at each server's tools again with `codur mcp trust NAME`.",
+            ) from error
+        return held.servers if held else {}
 
     def _write(self, servers: Mapping[str, Pinned]) -> None:
-        if self._file is None:
+        if self._list is None:
             self._memory = servers
-            return
-        data = msgspec.json.encode(_File(version=1, servers=servers), order="sorted")
-        write_private(self._file, msgspec.json.format(data, indent=1))
+        else:
+            self._list.write(_File(version=1, servers=servers))

@@ -25,7 +25,6 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
     if again is not None and not anew:
         return _retried(again)
     others = delegated(state, context)
-    # who named a program did not choose a service to plan for it
     if others is not None and state["task"].agent:  # who named a program did not choose a service to plan for it
         return RunUpdate(plan=others, cursor=0, **go("llm_plan", "policy", origin="user", reason=others.reason))
     spent = context.models.usage

@@ -71,7 +71,6 @@ class AppendLog:
                 data = self.path.read_bytes()
             except FileNotFoundError:
                 return []
-        # what is after the last line end was not finished
         lines = data.split(b"\n")[:-1]  # what is after the last line end was not finished
         records = [(line, _record(line)) for line in lines]
         good = [record for _, record in records if record is not None]

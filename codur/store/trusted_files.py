@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import stat
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from msgspec import convert, to_builtins
-
 from codur.errors import StateError
-from codur.store.atomic import PRIVATE_DIRECTORY, set_aside, state_errors, write_private
-from codur.store.flock import exclusive
+from codur.store.atomic import set_aside
+from codur.store.state_list import DamagedError, StateList
 from codur.structs import Struct
-
-_MAX_BYTES = 16 * 1024**2
-_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Accepted(Struct):
@@ -39,12 +31,8 @@ class _File(Struct):
     projects: dict[str, Accepted]
 
 
-class _DamagedError(Exception):
-    """The file does not hold what it should."""
-
-
 class TrustStore:
-    """The list of accepted files. It is read and written under a lock, and replaced in one step.
+    """The list of accepted files.
 
     Args:
         file: where it is kept; it and its directory are made when something is accepted.
@@ -52,6 +40,7 @@ class TrustStore:
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self._list = StateList[_File](file, _File)
 
     def state_of(self, workspace: Path, name: str, content: bytes) -> Literal["accepted", "changed", "unknown"]:
         """Whether a file is accepted as it is, was accepted otherwise, or is not accepted at all.
@@ -77,7 +66,7 @@ class TrustStore:
         """
         try:
             return self._read()
-        except _DamagedError:
+        except DamagedError:
             return {}
 
     def accept(self, workspace: Path, files: Mapping[str, bytes], *, when: str) -> Path | None:
@@ -95,7 +84,7 @@ class TrustStore:
                 remedy="Set XDG_STATE_HOME to a directory elsewhere.",
             )
         entry = Accepted(when=when, files={name: digest(content) for name, content in files.items()})
-        with self._locked():
+        with self._list.locked():
             projects, damaged = self._read_or_set_aside(when)
             self._write({**projects, _key(workspace): entry})
         return damaged
@@ -108,7 +97,7 @@ class TrustStore:
         """
         if not self._file.exists():
             return False
-        with self._locked():
+        with self._list.locked():
             projects = self.accepted()
             if projects.pop(_key(workspace), None) is None:
                 return False
@@ -118,49 +107,18 @@ class TrustStore:
     def _is_inside(self, workspace: Path) -> bool:
         return Path(os.path.realpath(self._file)).is_relative_to(os.path.realpath(workspace))
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        with state_errors(self._file):
-            self._file.parent.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
-            with exclusive(self._file.with_name(f"{self._file.name}.lock")):
-                yield
-
     def _read_or_set_aside(self, stamp: str) -> tuple[dict[str, Accepted], Path | None]:
         try:
             return self._read(), None
-        except _DamagedError:
+        except DamagedError:
             return {}, set_aside(self._file, stamp.replace(":", "-"))
 
     def _read(self) -> dict[str, Accepted]:
-        with state_errors(self._file):
-            try:
-                descriptor = os.open(self._file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            except FileNotFoundError:
-                return {}
-            try:
-                self._require_private(os.fstat(descriptor))
-                data = _content(descriptor)
-            finally:
-                os.close(descriptor)
-        return _projects(data)
+        held = self._list.read()
+        return held.projects if held else {}
 
-    def _require_private(self, status: os.stat_result) -> None:
-        if status.st_uid != os.geteuid() or status.st_mode & _OTHERS_WRITE or not stat.S_ISREG(status.st_mode):
-            raise StateError(
-                f"others could have written {self._file}, so it cannot be relied on",
-                remedy="Look through it with `codur trust --list` after: "
-                f"chown $USER {self._file}; chmod 600 {self._file}",
-            )
-
-    def _write(self, projects: Mapping[str, Accepted]) -> None:
-        plain = to_builtins(_File(version=1, projects=dict(projects)), order="deterministic")
-        data = json.dumps(plain, indent=1)
-        write_private(self._file, data.encode("ascii"))
-
-
-def _content(descriptor: int) -> bytes:
-    with os.fdopen(descriptor, "rb", closefd=False) as stream:
-        return stream.read(_MAX_BYTES + 1)
+    def _write(self, projects: dict[str, Accepted]) -> None:
+        self._list.write(_File(version=1, projects=projects))
 
 
 def digest(content: bytes) -> str:
@@ -170,12 +128,3 @@ def digest(content: bytes) -> str:
 
 def _key(workspace: Path) -> str:
     return os.path.realpath(workspace)
-
-
-def _projects(data: bytes) -> dict[str, Accepted]:
-    if len(data) > _MAX_BYTES:
-        raise _DamagedError
-    try:
-        return convert(json.loads(data), _File).projects
-    except (ValueError, RecursionError) as error:
-        raise _DamagedError from error

@@ -52,7 +52,6 @@ def load(root: Root, base: str, above: IgnoreRules | None) -> IgnoreRules | None
 
     spec = GitIgnoreSpec([])
     for line in filter(_usable, data.decode("utf-8", "replace").splitlines()):
-        # no pattern, which for git matches nothing
         with suppress(ValueError):  # no pattern, which for git matches nothing
             spec += GitIgnoreSpec.from_lines([line])
     return IgnoreRules(base=base, spec=spec, above=above) if spec.patterns else above

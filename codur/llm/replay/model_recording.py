@@ -145,7 +145,6 @@ def read_recording(path: Path) -> ModelRecording:
             data = stream.read(_MAX_BYTES)
     except OSError as error:
         raise _unusable(path, error) from error
-    # what is after the last line end was not finished
     lines = data.split(b"\n")[:-1]  # what is after the last line end was not finished
     try:
         header, *rest = [json.loads(line) for line in lines]

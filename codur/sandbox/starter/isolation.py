@@ -64,7 +64,6 @@ def prepare(template: Template, parent: int) -> int:
     try:
         confinement.leave_with_user(spaces)
     except OSError:
-        # as root, where there are no user namespaces
         check(libc.unshare(spaces))  # as root, where there are no user namespaces
     if own_network:
         confinement.raise_loopback()

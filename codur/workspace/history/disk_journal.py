@@ -208,7 +208,6 @@ class DiskJournal:
 
     def _finish_undo(self) -> None:
         last = self._undos.pop()
-        # one that changed nothing cannot be taken back
         if last.position < len(self.entries):  # one that changed nothing cannot be taken back
             self._undos.append(replace(last, finished=True))
 
@@ -248,7 +247,6 @@ class DiskJournal:
                 self._undos.pop()
 
     def _take_change(self, number: int, entry: Entry) -> None:
-        # a damaged line stood here; numbers must go on fitting
         while len(self.entries) < number:  # a damaged line stood here; numbers must go on fitting
             self.entries.append(_LOST)
         self.entries.append(entry)
