@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from codur.llm.rate_limits.demand import Quota
+from codur.llm.rate_limit import Quota
 from codur.structs import Struct, field
 from codur.types import Message, ToolCall, ToolSpec, Usage
 

@@ -8,7 +8,7 @@ from codur.errors import ModelAnswerError, ModelUnavailable
 from codur.types import Usage
 
 if TYPE_CHECKING:
-    from codur.llm.rate_limits.demand import Quota
+    from codur.llm.rate_limit import Quota
 
 FailureKind = Literal[
     "rate_limit",

@@ -1,26 +1,13 @@
-"""A rate limit as a service tells it, what is known of it beforehand, and what a request takes of it."""
+"""What a request takes of a model's limits, and what is known of these beforehand."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING
 
 from codur.structs import Struct
 
-Unit = Literal["requests", "tokens", "input_tokens", "output_tokens"]
-
-
-class Quota(Struct):
-    """One limit as it stood when a response was made.
-
-    Attributes:
-        limit, remaining: of `unit`.
-        reset_s: seconds until all of it is there again.
-    """
-
-    unit: Unit
-    limit: float
-    remaining: float
-    reset_s: float
+if TYPE_CHECKING:
+    from codur.llm.rate_limit import Unit
 
 
 class Rules(Struct):

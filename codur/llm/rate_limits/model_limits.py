@@ -16,7 +16,8 @@ from codur.structs import Struct, field, replace
 
 if TYPE_CHECKING:
     from codur.llm.clock import Clock
-    from codur.llm.rate_limits.demand import Demand, Quota, Unit
+    from codur.llm.rate_limit import Quota, Unit
+    from codur.llm.rate_limits.demand import Demand
 
 _SAMPLES = 16  # the last ones: prompts change in kind while a run goes on
 _SURE = 3  # fewer may be chance, and then only more than the estimate is believed

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from codur.llm.rate_limits.demand import Quota
+from codur.llm.rate_limit import Quota
 
 if TYPE_CHECKING:
-    from codur.llm.rate_limits.demand import Unit
+    from codur.llm.rate_limit import Unit
 
 MINUTE_S = 60.0
 DAY_S = 86_400.0

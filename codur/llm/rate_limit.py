@@ -1,0 +1,23 @@
+"""A rate limit as a service tells it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from codur.structs import Struct
+
+Unit = Literal["requests", "tokens", "input_tokens", "output_tokens"]
+
+
+class Quota(Struct):
+    """One limit as it stood when a response was made.
+
+    Attributes:
+        limit, remaining: of `unit`.
+        reset_s: seconds until all of it is there again.
+    """
+
+    unit: Unit
+    limit: float
+    remaining: float
+    reset_s: float
