@@ -176,6 +176,12 @@ class AgentMessage(_Event, tag="agent_message"):
     text: str
 
 
+class Guided(_Event, tag="guided"):
+    """The user said something while the task works, and models are told it from now on."""
+
+    text: str
+
+
 class FileChanged(_Event, tag="file_changed"):
     """A file differs from what it was when the run began; `diff` is the beginning of how."""
 
@@ -231,6 +237,7 @@ Event = (
     | ToolChosen
     | ToolRan
     | AgentMessage
+    | Guided
     | FileChanged
     | RepairProgress
     | Note

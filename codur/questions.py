@@ -1,4 +1,4 @@
-"""What a run asks its user, and what comes back: approval of a plan or a test, or an answer that only the user has."""
+"""What a run asks its user, what comes back, and what the user says unasked while it works."""
 
 from __future__ import annotations
 
@@ -73,3 +73,30 @@ class Answer(Struct):
     text: str = ""
     plan: Plan | None = None
     keep: bool = False
+
+
+class Guidance:
+    """What the user says while a task works; one thread says it, another takes it."""
+
+    def __init__(self) -> None:
+        self._said: list[str] = []
+        self._given = 0
+
+    def say(self, text: str) -> None:
+        """Leave a text for the next request to a model."""
+        self._said.append(text)
+
+    def take(self) -> tuple[str, ...]:
+        """All that was said so far; it counts as given from now on."""
+        self._given = len(self._said)
+        return self.given
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """What models were told."""
+        return tuple(self._said[: self._given])
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """What no model was told yet."""
+        return tuple(self._said[self._given :])

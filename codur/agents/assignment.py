@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
 from codur.agents.registry import Agent
@@ -22,6 +22,7 @@ class Assignment(Struct):
     Attributes:
         profile: the profile that answers.
         instructions: the end of the system prompt: what the user and the project want.
+        heard: gives what the user said since the agent began, as messages.
     """
 
     agent: Agent
@@ -31,6 +32,7 @@ class Assignment(Struct):
     toolbox: Toolbox
     emit: Emit = ignore
     instructions: str = ""
+    heard: Callable[[], Sequence[str]] = tuple
 
     @property
     def native(self) -> bool:

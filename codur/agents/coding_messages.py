@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.instruction_text import SHARE_OF_REQUEST
 from codur.agents.look_tool import size_of
-from codur.agents.loop import result_message, said
+from codur.agents.loop import heard_message, result_message, said
 from codur.config.settings import Profile
 from codur.context.brief import Briefing, brief_text
 from codur.context.room import Room, is_small, offered, share
@@ -36,6 +36,7 @@ class Talk:
         self._work = work
         self._own = own
         self._since: list[Message] = []
+        self._heard = 0
 
     def request(self, profile: Profile) -> ChatRequest:
         """The request for a profile of that size.
@@ -66,12 +67,15 @@ class Talk:
     def add(self, reply: ChatReply, calls: Sequence[ToolCall], results: Sequence[str], *, more: str = "") -> None:
         """Take an answer in, what came of its calls, and `more` to say to it."""
         native = self._work.native and bool(reply.tool_calls)
+        heard = self._work.heard()[self._heard :]
+        self._heard += len(heard)
         named = [replace(call, id=call.id or f"call_{number}") for number, call in enumerate(calls)]
         self._since.append(said(reply, named if native else ()))
         self._since += [
             result_message(call, text, as_tool=native) for call, text in zip(named, results, strict=True) if text
         ]
         self._since += [Message(role="user", content=more)] if more else []
+        self._since += map(heard_message, heard)
 
     def _system(self, specs: Sequence[ToolSpec], profile: Profile) -> str:
         lines = str(self._task.whole_file_lines)

@@ -90,6 +90,7 @@ class _Conversation:
         self._seen: set[str] = set()
         self._outputs: list[_Output] = []
         self._spent, self._tokens = 0.0, 0
+        self._heard = 0
         system = work.system_prompt("explaining")
         if not self._native:
             system += prompts.render("agent.json_mode", tools=_tool_lines(offers.specs()))
@@ -102,10 +103,17 @@ class _Conversation:
     async def ask(self, *, last: bool) -> ChatReply:
         pool = self._work.pool
         started, tokens = time.monotonic(), pool.usage.total_tokens
+        self._listen()
         reply = await pool.complete(self._agent.profile, partial(self._request, last))
         self._spent = time.monotonic() - started
         self._tokens = pool.usage.total_tokens - tokens
         return reply
+
+    def _listen(self) -> None:
+        """Take in what the user said since the last request."""
+        said = self._work.heard()[self._heard :]
+        self._messages += [heard_message(text) for text in said]
+        self._heard += len(said)
 
     def _request(self, last: bool, profile: Profile) -> ChatRequest:
         """The request for a profile of that size; what was read first gives way if it is smaller than it was."""
@@ -274,6 +282,11 @@ def result_message(call: ToolCall, text: str, *, as_tool: bool) -> Message:
     if as_tool:
         return Message(role="tool", content=text, tool_call_id=call.id)
     return Message(role="user", content=f"Result of {call.name}:\n{text}")
+
+
+def heard_message(text: str) -> Message:
+    """What the user says while an agent works, as a message of the conversation."""
+    return Message(role="user", content=f"The user says: {text}")
 
 
 def _first_line(result: ToolResult) -> int | None:

@@ -20,6 +20,7 @@ from codur.cli.choices import CHANGES, PERMISSIONS, Choices
 from codur.cli.line_completion import LineCompleter
 from codur.cli.project_names import ProjectNames, run_ids
 from codur.cli.slash_commands import Asked, help_text, read_line
+from codur.cli.typed_line import TypedLine
 from codur.config.reading.agent_files import shipped_names
 from codur.config.settings import Settings
 from codur.errors import UsageError
@@ -69,6 +70,7 @@ class Conversation:
         state = machine.state_directory()
         self._kept = Turns(StateDirectory(state).conversations if state else None, directory)
         self._turns = self._kept.read()
+        self._typed = ""
         if not goes_on:
             self._turns = []
             self._kept.forget()
@@ -80,7 +82,8 @@ class Conversation:
         stopped = False
         while True:
             try:
-                line = session.prompt(_PROMPT, handle_sigint=False)
+                line = session.prompt(_PROMPT, handle_sigint=False, default=self._typed)
+                self._typed = ""
             except EOFError:
                 return 0
             except KeyboardInterrupt as stop:
@@ -132,13 +135,27 @@ class Conversation:
             check = chosen.check
             task = replace(task, check_command=check, check_is_goal=check is not None)
             task = replace(task, show_plan=chosen.permissions == "ask")
-        result, output = actions.run.carried_out(task, machine.Showing(), overrides=chosen.overrides)
+        typed = TypedLine()
+        try:
+            return self._carry_out(task, machine.Showing(typed=typed))
+        finally:
+            self._offer(typed)
+
+    def _carry_out(self, task: Task, showing: machine.Showing) -> int:
+        result, output = actions.run.carried_out(task, showing, overrides=self._choices.overrides)
         try:
             code = actions.run.shown_result(result, output, explain_route=False)
             actions.run.tell_next(result, "/")
             return code
         finally:
             self._remember(turn_of(task.prompt, result))
+
+    def _offer(self, typed: TypedLine) -> None:
+        """Have what was typed during a task, and told no model, on the next line."""
+        waiting = typed.guidance.waiting
+        self._typed = "\n".join((*waiting, *([typed.text] if typed.text else [])))
+        if waiting:
+            _say("No model was told what you typed meanwhile: it is on the next line.")
 
     def _put_back(self, line: str, wanted: str, *, again: bool) -> int:
         """Undo a task, or take that back; only what was put back is remembered."""

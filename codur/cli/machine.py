@@ -7,7 +7,7 @@ import shutil
 import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from codur.config.loader import LoadedSettings, load_settings
 from codur.config.project_rules import TrustOf, TrustState
@@ -18,6 +18,9 @@ from codur.store.run_records import RunStore
 from codur.store.trusted_files import TrustStore
 from codur.structs import Struct
 from codur.ui.output_formats import Output, OutputKind, choose_kind, make_output
+
+if TYPE_CHECKING:
+    from codur.cli.typed_line import TypedLine
 
 STATE_REMEDY = "Set XDG_STATE_HOME to a directory of your own."
 
@@ -112,13 +115,18 @@ def _trust_of(workspace: Path, name: str, content: bytes) -> TrustState:
 
 
 class Showing(Struct):
-    """How a run is to be shown, as the options say."""
+    """How a run is to be shown, as the options say.
+
+    Attributes:
+        typed: what reads what is typed while the run works; None: nothing does.
+    """
 
     json: bool = False
     json_stream: bool = False
     raw: bool = False
     verbose: bool = False
     explain_route: bool = False
+    typed: TypedLine | None = None
 
     @property
     def is_for_people(self) -> bool:
@@ -133,7 +141,9 @@ class Showing(Struct):
 
     def output(self) -> Output:
         """Where events and the result go."""
-        return make_output(self.kind, stdout=sys.stdout, stderr=sys.stderr, verbose=self.verbose, color=True)
+        return make_output(
+            self.kind, stdout=sys.stdout, stderr=sys.stderr, verbose=self.verbose, color=True, typing=self.typed
+        )
 
     def shows_words(self) -> bool:
         """Whether answers are shown while they come."""

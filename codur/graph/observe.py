@@ -36,7 +36,12 @@ async def run_model(
         LimitReached: the run's time is used up.
     """
     _enter(node, context)
-    return _leave(node, state, await model_node(node)(state, context), context, finished)
+    known = len(state["guidance"])
+    new = [] if node == "consult" else context.heard()[known:]  # that one asks the user alone
+    update = await model_node(node)({**state, "guidance": [*state["guidance"], *new]}, context)
+    if said := context.guidance.given[known:]:  # also what was heard between the requests of the node
+        update = {**update, "guidance": list(said)}
+    return _leave(node, state, update, context, finished)
 
 
 def _enter(node: NodeName, context: RunContext) -> None:

@@ -15,7 +15,7 @@ from codur.nodes.parts.samples import Copy, best_of, how_many
 from codur.nodes.parts.sources import Material, assignment, inputs, instruction_notes, material, objective, target
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, origin_of, tell_changes
-from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
+from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate, task_told
 from codur.python.interpreter import python_version
 from codur.questions import Question
 from codur.structs import replace
@@ -115,7 +115,7 @@ def _brief(found: Material, state: RunState, context: RunContext) -> CodingBrief
     step, discovery = current_step(state), state["discovery"]
     said = (objective(state, step), _ALLOWED if may_fail(state) else "", *_answers(step.id, state, context))
     return CodingBrief(
-        task=state["task"].told,
+        task=task_told(state),
         objective="\n\n".join(filter(None, said)),
         sources=found.texts,
         wants=found.wants,

@@ -13,7 +13,7 @@ from codur.nodes.parts.external_step import delegate_to
 from codur.nodes.parts.sources import assignment, inputs, instruction_notes, material, objective
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, edits, go, origin_of, outcome_of
-from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
 from codur.structs import replace
 from codur.types import CODE_TASKS, StepRecord
 
@@ -74,7 +74,7 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
     profile = context.models.fitted(agent.profile)
     found = await asyncio.to_thread(material, state, step, context)
     brief = CodingBrief(
-        task=state["task"].told,
+        task=task_told(state),
         objective=objective(state, step),
         sources=found.texts,
         wants=found.wants,

@@ -10,7 +10,7 @@ from codur.llm.profiles.auto import server_problem
 from codur.llm.profiles.endpoint import is_local
 from codur.nodes.parts.sources import instruction_notes
 from codur.nodes.parts.updates import delegated, go, hint_of, plan_after_model_error, plannable, require_room, worker
-from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
 from codur.planning.plans.full_plan import LISTED_FILES, PlanningBrief, make_plan, nearest_to, retry_plan
 from codur.types import Plan, TaskType
 
@@ -93,7 +93,7 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
     shown = context.workspace.list_files()
     fitting = _fitting(state["discovery"].task_type, state["task"].prompt, context)
     return PlanningBrief(
-        prompt=state["task"].told,
+        prompt=task_told(state),
         discovery=state["discovery"],
         files=shown,
         read_only=frozenset(path for path in shown[:LISTED_FILES] if not context.workspace.may_edit(path)),

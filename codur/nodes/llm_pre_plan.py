@@ -2,7 +2,7 @@
 
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.parts.updates import delegated, go, plan_after_model_error, plannable, require_room
-from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
 from codur.planning.plans.first_plan import is_settled
 from codur.planning.plans.full_plan import PlanningBrief
 from codur.planning.pre_plan import Workers, classify, edit_plan, plan_from
@@ -31,7 +31,7 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
     try:
         require_room(state, context)
         brief = PlanningBrief(
-            prompt=state["task"].told,
+            prompt=task_told(state),
             discovery=state["discovery"],
             files=context.workspace.list_files(),
             tools=_tools(state, context),

@@ -14,7 +14,7 @@ from codur.lazy import regex
 from codur.nodes.parts.attempt_verdict import check_before, given_up, seen_before, tried
 from codur.nodes.parts.sources import Material, inputs, material, objective
 from codur.nodes.parts.updates import current_step, go, may_make_check
-from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
 from codur.planning.check_request import TestWriter
 from codur.questions import Answer, Question
 from codur.structs import replace
@@ -61,7 +61,7 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check, str] | str
     found = await asyncio.to_thread(material, state, step, context)
     example = await asyncio.to_thread(_example, found, state, context)
     brief = CodingBrief(
-        task=state["task"].told,
+        task=task_told(state),
         objective=objective(state, step),
         sources={**found.texts, **example},
         wants=(*found.wants, *(Want(path=path, partly=True) for path in example)),

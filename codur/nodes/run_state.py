@@ -9,10 +9,10 @@ from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, cast, get_args, get_origin, get_type_hints
 
-from codur.events import Emit
+from codur.events import Emit, Guided
 from codur.patches import RepairReport
 from codur.planning.replies import Asker
-from codur.questions import Answer, PlanEffects, Question
+from codur.questions import Answer, Guidance, PlanEffects, Question
 from codur.structs import Struct, field
 from codur.types import (
     Attempt,
@@ -139,6 +139,8 @@ class ProgressFields(TypedDict, total=False):
     usage: Annotated[Usage, add]
     trail: Annotated[list[RouteStep], add]
     notes: Annotated[list[str], add]
+    guidance: Annotated[list[str], add]
+    """What the user said while the task worked."""
     violations: Annotated[list[ScopeViolation], add]
     """What programs changed out of scope."""
 
@@ -195,6 +197,12 @@ def _reducers() -> dict[str, Callable[[Any, Any], Any]]:
     return {key: hint.__metadata__[0] for key, hint in hints.items() if hasattr(hint, "__metadata__")}
 
 
+def task_told(state: RunState) -> str:
+    """The task as models are told it, with what the user said since it began."""
+    said = [f"The user said while this was worked on: {text}" for text in state["guidance"]]
+    return "\n\n".join((state["task"].told, *said))
+
+
 class BestState(Struct, frozen=False, kw_only=False):
     """The best state of the workspace so far, which `--keep` leaves behind, and where the next attempt starts from.
 
@@ -246,6 +254,7 @@ class RunContext(Struct):
         alone: sets of failing tests that were seen to fail by themselves as they do among all others.
         search_turn: waits until an offline search may begin, as it keeps the processors busy; held while it lasts.
         keep_plan: keeps a plan for later; gives the path of its file, or an empty text if nothing is kept.
+        guidance: what the user says meanwhile.
     """
 
     settings: Settings
@@ -272,11 +281,20 @@ class RunContext(Struct):
     alone: set[tuple[str, ...]] = field(default_factory=set)
     search_turn: Callable[[], AbstractContextManager[object]] = nullcontext
     keep_plan: Callable[[Plan], str] = _kept_nowhere
+    guidance: Guidance = field(default_factory=Guidance)
 
     @property
     def for_models(self) -> Workspace:
         """The workspace as models see it: without the content of files that may hold secrets, and of links to them."""
         return self.workspace.withholding(may_hold_secrets)
+
+    def heard(self) -> tuple[str, ...]:
+        """All that the user has said, for a request that is about to be made; what is new of it is told."""
+        before = len(self.guidance.given)
+        said = self.guidance.take()
+        for text in said[before:]:
+            self.emit(Guided(text=text))
+        return said
 
     @property
     def asker(self) -> Asker:

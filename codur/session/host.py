@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from codur.config.settings import Settings
 from codur.llm.model import ChatModel
 from codur.llm.profiles.endpoint import secrets_of_provider
-from codur.questions import Answer, Question
+from codur.questions import Answer, Guidance, Question
 from codur.redaction import Redactor, secrets_of
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.processor_turns import Waited
@@ -57,6 +57,7 @@ class Host(Struct):
         exchanges: what is done with the exchange with models.
         stream: somebody wants to see answers in words while they come.
         consult: asks the user; None if there is nobody to ask. Its time does not count as the run's.
+        guidance: what the user says while the task works.
         search_turn: waits until an offline search may begin, and is held while it lasts.
         clock: what waits for services go by; None is the real time.
     """
@@ -72,6 +73,7 @@ class Host(Struct):
     exchanges: Exchanges = field(default_factory=Exchanges)
     stream: bool = False
     consult: Callable[[Question], Answer] | None = None
+    guidance: Guidance = field(default_factory=Guidance)
     search_turn: Callable[[], AbstractContextManager[object]] = nullcontext
     clock: SkippedTime | None = None
 

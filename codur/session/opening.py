@@ -228,6 +228,7 @@ class _Opening(Struct):
             consult=self.consult,
             search_turn=host.search_turn,
             keep_plan=self._keep_plan,
+            guidance=host.guidance,
         )
 
     def _servers(self) -> McpServers | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, Protocol, TextIO
+from typing import TYPE_CHECKING, Literal, Protocol, TextIO
 
 from codur.events import Event
 from codur.types import RunResult
@@ -12,6 +12,9 @@ from codur.ui.plain_output import PlainOutput
 from codur.ui.rich_output import RichOutput
 from codur.ui.sanitise import Shown
 from codur.ui.stream import SafeStream
+
+if TYPE_CHECKING:
+    from codur.ui.screen import Typing
 
 OutputKind = Literal["rich", "plain", "json", "json_stream", "raw"]
 
@@ -46,7 +49,9 @@ def choose_kind(
     return "rich" if stdout_is_tty and not simple and not in_ci else "plain"
 
 
-def make_output(kind: OutputKind, *, stdout: TextIO, stderr: TextIO, verbose: bool, color: bool) -> Output:
+def make_output(
+    kind: OutputKind, *, stdout: TextIO, stderr: TextIO, verbose: bool, color: bool, typing: Typing | None = None
+) -> Output:
     """Give the output of that kind.
 
     Args:
@@ -55,10 +60,11 @@ def make_output(kind: OutputKind, *, stdout: TextIO, stderr: TextIO, verbose: bo
         stderr: gets the progress and the summary.
         verbose: also routes, model requests and tools.
         color: whether `rich` may use colours, on those of the two streams that are terminals.
+        typing: what `rich` shows of what is typed while work goes on.
     """
     match kind:
         case "rich":
-            return RichOutput(stdout, stderr, verbose=verbose, color=color)
+            return RichOutput(stdout, stderr, verbose=verbose, color=color, typing=typing)
         case "plain":
             return PlainOutput(stdout, stderr, verbose=verbose)
         case "json":

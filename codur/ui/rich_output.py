@@ -17,7 +17,7 @@ from codur.ui.stream import SafeStream
 from codur.ui.styled_lines import block, line
 
 if TYPE_CHECKING:
-    from codur.ui.screen import Screen
+    from codur.ui.screen import Screen, Typing
 
 
 class RichOutput:
@@ -27,6 +27,7 @@ class RichOutput:
         stdout, stderr: the streams; colours and the live line appear only where they are terminals.
         verbose: also routes, model requests and tools.
         color: whether colours may be used.
+        typing: reads what is typed while work goes on.
         clock: seconds, for the live line.
     """
 
@@ -37,11 +38,13 @@ class RichOutput:
         *,
         verbose: bool,
         color: bool,
+        typing: Typing | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._out = SafeStream(stdout)
         self._err = SafeStream(stderr)
         self._color = color
+        self._typing = typing
         self._clock = clock
         self._start = clock()
         self._narrator = Narrator(verbose=verbose, works=self._err.isatty())
@@ -93,7 +96,9 @@ class RichOutput:
         from codur.ui.screen import Screen  # noqa: PLC0415 - lazy: rich costs more than an instant answer
 
         if self._screen is None:
-            self._screen = Screen(self._out, self._err, color=self._color, status=self._now, above=self._status.above)
+            self._screen = Screen(
+                self._out, self._err, color=self._color, status=self._now, above=self._status.above, typing=self._typing
+            )
         return self._screen
 
     def _now(self) -> tuple[Shown, float]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Sequence
-from typing import IO, cast
+from typing import IO, Protocol, cast
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from codur.ui.sanitise import Shown
+from codur.ui.sanitise import Shown, sanitise
 from codur.ui.stream import SafeStream
 from codur.ui.styled_lines import Line, Style, folded, folds
 
@@ -67,6 +67,16 @@ def live_on(console: Console, content: Callable[[], RenderableType], *, per_seco
     return live
 
 
+class Typing(Protocol):
+    """What is typed while the live line is there."""
+
+    def rows(self) -> Sequence[str]: ...
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
 class Screen:
     """Lines on two streams, and a live line below them while work goes on.
 
@@ -75,6 +85,7 @@ class Screen:
         color: whether colours may be used.
         status: gives the live line's text, and the seconds since the start.
         above: gives the lines above it, for the columns it is given.
+        typing: reads what is typed meanwhile, which is shown below it.
     """
 
     def __init__(
@@ -85,11 +96,13 @@ class Screen:
         color: bool,
         status: Callable[[], tuple[Shown, float]],
         above: Callable[[int], Sequence[Line]],
+        typing: Typing | None = None,
     ) -> None:
         self._out = console_for(out, color=color and out.isatty(), terminal=out.isatty())
         self._err = console_for(err, color=color and err.isatty(), terminal=err.isatty())
         self._status = status
         self._above = above
+        self._typing = typing
         self.columns = err.columns
         self._frames = _FRAMES if self._err.encoding.startswith("utf") else _ASCII_FRAMES
         self._live: Live | None = None
@@ -97,6 +110,8 @@ class Screen:
     def start(self) -> None:
         """Show the live line."""
         if self._live is None and self._err.is_terminal:
+            if self._typing is not None:
+                self._typing.start()
             self._live = live_on(self._err, self._live_text, per_second=_FRAMES_PER_SECOND)
 
     def stop(self) -> None:
@@ -104,6 +119,8 @@ class Screen:
         live, self._live = self._live, None
         if live:
             live.stop()
+            if self._typing is not None:
+                self._typing.stop()
 
     def log(self, lines: Iterable[Line]) -> None:
         """Write lines on `err`, above the live line; on a terminal no word is broken at its edge."""
@@ -134,9 +151,13 @@ class Screen:
         status = Text(f"{frame} {words}", style="dim", no_wrap=True, overflow="ellipsis")
         width, height = self._err.size
         rows = [text_of(item) for item in self._above(width - 1)][-max(0, height - _KEPT_LINES) :]
-        for row in rows:
+        typed = [
+            Text(sanitise(row, keep_newlines=False)[1 - width :])
+            for row in (self._typing.rows() if self._typing else ())
+        ]
+        for row in (*rows, *typed):
             row.no_wrap, row.overflow = True, "ellipsis"
-        return Group(*rows, status)
+        return Group(*rows, status, *typed)
 
 
 def render_table(

@@ -166,6 +166,49 @@ def test_ctrl_c_stops_the_work_and_keeps_the_conversation(opens: Opens, project:
             assert terminal.ended() == 0
 
 
+def test_what_is_typed_while_a_task_works_is_told_at_the_next_step(opens: Opens, project: Path, home: Path) -> None:
+    fill(project, {"notes.txt": "milk\n"})
+    with GroqServer([hold(EXPLAINED), text("The answer is heron.")]) as server:
+        fill(home, {".config/codur/config.yaml": f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"})
+        with opens(GROQ_API_KEY=KEY) as terminal:
+            say(terminal, "what bird would that be?")
+            assert server.holding.wait(60)
+            terminal.press("name iy\x7ft in Latin\x1b")
+            terminal.until("> name it in Latin_")
+            terminal.press("\x1bname it in Greek\r")
+            terminal.until("> name it in Greek (for the next step)")
+            server.release()
+            terminal.until("told the model: name it in Greek")
+            terminal.until("The answer is heron.")
+            say(terminal, "/cost")
+            terminal.until("of 1 remembered tasks: 2 model calls, ")
+        first, last = (json.dumps(server.requests[number].body) for number in (0, -1))
+    assert "in Greek" not in first
+    assert "The user said while this was worked on: name it in Greek" in last
+    assert "Latin" not in last
+
+
+def test_what_is_typed_too_late_is_the_next_task(opens: Opens, project: Path, home: Path) -> None:
+    fill(project, {"notes.txt": "milk\n"})
+    with GroqServer([EXPLAINED, hold(text("The answer is heron.")), EXPLAINED, text("Drawn.")]) as server:
+        fill(home, {".config/codur/config.yaml": f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"})
+        with opens(GROQ_API_KEY=KEY) as terminal:
+            say(terminal, "what bird would that be?")
+            assert server.holding.wait(60)
+            terminal.press("\x1b[200~explain\nnotes.txt\x1b[201~\ragain")
+            terminal.until("> explain notes.txt (for the next step)")
+            terminal.until("> again_")
+            terminal.press(CTRL_C)
+            terminal.until("interrupted")
+            terminal.until("it is on the next line")
+            server.release()
+            terminal.until("explain notes.txt")
+            terminal.until("again")
+            terminal.press("\r")
+            terminal.until("Drawn.")
+        assert "explain notes.txt\\nagain" in json.dumps(server.requests[-1].body)
+
+
 def test_a_signal_of_the_system_ends_it(opens: Opens) -> None:
     with opens() as terminal:
         terminal.until(READY)

@@ -15,6 +15,7 @@ from codur.cli.printing import tell
 from codur.errors import UsageError
 from codur.events import Note
 from codur.patches import RepairRequest
+from codur.questions import Guidance
 from codur.session.record.exchanges import Exchanges
 from codur.session.scoping import bounded
 from codur.session.stop import code_of
@@ -74,6 +75,7 @@ def carried_out(
         exchanges=exchanges or Exchanges(),
         stream=showing.shows_words(),
         consult=user_at(shown, task=task.prompt, workspace=workspace),
+        guidance=showing.typed.guidance if showing.typed is not None else Guidance(),
     )
     unkept = () if host.state or task.dry_run else (f"the run is not kept: {NO_HOME} {machine.STATE_REMEDY}",)
     notes = (*loaded.notes, *unkept)

@@ -12,7 +12,7 @@ from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.sources import inputs, objective
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, origin_of, tell_changes, why_not
-from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
 from codur.python.interpreter import python_version
 from codur.structs import replace
 from codur.types import CODE_TASKS, StepRecord, TaskType, ToolCode, Usage
@@ -81,7 +81,7 @@ def takes_changes(state: RunState) -> bool:
 def _prompt(state: RunState, context: RunContext) -> str:
     step = current_step(state)
     brief = CodingBrief(
-        task=state["task"].told,
+        task=task_told(state),
         objective=objective(state, step),
         sources={},
         missing_files=state["discovery"].missing_files,

@@ -15,7 +15,7 @@ from codur.context.selection import Clues, Selection, Want, select
 from codur.errors import LimitReached, WorkspaceError
 from codur.events import Note
 from codur.nodes.parts.updates import origin_of
-from codur.nodes.run_state import RunContext, RunState
+from codur.nodes.run_state import RunContext, RunState, task_told
 from codur.planning.plans.full_plan import RETRY_OBJECTIVE
 from codur.repair.evidence.tracing import run_traced
 from codur.structs import Struct, replace
@@ -104,7 +104,7 @@ def _selection(
     runs = test_runs(state, context)
     ran = {path for _, lines in runs for path, _ in lines}
     clues = Clues(
-        task=state["task"].told,
+        task=task_told(state),
         named=named,
         step=objective(state, step),
         failure="\n\n".join(told),
@@ -157,6 +157,7 @@ def objective(state: RunState, step: Step) -> str:
 
 def assignment(agent: Agent, profile: Profile, files: Iterable[str], context: RunContext) -> Assignment:
     """An agent of this run at work on these files."""
+    known = len(context.guidance.given)
     return Assignment(
         agent=agent,
         profile=profile,
@@ -165,6 +166,7 @@ def assignment(agent: Agent, profile: Profile, files: Iterable[str], context: Ru
         toolbox=context.toolbox,
         emit=context.emit,
         instructions=context.instructions.text(agent, profile, files),
+        heard=lambda: context.heard()[known:],
     )
 
 

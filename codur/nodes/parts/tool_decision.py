@@ -6,7 +6,7 @@ from typing import Any
 from codur.errors import LimitReached, ModelUnavailable
 from codur.events import ToolChosen
 from codur.nodes.parts.updates import current_step, go, output_of, plannable, worker
-from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
 from codur.planning.narrowing import (
     Decision,
     DecisionCallback,
@@ -57,7 +57,7 @@ async def decided(plan: Plan, state: RunState, context: RunContext) -> RunUpdate
 def _asker(step: Step, state: RunState, context: RunContext) -> DecisionCallback | None:
     if not context.models.available(context.models.fast_profile):
         return None
-    return ToolQuestion(state["task"].told, step.objective, context.asker, context.toolbox.spec)
+    return ToolQuestion(task_told(state), step.objective, context.asker, context.toolbox.spec)
 
 
 def _agent(state: RunState, context: RunContext) -> str:

@@ -11,6 +11,7 @@ from codur.events import (
     Decided,
     Event,
     FileChanged,
+    Guided,
     ModelAnswered,
     ModelCalled,
     ModelChosen,
@@ -102,17 +103,15 @@ class Narrator:
                 chosen = f"model: {event.profile} ({event.model}): {event.reason}"
                 self._told.add(chosen)
                 return [line((chosen, "dim"))]
-            case ModelWaiting():
-                wait = f"waiting {event.seconds:.0f} s for {event.profile}: "
-                return [line((wait, "warn"), event.reason)]
-            case ModelSwitched():
-                switch = f"switched model: {event.from_profile} → {event.to_profile}: "
-                return [line((switch, "warn"), event.reason)]
+            case ModelWaiting() | ModelSwitched():
+                return [line((_delay(event), "warn"), event.reason)]
             case ModelPrompted():
                 return prompt_lines(event)
             case FileChanged():
                 changed = line(("changed: ", "dim"), f"{event.path} (+{event.added} -{event.removed})")
                 return [changed, *(diff_lines(event.diff) if self._verbose else ())]
+            case Guided():
+                return [line(("told the model: ", "dim"), event.text)]
             case TestMade():
                 return test_lines(event.path, event.text, event.failure)
             case Note():
@@ -141,6 +140,12 @@ def prompt_lines(event: ModelPrompted) -> list[Line]:
     """A request as it was sent."""
     head = line((f"request to {event.profile} ({event.model}), {event.purpose}:", "strong"))
     return [head, *block(event.text, prefix="  ")]
+
+
+def _delay(event: ModelWaiting | ModelSwitched) -> str:
+    if isinstance(event, ModelWaiting):
+        return f"waiting {event.seconds:.0f} s for {event.profile}: "
+    return f"switched model: {event.from_profile} → {event.to_profile}: "
 
 
 def _detail(event: Event) -> str:

@@ -1,0 +1,105 @@
+"""The line that is typed while a task works: it is drawn below the live view, and taken at Enter."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import termios
+import threading
+import tty
+from contextlib import suppress
+from typing import Any
+
+from prompt_toolkit.input.vt100 import Vt100Input
+from prompt_toolkit.keys import Keys
+
+from codur.questions import Guidance
+from codur.session.stop import leaving
+
+_MAX_CHARS = 2_000
+_ESCAPE_S = 0.1
+"""After this time an Esc is that key, and not the beginning of another."""
+_ENTER = {Keys.ControlM, Keys.ControlJ}
+_CLEARS = {Keys.Escape, Keys.ControlU}
+_PASTES, _PASTES_NO_MORE = "\x1b[?2004h", "\x1b[?2004l"
+
+
+class TypedLine:
+    """What the user types while nobody asks anything.
+
+    Attributes:
+        text: what is typed and not yet taken.
+        guidance: gets each line.
+    """
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.guidance = Guidance()
+        self._input = Vt100Input(sys.stdin)
+        self._before: list[Any] | None = None
+        self._reader: threading.Thread | None = None
+        self._end: tuple[int, int] = (-1, -1)
+
+    def rows(self) -> list[str]:
+        """What is shown of it: what waits for the next step, and what is being typed."""
+        typed = [f"> {self.text}_"] if self.text else []
+        return [*(f"> {text} (for the next step)" for text in self.guidance.waiting), *typed]
+
+    def start(self) -> None:
+        """Read what is typed, from now on without its echo; Ctrl-C stays a signal."""
+        if self._reader is not None:
+            return
+        self._before = termios.tcgetattr(self._input.fileno())
+        leaving.append(self._give_back)
+        tty.setcbreak(self._input.fileno(), termios.TCSANOW)  # what was typed before stays
+        self._mark(_PASTES)
+        self._end = os.pipe()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def stop(self) -> None:
+        """Give the terminal back."""
+        if self._reader is None:
+            return
+        os.write(self._end[1], b".")
+        self._reader.join()
+        self._reader = None
+        for end in self._end:
+            os.close(end)
+        leaving.remove(self._give_back)
+        self._give_back()
+
+    def _give_back(self) -> None:
+        if self._before is not None:
+            self._mark(_PASTES_NO_MORE)
+            with suppress(termios.error):  # a terminal that was closed
+                termios.tcsetattr(self._input.fileno(), termios.TCSADRAIN, self._before)
+
+    def _mark(self, code: str) -> None:
+        with suppress(OSError):
+            os.write(sys.stderr.fileno(), code.encode())
+
+    def _read(self) -> None:
+        wait: float | None = None
+        while True:
+            ready, _, _ = select.select([self._input.fileno(), self._end[0]], [], [], wait)
+            if self._end[0] in ready or self._input.closed:
+                return
+            wait = _ESCAPE_S if ready else None
+            for press in self._input.read_keys() if ready else self._input.flush_keys():
+                self._take(press.key, press.data)
+
+    def _take(self, key: Keys | str, data: str) -> None:
+        if key in _ENTER:
+            if self.text.strip():
+                self.guidance.say(self.text.strip())
+            self.text = ""
+        elif key in _CLEARS:
+            self.text = ""
+        elif key == Keys.ControlH:
+            self.text = self.text[:-1]
+        elif key == Keys.ControlW:
+            self.text = self.text.rstrip().rpartition(" ")[0]
+        elif key == Keys.BracketedPaste or not isinstance(key, Keys):
+            self.text = (self.text + " ".join(data.split("\n")))[:_MAX_CHARS]
