@@ -13,6 +13,7 @@ SLOW = (
     "tests/adversarial/",
     "tests/agents/external/",
     "tests/batch/test_batch_run.py",
+    "tests/batch/test_dataset.py::test_an_instance_becomes",
     "tests/batch/test_worker_supervisor.py",
     "tests/challenges/",
     "tests/checks/confirmation/test_hollow.py",

@@ -19,18 +19,24 @@ class Challenge(Struct):
         name: what it is listed under, unique in a batch.
         directory: where it is, absolute.
         problem: why it cannot be worked on; empty if nothing is known to be wrong.
+        task: what is to be done, where a dataset says so and not the directory.
+        check: the command that decides, where a dataset names the tests.
     """
 
     name: str
     directory: Path
     problem: str = ""
+    task: str = ""
+    check: str = ""
 
     def prompt(self) -> str:
-        """The text of `prompt.txt`, or a general one if there is none.
+        """The task; else the text of `prompt.txt`, or a general one if there is none.
 
         Raises:
             UsageError: the file cannot be read, or leads elsewhere.
         """
+        if self.task:
+            return self.task
         path = self.directory / PROMPT_FILE
         try:
             if not path.exists():

@@ -45,12 +45,7 @@ def find_challenges(directories: Sequence[Path]) -> list[Challenge]:
     """
     found: dict[str, Challenge] = {}
     for directory in directories:
-        problem = _no_directory(directory)
-        if problem:
-            raise UsageError(
-                f"{directory}: {problem}",
-                remedy='Name challenge directories; to give these words as a task, quote them: codur run "solve …".',
-            )
+        require_directory(directory)
         start = os.path.realpath(directory)
         for path, unreadable in _search(start):
             name = path.rpartition("/")[2] if path == start else os.path.relpath(path, start)
@@ -59,6 +54,20 @@ def find_challenges(directories: Sequence[Path]) -> list[Challenge]:
         names = ", ".join(str(item) for item in directories)
         raise UsageError(f"{names}: no challenge found", remedy=f"A challenge is a directory with {LOOKED_FOR}.")
     return sorted(_with_unique_names(found.values()), key=lambda item: item.name)
+
+
+def require_directory(path: Path) -> None:
+    """Make sure that a path is a directory.
+
+    Raises:
+        UsageError: it is none.
+    """
+    problem = _no_directory(path)
+    if problem:
+        raise UsageError(
+            f"{path}: {problem}",
+            remedy='Name challenge directories; to give these words as a task, quote them: codur run "solve …".',
+        )
 
 
 def _no_directory(path: Path) -> str:

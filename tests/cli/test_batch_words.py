@@ -15,6 +15,7 @@ from codur.cli.actions.batch.solve_request import SolveRequest
 from codur.cli.commands.batch.solve import solve
 
 EVERYTHING: dict[str, Any] = {
+    "dataset": Path("t.jsonl"),
     "agent": ("a", "llm:b"),
     "attempts": 3,
     "filter": "x y*",
@@ -51,7 +52,20 @@ def words(*directories: str, mode: Mode = "new", given: Mapping[str, Any] = EVER
 
 def test_everything_that_was_asked_for_is_asked_for_again() -> None:
     assert words("given", "more of it") == [
-        *("codur", "solve", "given", "more of it", "--agent", "a", "--agent", "llm:b", "--attempts", "3"),
+        *(
+            "codur",
+            "solve",
+            "given",
+            "more of it",
+            "--dataset",
+            "t.jsonl",
+            "--agent",
+            "a",
+            "--agent",
+            "llm:b",
+            "--attempts",
+            "3",
+        ),
         *("--filter", "x y*", "--limit", "7", "--jobs", "4", "--timeout", "8.5", "--max-llm-calls", "5"),
         *("--max-iterations", "6", "--budget", "1.5", "--max-tokens", "9", "--scope", "*.py", "--scope", "a b"),
         *(

@@ -34,7 +34,12 @@ class Keys:
         root = os.fspath(work.challenge.directory)
         if root not in self._contents:
             self._contents[root] = content_hash(root)
-        return key_of(self._contents[root], work.agent, work.attempt, self.settings)
+        return self.of(work, self._contents[root])
+
+    def of(self, work: Work, content: str) -> str:
+        """The key of a piece of work whose files have these contents (of `content_hash`)."""
+        given = [work.challenge.task, work.challenge.check] if work.challenge.task else []
+        return key_of("\0".join([content, *given]), work.agent, work.attempt, self.settings)
 
 
 class Keeper:
@@ -73,7 +78,7 @@ class Keeper:
         if writes:
             root = os.fspath(work.challenge.directory)
             after = content_hash(root, finished.files)
-            result = replace(result, key_written=key_of(after, work.agent, work.attempt, self._keys.settings))
+            result = replace(result, key_written=self._keys.of(work, after))
         self._directory.add(result, finished.patch)
         if not finished.patch:
             self._directory.drop_patch(f"{PATCHES}/{work.file}.patch")
@@ -89,7 +94,7 @@ class Keeper:
         """Write files back if the challenge is as it was copied; why not, if that is so."""
         root = work.challenge.directory
         before = self._keys(work)
-        present = key_of(content_hash(os.fspath(root)), work.agent, work.attempt, self._keys.settings)
+        present = self._keys.of(work, content_hash(os.fspath(root)))
         if present != before:
             return "the challenge was changed meanwhile"
         try:

@@ -84,6 +84,7 @@ def attempt(job: Job, setup: Setup, host: Host, *, below: Path, emit: Emit) -> A
         workspace=str(job.challenge.directory),
         limits=setup.limits,
         check_is_goal=True,
+        check_command=job.challenge.check or None,
         agent=job.agent or None,
         offline=setup.offline,
     )

@@ -30,12 +30,13 @@ def copy_files(challenge: Challenge, target: Path) -> tuple[str, ...]:
         OSError: `target` cannot be written.
     """
     root = challenge.directory
+    ours = {RESULTS_NAME} if challenge.task else {PROMPT_FILE, RESULTS_NAME}
     left_out: list[str] = []
 
     def unwanted(directory: str, names: Sequence[str]) -> set[str]:
         special = {name for name in names if _is_special(Path(directory, name))}
         left_out.extend(Path(directory, name).relative_to(root).as_posix() for name in sorted(special))
-        return special | ({PROMPT_FILE, RESULTS_NAME} if Path(directory) == root else set())
+        return special | (ours if Path(directory) == root else set())
 
     try:
         shutil.copytree(root, target, symlinks=True, ignore=unwanted, copy_function=_copy)

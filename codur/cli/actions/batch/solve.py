@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec import structs
 
 from codur.batch.batch_run import Output, require_sandbox, solve_batch
+from codur.batch.dataset import read_dataset
 from codur.batch.discovery import find_challenges
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.earlier import GOES_ON, Mode, counting_in
@@ -51,7 +52,7 @@ def solve_challenges(request: SolveRequest) -> int:
     if request.yes:
         settings = structs.replace(settings, planning=structs.replace(settings.planning, approval="never", approve=()))
     work = work_of(
-        find_challenges(request.directories),
+        read_dataset(request.dataset, request.directories) if request.dataset else find_challenges(request.directories),
         agents=request.agent,
         attempts=request.attempts,
         pattern=request.filter,
@@ -82,6 +83,8 @@ def solve_challenges(request: SolveRequest) -> int:
     results = _results(request, work)
     if request.mode in GOES_ON and not has_results(results):
         show_note("there are no earlier results to go on with: all of it is done")
+    if any(item.challenge.check for item in work):
+        show_note("the dataset's lists of tests decide, so these predictions were made with knowledge of them")
     display = display_of(request)
 
     def begins(missing: Sequence[Work], known: Sequence[ChallengeResult], others: str) -> None:

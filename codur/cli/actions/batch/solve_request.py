@@ -24,6 +24,7 @@ class SolveRequest(Struct):
     """
 
     directories: tuple[Path, ...] = ()
+    dataset: Path | None = None
     agent: tuple[str, ...] = ()
     attempts: int = 1
     filter: str = ""

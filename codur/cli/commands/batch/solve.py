@@ -14,6 +14,12 @@ def solve(
     directories: Annotated[
         list[Path], typer.Argument(metavar="DIR…", help="Challenges, or directories that hold some, at any depth.")
     ],
+    dataset: Annotated[
+        Path | None,
+        typer.Option(
+            "--dataset", metavar="FILE", help="Instances of SWE-bench, one a line, each checked out in DIR/instance_id."
+        ),
+    ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(
@@ -94,6 +100,7 @@ def solve(
     return actions.batch.solve.solve_challenges(
         actions.SolveRequest(
             directories=tuple(directories),
+            dataset=dataset,
             agent=tuple(agent or ()),
             attempts=attempts,
             filter=only,
