@@ -165,6 +165,9 @@ bench-real-bugs: $(VENV)/.dev
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml -o requirements.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --group dev --all-extras -c requirements.lock pyproject.toml -o requirements-dev.lock
+	for group in docs release; do \
+	  uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --group $$group -o requirements-$$group.lock || exit 1; \
+	done
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

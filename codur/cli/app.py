@@ -23,7 +23,7 @@ from codur.cli.commands.inspect import config_app, graph, route, tools
 from codur.cli.commands.mcp import mcp_app
 from codur.cli.commands.models import models
 from codur.cli.commands.plan import plan
-from codur.cli.commands.repair import repair
+from codur.cli.commands.repair import repair, verify
 from codur.cli.commands.run import run
 from codur.cli.commands.runs import resume, runs, show
 from codur.cli.commands.trust import trust
@@ -41,7 +41,7 @@ A word that is no command is a task: codur "fix main.py".
 At a terminal, codur alone begins a conversation."""
 
 _COMMANDS: Final = (
-    *(run, route, plan, solve, report, repair, bisect, resume),
+    *(run, route, plan, solve, report, repair, verify, bisect, resume),
     *(runs, show, diff, undo, commit, init, models, graph, tools, trust, doctor),
 )
 _GROUPS: Final = {

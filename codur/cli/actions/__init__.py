@@ -31,13 +31,15 @@ if TYPE_CHECKING:
     from codur.cli.actions.batch.solve_request import SolveRequest
     from codur.cli.machine import Showing
     from codur.cli.printing import warn
+    from codur.patches import RepairRequest
     from codur.session.commit_search import Wanted
     from codur.types import Task
 
 __all__ = ["agents", "batch", "bisect", "commit", "doctor", "init", "inspect", "mcp", "models", "plan", "run", "runs"]
-__all__ += ["Showing", "SolveRequest", "Task", "Wanted", "setting", "tools", "trust", "undo", "warn"]
+__all__ += ["RepairRequest", "Showing", "SolveRequest", "Task", "Wanted", "setting", "tools", "trust", "undo", "warn"]
 __getattr__ = parts_of(
     __name__,
+    RepairRequest="codur.patches",
     Showing="codur.cli.machine",
     SolveRequest="codur.cli.actions.batch.solve_request",
     Task="codur.types",

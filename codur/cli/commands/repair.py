@@ -1,4 +1,4 @@
-"""`codur repair`: what it takes; `actions` does the work."""
+"""`codur repair` and `codur verify`: what they take; `actions` does the work."""
 
 from __future__ import annotations
 
@@ -80,4 +80,35 @@ def repair(
             **options.overrides(no_sandbox=no_sandbox, scope=scope, max_files=max_files),
             **({"repair": given} if given else {}),
         },
+    )
+
+
+def verify(
+    directory: options.Directory = Path(),
+    check: options.CheckCommand = None,
+    expect: options.ExpectFile = None,
+    timeout: options.Timeout = None,
+    config: options.ConfigFile = None,
+    json: options.Json = False,
+    json_stream: options.JsonStream = False,
+    no_sandbox: options.NoSandbox = False,
+    wait: options.Wait = False,
+    verbose: options.Verbose = False,
+) -> int:
+    """Find the check and run it; nothing is changed."""
+    task = actions.Task(
+        prompt="verify",
+        workspace=str(directory.absolute()),
+        check_is_goal=True,
+        check_command=options.read_check(check),
+        expect_file=expect,
+        offline=True,
+        wait=wait,
+        repair=actions.RepairRequest(until="verdict"),
+    )
+    return actions.run.carry_out(
+        task,
+        actions.Showing(json=json, json_stream=json_stream, verbose=verbose),
+        config=config,
+        overrides=options.overrides(no_sandbox=no_sandbox, timeout=timeout),
     )

@@ -1,0 +1,78 @@
+"""`codur verify`, and the hook that calls it before a commit."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.cli.kit import ROOT, codur, codur_here, environment, the_object
+from tests.runs.kit import REPAIRABLE, contents, fill
+
+HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+RIGHT = {"main.py": "print(1)\n", "expected.txt": "1\n"}
+
+
+def test_a_check_that_fails_is_told_and_nothing_is_changed(project: Path, home: Path) -> None:
+    fill(project, REPAIRABLE)
+    before = contents(project)
+    ran = codur_here("verify", cwd=project, home=home)
+    assert (ran.code, ran.out) == (1, "")
+    assert "before: red: line 1: expected `3 6`, got `3 3`" in ran.err
+    assert contents(project) == before
+
+
+def test_a_check_that_passes(project: Path, home: Path) -> None:
+    fill(project, RIGHT)
+    ran = codur_here("verify", "--json", cwd=project, home=home)
+    value = the_object(ran.out)
+    assert (ran.code, value["outcome"], value["verdict"]["status"]) == (0, "done", "passed")
+
+
+def test_the_check_that_is_named_and_one_that_is_not_there(project: Path, home: Path) -> None:
+    fill(project, RIGHT)
+    assert codur_here("verify", "--check", "exit 3", cwd=project, home=home).code == 1
+    (project / "expected.txt").unlink()
+    ran = codur_here("verify", "-C", str(project), cwd=home, home=home)
+    assert ran.code != 0
+    assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(("program", "code"), [("print(1)\n", 0), ("print(2)\n", 1)])
+def test_the_hook_lets_a_commit_through_as_the_check_says(program: str, code: int, project: Path, home: Path) -> None:
+    hook = next(hook for hook in HOOKS if hook["language"] == "system")
+    config = {"repos": [{"repo": "local", "hooks": [hook]}]}
+    fill(project, RIGHT | {"main.py": program, ".pre-commit-config.yaml": yaml.safe_dump(config)})
+    commands = Path(sys.executable).parent
+    variables = environment(home) | {"PATH": f"{commands}:{os.environ['PATH']}", "PRE_COMMIT_HOME": str(home / "cache")}
+    who = {f"GIT_{role}_{what}": "a@localhost" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    git = shutil.which("git") or "git"
+    for words in ([git, "init", "-q"], [git, "add", "-A"], [str(commands / "pre-commit"), "install"]):
+        subprocess.run(words, cwd=project, env=variables, check=True, capture_output=True)
+    done = subprocess.run(
+        [git, "commit", "-qm", "a change"],
+        cwd=project,
+        env=variables | who,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code, done.stderr
+    assert "the check passes" in done.stderr
+    assert ("expected `1`, got `2`" in done.stderr) == bool(code)
+
+
+def test_the_manifest_of_hooks_is_of_the_form_that_pre_commit_reads() -> None:
+    words = [sys.executable, "-m", "pre_commit", "validate-manifest", str(ROOT / ".pre-commit-hooks.yaml")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env={"PATH": os.environ["PATH"]})
+    assert done.returncode == 0, done.stdout
+    assert {hook["entry"] for hook in HOOKS} == {"codur verify"}
+
+
+def test_it_takes_no_words(project: Path, home: Path) -> None:
+    ran = codur("verify", "that", "it", "works", cwd=project, home=home)
+    assert ran.code == 2
+    assert len(ran.err.splitlines()) == 2
