@@ -269,29 +269,8 @@ class Launcher:
         env: Mapping[str, str] | None = None,
         hidden: Sequence[Path] = (),
     ) -> Channel:
-        """Start a program that is talked to. It may write in its temporary directory only.
-
-        Args:
-            argv: the program, looked up on the children's `PATH`, and its arguments.
-            cwd: it may read this directory, with all below.
-            cpu_s: processor seconds that it and each of its children may use.
-            env: variables set on top of the allowed ones, as they are.
-            hidden: absolute paths that look empty to it, if the back end `hides`.
-
-        A program that cannot be started is a channel that has ended.
-
-        Raises:
-            CodurError: no temporary directory can be made for it, or it cannot be contained.
-        """
-        words = tuple(argv)
-        with contextlib.ExitStack() as stack:
-            stack.callback(lambda: self)  # a channel outlives its launcher: what started it must not end before it
-            try:
-                program = self._program(stack, words, cwd, env, _Reach(hidden=tuple(hidden), readable=(cwd,)))
-                process = self._kept(program, cpu_s)
-            except (OSError, ValueError) as error:
-                return Channel(None, stack.pop_all(), self._cancel, problem=str(error))
-            return Channel(process, stack.pop_all(), self._cancel)
+        """Start a program that is talked to in frames: as `open_stream`, in its temporary directory only."""
+        return Channel(self.open_stream(argv, cwd=cwd, env=env, hidden=hidden, cpu_s=cpu_s), self._cancel)
 
     def open_stream(
         self,
@@ -302,6 +281,8 @@ class Launcher:
         readable: Sequence[Path] = (),
         root: Path | None = None,
         network: bool = False,
+        hidden: Sequence[Path] = (),
+        cpu_s: float | None = None,
     ) -> Stream:
         """Start a program that is talked to for as long as wanted. Leaving the stream's context ends it.
 
@@ -312,6 +293,8 @@ class Launcher:
             readable: more paths that it may read.
             root: the directory that it may write, with all below; None for its temporary directory only.
             network: it may reach the network.
+            hidden: absolute paths that look empty to it, if the back end `hides`.
+            cpu_s: processor seconds that it and each of its children may use; None: as many as they want.
 
         A program that cannot be started is a stream that has ended.
 
@@ -324,10 +307,13 @@ class Launcher:
             return not_started(words, cwd, error).stderr
 
         with contextlib.ExitStack() as stack:
+            stack.callback(lambda: self)  # it outlives its launcher: what started it must not end before it
             kept = stack.enter_context(self._watch.over(root, lambda: self.hides)).kept
-            reach = _Reach(workspace=root, read_only=kept, readable=(cwd, *readable), network=network)
+            reach = _Reach(
+                workspace=root, read_only=kept, hidden=tuple(hidden), readable=(cwd, *readable), network=network
+            )
             try:
-                process = self._kept(self._program(stack, words, cwd, env, reach))
+                process = self._kept(self._program(stack, words, cwd, env, reach), cpu_s)
             except (OSError, ValueError) as error:
                 return Stream(None, stack.pop_all(), reason, problem=reason(error))
             return Stream(process, stack.pop_all(), reason)
@@ -360,7 +346,7 @@ class Launcher:
             variables["HOME"] = str(reach.home)
         return _Program(argv=words, env=variables, cwd=cwd, policy=policy)
 
-    def _kept(self, program: _Program, cpu_s: float | None = None) -> Process:
+    def _kept(self, program: _Program, cpu_s: float | None) -> Process:
         """A started program that nobody waits for."""
         # One that is talked to waits most of the time: only the processor time of a single answer says that it hangs.
         limits = replace(limits_of(self._settings, cpu_s or 0.0), wall_s=0.0)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import selectors
 import struct
 import time
 
 from codur.sandbox.cancel import CancelToken
-from codur.sandbox.process.child import Process
 from codur.sandbox.process.output import BoundedOutput
+from codur.sandbox.process.output_stream import Stream
 
 _LENGTH = struct.Struct(">I")
 _MOST_BYTES = 256 * 1_048_576
@@ -26,38 +25,20 @@ class Channel:
     The program should end by itself when its standard input does.
 
     Args:
-        process: started with all three pipes; None if there is no such program.
-        cleanup: closed after the program has ended.
+        stream: the program, and the pipes to it.
         cancel: ends the waiting when it is set.
-        problem: why there is no program.
     """
 
-    def __init__(
-        self,
-        process: Process | None,
-        cleanup: contextlib.ExitStack,
-        cancel: CancelToken | None = None,
-        *,
-        problem: str = "",
-    ) -> None:
-        self._process = process
-        self._cleanup = cleanup
+    def __init__(self, stream: Stream, cancel: CancelToken | None) -> None:
+        self._stream = stream
         self._cancel = cancel
-        self._problem = problem
         self._received = bytearray()
         self._stderr = BoundedOutput(_STDERR_BYTES)
-        self._ended = process is None
+        self._ended = stream.stdout < 0
         self._selector = selectors.PollSelector()
-        # -1: nothing to watch; a back end without a starter has no descriptor for the end.
-        self._input = self._output = self._notice = -1
-        if process is not None:
-            self._input, self._output, self._notice = process.stdin, process.stdout, process.fileno()
-            for pipe in (process.stdin, process.stdout, process.stderr):
-                # Else a program that does not read while it writes would stop both.
-                os.set_blocking(pipe, False)
-            for watched in (process.stdout, process.stderr, self._notice):
-                if watched >= 0:
-                    self._selector.register(watched, selectors.EVENT_READ)
+        for watched in (stream.stdout, stream.stderr, stream.notice):
+            if watched >= 0:
+                self._selector.register(watched, selectors.EVENT_READ)
 
     def __enter__(self) -> Channel:
         return self
@@ -67,7 +48,7 @@ class Channel:
 
     def fileno(self) -> int:
         """A descriptor that becomes readable when a frame (or the end) arrives."""
-        return self._output
+        return self._stream.stdout
 
     def has_frame(self) -> bool:
         """Whether `receive` has a frame without waiting."""
@@ -83,7 +64,7 @@ class Channel:
     @property
     def stderr(self) -> str:
         """What the program wrote to its standard error so far, bounded; else why it could not be started."""
-        return self._stderr.text() or self._problem
+        return self._stderr.text() or self._stream.problem
 
     def send(self, data: bytes) -> bool:
         """Send one frame; False if the program has ended.
@@ -94,15 +75,15 @@ class Channel:
         if self._ended:
             return False
         left = memoryview(_LENGTH.pack(len(data)) + data)
-        self._selector.register(self._input, selectors.EVENT_WRITE)
+        self._selector.register(self._stream.stdin, selectors.EVENT_WRITE)
         try:
             while left and not self._ended:
-                if any(key.fd == self._input for key in self._ready(_POLL_S)):
-                    left = left[os.write(self._input, left[:_CHUNK]) :]
+                if any(key.fd == self._stream.stdin for key in self._ready(_POLL_S)):
+                    left = left[os.write(self._stream.stdin, left[:_CHUNK]) :]
         except BrokenPipeError:
             self._ended = True
         finally:
-            self._selector.unregister(self._input)
+            self._selector.unregister(self._stream.stdin)
         return not left
 
     def receive(self, timeout_s: float) -> bytes | None:
@@ -126,10 +107,7 @@ class Channel:
         """End the program and all that it started, and remove what was made for it."""
         self._ended = True
         self._selector.close()
-        if self._process is not None:
-            self._process.close()
-            self._process = None
-        self._cleanup.close()
+        self._stream.close()
 
     def _ready(self, seconds: float) -> list[selectors.SelectorKey]:
         """Reads what has arrived; gives what is ready for writing."""
@@ -137,22 +115,12 @@ class Channel:
             self._cancel.raise_if_cancelled()
         found = [key for key, _ in self._selector.select(seconds)]
         for key in found:
-            if key.fd == self._notice:
-                self._look()
-            elif key.fd != self._input:
+            if key.fd == self._stream.notice:  # the program has ended, or was never started: its pipes end too then
+                if self._stream.ended():
+                    self._selector.unregister(key.fd)
+            elif key.fd != self._stream.stdin:
                 self._read(key.fd)
         return found
-
-    def _look(self) -> None:
-        """Takes what is said about the program: that it has ended, or was never started. Its pipes end too then."""
-        if self._process is None:
-            return
-        try:
-            ended = self._process.poll()
-        except OSError as error:
-            self._problem, ended = str(error), True
-        if ended:
-            self._selector.unregister(self._notice)
 
     def _read(self, descriptor: int) -> None:
         try:
@@ -162,8 +130,8 @@ class Channel:
         if not data:
             self._selector.unregister(descriptor)
             # Standard error may be closed early; only the end of the answers is the end.
-            self._ended = self._ended or descriptor == self._output
-        elif descriptor == self._output:
+            self._ended = self._ended or descriptor == self._stream.stdout
+        elif descriptor == self._stream.stdout:
             self._received += data
             if len(self._received) > _MOST_BYTES:
                 self._ended = True

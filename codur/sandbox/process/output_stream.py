@@ -21,6 +21,7 @@ class Stream:
 
     Attributes:
         stdin, stdout, stderr: our ends of its pipes; -1 if there is no program.
+        notice: becomes readable when `ended` should be asked; -1 where nothing tells it.
         problem: why it was not started, as far as that is known; empty if it was.
     """
 
@@ -36,8 +37,9 @@ class Stream:
         self._cleanup = cleanup
         self._reason = reason
         self.problem = problem
-        self.stdin = self.stdout = self.stderr = -1
+        self.stdin = self.stdout = self.stderr = self.notice = -1
         if process is not None:
+            self.notice = process.fileno()
             self.stdin, self.stdout, self.stderr = process.stdin, process.stdout, process.stderr
             for pipe in (self.stdin, self.stdout, self.stderr):
                 os.set_blocking(pipe, False)
@@ -52,8 +54,7 @@ class Stream:
         """Whether the program has ended, as far as is known; `problem` then says if it never began."""
         if self._process is None or self._process.status is not None:
             return True
-        notice = self._process.fileno()
-        if notice >= 0 and not select.select([notice], [], [], 0)[0]:
+        if self.notice >= 0 and not select.select([self.notice], [], [], 0)[0]:
             return False
         try:
             return self._process.poll()

@@ -96,7 +96,7 @@ def test_a_program_that_cannot_be_started_is_a_channel_that_has_ended(tmp_path: 
     with launcher(tmp_path).open_channel(["no-such-program"], cwd=tmp_path, cpu_s=60) as channel:
         assert channel.receive(20.0) is None
         assert channel.ended
-        assert channel.stderr.endswith("No such file or directory")
+        assert channel.stderr.endswith("cannot be started: no such file or directory")
         assert not channel.send(b"x")
     assert list(tmp_path.iterdir()) == []
 
