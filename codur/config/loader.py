@@ -79,7 +79,7 @@ def load_settings(
         return LoadedSettings(settings=Settings())
 
     layers = _Layers()
-    user = None if user_file is None else _read(user_file, _shown(user_file, home))
+    user = None if user_file is None else reading.yaml_source.read_yaml(user_file, _shown(user_file, home))
     of_agents = {name: text for name, text in variables.items() if name.upper().startswith("CODUR_AGENTS")}
     layers.add_agents(
         declared, home, named=(*agents, user and user.values.get("agents"), overrides.get("agents"), of_agents)
@@ -173,10 +173,6 @@ def _merged(old: Any, new: Any, kind: Any = Settings) -> Any:
     if not isinstance(old, Mapping) or not isinstance(new, Mapping) or not (kinds or entry):
         return new
     return {**old, **{name: _merged(old.get(name), value, kinds.get(name, entry)) for name, value in new.items()}}
-
-
-def _read(path: Path, name: str) -> Source:
-    return reading.yaml_source.read_yaml(path, name)
 
 
 def _user_file(environ: Mapping[str, str], config_file: Path | None, home: Path) -> Path | None:

@@ -46,7 +46,7 @@ def choose_profiles(settings: Settings, environ: Mapping[str, str], *, given: Co
     Args:
         given: names of profiles that can be asked whatever the settings say.
     """
-    groq = _of_groq(settings)
+    groq = [name for name in settings.llm.profiles if _provider(settings, name).api == "groq"]
     # A key that the user has set is a choice; a server that happens to run is none, and is looked for only without one.
     ready = [name for name in groq if name in given or _has_key(settings, name, environ)] or [
         name for name in settings.llm.profiles if name in given
@@ -110,10 +110,6 @@ def _start(profile: Profile, url: str, *, runs: bool) -> str:
         pull = f"`ollama pull {profile.model}`"
         return f"give Ollama a model: {pull}" if runs else f"start Ollama: `ollama serve`, then {pull}"
     return f"load a model in the server at {url}" if runs else f"start the server at {url}"
-
-
-def _of_groq(settings: Settings) -> list[str]:
-    return [name for name in settings.llm.profiles if _provider(settings, name).api == "groq"]
 
 
 def _local(settings: Settings) -> str:

@@ -78,7 +78,7 @@ def scan(root: Root, *, known: Collection[str] = (), limit: int) -> Scan:
             with root.directory(base) as descriptor, os.scandir(descriptor) as listing:
                 entries = list(listing)
                 names = {entry.name for entry in entries}
-                if base and base not in known and _is_cache(names):
+                if base and base not in known and (_CACHE_TAG in names or _ENVIRONMENT in names):
                     found.unseen.add(base)
                     continue
                 waiting += _take(f"{base}/" if base else "", entries, names, found)
@@ -111,10 +111,6 @@ def _take(prefix: str, entries: list[os.DirEntry[str]], names: set[str], found: 
             found.entries[path] = status
             inner.append(path)
     return inner
-
-
-def _is_cache(names: set[str]) -> bool:
-    return _CACHE_TAG in names or _ENVIRONMENT in names
 
 
 def _status(status: os.stat_result) -> Status:

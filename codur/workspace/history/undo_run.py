@@ -8,7 +8,7 @@ from codur.structs import Struct, replace
 from codur.workspace.disk.path_state import PathState, same
 from codur.workspace.disk.root import Root
 from codur.workspace.history.diff import FileChange
-from codur.workspace.history.disk_journal import DiskJournal, Entry
+from codur.workspace.history.disk_journal import DiskJournal
 from codur.workspace.history.net_changes import NetChange, directories_made, net_changes
 from codur.workspace.history.program_changes import interrupted_changes
 from codur.workspace.history.put_back import PutBack, UndoReport
@@ -111,13 +111,9 @@ def run_changes(journal: DiskJournal) -> tuple[RunChange, ...]:
             after=change.after,
             diff=_diff(change, journal),
         )
-        for change in net_changes(_of_the_run(journal.entries)).values()
+        for change in net_changes([entry for entry in journal.entries if entry.by not in ("undo", "redo")]).values()
         if not same(change.before, change.after) or _mode(change.before) != _mode(change.after)
     )
-
-
-def _of_the_run(entries: list[Entry]) -> list[Entry]:
-    return [entry for entry in entries if entry.by not in ("undo", "redo")]
 
 
 def _mode(state: PathState | None) -> int:
