@@ -1,7 +1,5 @@
 """An agent at work: who answers, and with what."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The coding agent: looks where it must, then one answer with edits, applied whole or not at all."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

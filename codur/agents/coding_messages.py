@@ -1,7 +1,5 @@
 """The messages of one step of the coding agent: its brief, made for the size that is asked for, and what was said."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from codur.agents.assignment import Assignment, CodingTask

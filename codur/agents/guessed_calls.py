@@ -1,7 +1,5 @@
 """Calls that were mended before they could be read: good enough to look at something, not to change it."""
 
-from __future__ import annotations
-
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolCall
 

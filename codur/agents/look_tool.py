@@ -1,7 +1,5 @@
 """How an agent that edits looks at more than it was shown: one compact tool, carried out by those of the toolbox."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 

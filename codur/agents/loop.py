@@ -1,7 +1,5 @@
 """An agent that works in a bounded loop of tool calls and ends with an answer in words."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Sequence

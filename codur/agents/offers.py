@@ -4,8 +4,6 @@ What was offered stays offered, in its order: the list only grows, at its end. S
 services keep in their caches, changes a few times at first and then no more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A whole batch: what is left to do is done, kept, and made into reports."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Makes a new challenge: a small example that is red, to be replaced by one's own."""
 
-from __future__ import annotations
-
 import unicodedata
 from pathlib import Path
 

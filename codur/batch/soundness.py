@@ -1,7 +1,5 @@
 """Whether a challenge can be solved and judged: its task, its check, red, and red in the same way each time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from codur.batch.challenge_directory import DEFAULT_PROMPT, PROMPT_FILE, Challenge

@@ -1,7 +1,5 @@
 """Sees to it that all work of a batch is done, whatever becomes of the worker that does it."""
 
-from __future__ import annotations
-
 import os
 import selectors
 import threading

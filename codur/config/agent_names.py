@@ -5,8 +5,6 @@ AGENTS.override.md (codex, opencode), CLAUDE.md and CLAUDE.local.md (Claude Code
 CONTEXT.md (opencode); the rest is what other editors' agents read, which many agents look for too.
 """
 
-from __future__ import annotations
-
 from codur.config.protected import fold, fold_path
 
 OTHER_INSTRUCTIONS = (

@@ -3,8 +3,6 @@
 Imports PyYAML; import this module only where one of them is asked for.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ What comes with a project is text of whoever wrote the project. It reaches a mod
 accepted that very text; else it is left out, and one note says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from posixpath import dirname

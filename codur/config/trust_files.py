@@ -1,7 +1,5 @@
 """The files of a project that tell Codur what to do: what the user accepts or not."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The one place where the asynchronous protocol meets the rest of Codur: an event loop in a thread of its own."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import threading

@@ -3,8 +3,6 @@
 Imports the protocol library; see `connection` for where that is done.
 """
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from ipaddress import ip_address

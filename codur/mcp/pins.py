@@ -1,7 +1,5 @@
 """Which definitions of servers' tools were used first, or accepted since: their hashes, in the state directory."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path

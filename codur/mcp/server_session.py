@@ -4,8 +4,6 @@ Imports the protocol library; see `connection` for where that is done. The serve
 the user's, for directories) are answered with an error, as nothing of the kind is announced to it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -4,8 +4,6 @@ Imports the library; see `connection` for where that is done. Both ways are boun
 library does not pass on.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -6,8 +6,6 @@
 NAME(KEY="TEXT")                                                    on a line of its own, for known tools alone
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import warnings

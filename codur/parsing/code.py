@@ -1,7 +1,5 @@
 """Code in model text."""
 
-from __future__ import annotations
-
 import ast
 import warnings
 

@@ -8,8 +8,6 @@ to replace a file; code of one line counts as mended unless the object is the wh
 lines such as `read app.py` counts as mended calls; so do calls in Python's form among other words.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """All that tools may do on the web, behind one guard."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Mapping
 

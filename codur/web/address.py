@@ -5,8 +5,6 @@ registries, RFC 6890, RFC 9637) or leads to an IPv4 address by another way (RFC 
 `is_global` and `is_private` miss some of these, and differ between versions.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 

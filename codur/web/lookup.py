@@ -1,7 +1,5 @@
 """A host's addresses, looked up in a thread that nobody waits for when the process ends."""
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import Callable, Sequence

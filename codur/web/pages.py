@@ -1,7 +1,5 @@
 """What a fetched page says, as text that can be read: HTML as Markdown without what surrounds the text proper."""
 
-from __future__ import annotations
-
 import codecs
 import logging
 import re

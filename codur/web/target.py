@@ -1,7 +1,5 @@
 """What of a URL counts: scheme, host, port, path. Everything that two programs could read in two ways is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Container
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from urllib.parse import SplitResult, urljoin, urlsplit

@@ -1,7 +1,5 @@
 """The copy of a workspace that an external agent works in, and what has changed in it afterwards."""
 
-from __future__ import annotations
-
 import fnmatch
 import hashlib
 import os

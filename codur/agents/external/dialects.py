@@ -1,7 +1,5 @@
 """What the programs of others print, read into one form: a class for each form, and who reads which."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Takes over into the workspace what an agent changed in its copy: all of what is allowed, or nothing."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Reports of a batch: Markdown tables, one HTML page, JUnit XML."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the charts of the page show, as figures: the page draws them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from codur.batch.reports.comparison import agent_name

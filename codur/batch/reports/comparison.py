@@ -1,7 +1,5 @@
 """Agents side by side: who solved what, what a solved challenge cost, and how likely one of k attempts solves it."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from math import comb

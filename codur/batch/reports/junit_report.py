@@ -1,7 +1,5 @@
 """The results as JUnit XML, for continuous integration."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 from xml.etree import ElementTree as Xml

@@ -1,7 +1,5 @@
 """The results as Markdown tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from codur.batch.reports.comparison import Comparison, Tried, agent_name, compare

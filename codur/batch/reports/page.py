@@ -5,8 +5,6 @@ template's script builds everything from the data as text; its content security 
 style alone, by their hashes, and no requests.
 """
 
-from __future__ import annotations
-
 import json
 from base64 import b64encode
 from collections.abc import Sequence

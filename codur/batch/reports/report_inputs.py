@@ -1,7 +1,5 @@
 """Reads result files: what a batch has put on record, for its reports."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Foreign texts made fit for the files that they go to."""
 
-from __future__ import annotations
-
 import re
 
 from codur.lazy import regex

@@ -1,7 +1,5 @@
 """The sums of a batch."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import get_args

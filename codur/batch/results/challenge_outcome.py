@@ -1,7 +1,5 @@
 """What a run's result means for a challenge: done only if the check was red before and passes now."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Final
 

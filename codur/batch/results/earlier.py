@@ -1,7 +1,5 @@
 """What earlier results are worth for the work that is wanted now."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal

@@ -1,7 +1,5 @@
 """Which work a result belongs to: a hash of all that the result may depend on."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

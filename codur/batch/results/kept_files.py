@@ -1,7 +1,5 @@
 """Keeps what a batch has finished; writes it back to the challenge where that is wanted."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 

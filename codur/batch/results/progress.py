@@ -1,7 +1,5 @@
 """What the supervisor of a batch knows of work that goes on, and what it tells."""
 
-from __future__ import annotations
-
 import time
 from typing import Literal, Protocol
 

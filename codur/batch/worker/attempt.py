@@ -1,7 +1,5 @@
 """One attempt at a challenge, inside the worker: copied, worked on, judged."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

@@ -1,7 +1,5 @@
 """Copies a challenge to where it is worked on."""
 
-from __future__ import annotations
-
 import shutil
 import stat
 import sys

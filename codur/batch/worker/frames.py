@@ -1,7 +1,5 @@
 """Messages between the supervisor and its worker: JSON objects, one a line, over a socket."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

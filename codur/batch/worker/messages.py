@@ -1,7 +1,5 @@
 """What the supervisor of a batch and its worker tell each other; a job is named by its number."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from codur.batch.results.challenge_record import ChallengeResult

@@ -1,7 +1,5 @@
 """What a challenge is at, told to the supervisor; and its turn for what keeps the processors busy for long."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -3,8 +3,6 @@
 It is started by `worker_process`, told what to do by `worker_supervisor`, and ends when that has gone.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

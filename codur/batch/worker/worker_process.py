@@ -1,7 +1,5 @@
 """Starts the worker as a process of its own, and ends it."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket

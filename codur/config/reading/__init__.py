@@ -1,7 +1,5 @@
 """From YAML and variables to checked values: shapes, limits, references, merging."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

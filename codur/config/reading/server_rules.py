@@ -1,7 +1,5 @@
 """What must hold between the keys of an entry of `mcp_servers`, and for its name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 

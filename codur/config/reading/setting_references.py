@@ -1,7 +1,5 @@
 """Names in the settings that must name another setting: providers, profiles, agents, task types."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, get_args
 

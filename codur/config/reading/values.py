@@ -3,8 +3,6 @@
 Values are never repeated in messages, numbers apart: a file may hold a secret in the wrong place.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 Imports PyYAML; import this module only where a file is to be changed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

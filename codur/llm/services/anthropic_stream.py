@@ -1,7 +1,5 @@
 """A streamed answer of Anthropic's Messages API: events in, the message that they make up out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

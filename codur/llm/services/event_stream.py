@@ -3,8 +3,6 @@
 Events are those of the WHATWG's HTML standard, section 9.2.6. What is left of one when the stream ends is none.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The part of a streamed answer that may be shown while it comes: whole words of the text, without thoughts."""
 
-from __future__ import annotations
-
 import re
 
 from codur.lazy import regex

@@ -5,8 +5,6 @@ The program runs in namespaces of its own (users, processes, network, mounts, IP
 capabilities and under a filter of system calls. See bwrap(1) for the options and `view` for what it sees.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 import stat

@@ -1,7 +1,5 @@
 """Chooses the back end by trying: one counts only if a program under it was seen to be contained."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ The profile language is Apple's and undocumented; the forms used here are those 
 `/System/Library/Sandbox/Profiles`. A later rule wins over an earlier one.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ must fail, and writing its own file must work, as must a connection to itself wh
 loopback. The control is here: the files and the sockets are made for it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import select

@@ -3,8 +3,6 @@
 `find_symbols` loads this module when it needs it: rope takes 0.2 s.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path

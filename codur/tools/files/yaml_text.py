@@ -1,7 +1,5 @@
 """YAML as plain values: the scalars of YAML 1.2, in which `on` and `12:30` are texts; imports PyYAML."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
