@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 from codur.config.settings import ToolSettings
-from codur.errors import CodurError
+from codur.errors import CodurError, WorkspaceError
 from codur.redaction import REDACTED
 from codur.structs import Struct
 from codur.tools.flow.io_kinds import Value
@@ -74,6 +74,28 @@ class ToolContext(Struct):
                 "refused", f"{path}: {REDACTED} stands for a secret that is not shown; leave that part as it is"
             )
         self.workspace.write_text(path, text)
+
+    def write_all(self, texts: Mapping[str, str | None]) -> None:
+        """Write several files, delete those without a text; all of it or nothing.
+
+        Raises:
+            ToolError, WorkspaceError: one cannot be written or deleted; the others are as they were.
+        """
+        workspace = self.workspace
+        for path, text in texts.items():
+            if text is not None and workspace.exists(path):
+                workspace.require_writable(path)
+        # A write can still fail (a full disk): then nothing of the others stays.
+        before = workspace.snapshot()
+        try:
+            for path, text in sorted(texts.items(), key=lambda item: item[1] is None):
+                if text is None:
+                    workspace.delete(path)
+                else:
+                    self.write(path, text)
+        except (ToolError, WorkspaceError):
+            workspace.restore(before)
+            raise
 
     def _marks(self, path: str) -> int:
         return self.workspace.peek_text(path).count(REDACTED) if self.workspace.is_file(path) else 0

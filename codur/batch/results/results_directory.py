@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -38,7 +39,7 @@ class ResultsDirectory:
         self._lock = -1
 
     def __enter__(self) -> ResultsDirectory:
-        try:
+        with _unusable(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock = open_lock(self.path / LOCK)
             if try_lock(self._lock) is False:
@@ -54,8 +55,6 @@ class ResultsDirectory:
             self._descriptor = os.open(self.path / RESULTS_FILE, _APPEND, 0o644)
             drop_torn_tail(self._descriptor)
             sync_directory(self.path)
-        except OSError as error:
-            raise _unusable(self.path, error) from error
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -70,7 +69,7 @@ class ResultsDirectory:
         Raises:
             UsageError: they cannot be written.
         """
-        try:
+        with _unwritable(self.path):
             self._require_place()
             if result.patch:
                 write_whole(self.path / result.patch, _encoded(patch))
@@ -78,8 +77,6 @@ class ResultsDirectory:
             while line:
                 line = line[os.write(self._descriptor, line) :]
             os.fsync(self._descriptor)
-        except OSError as error:
-            raise _unwritable(self.path, error) from error
 
     def _require_place(self) -> None:
         """Make sure that what is written is found again: a file can be written to when it has lost its name.
@@ -96,10 +93,8 @@ class ResultsDirectory:
         Raises:
             UsageError: it cannot be removed.
         """
-        try:
+        with _unwritable(self.path):
             (self.path / patch).unlink(missing_ok=True)
-        except OSError as error:
-            raise _unwritable(self.path, error) from error
 
     def write_spent(self, tokens: int, cost_usd: float) -> None:
         """Keep what all work has spent so far, that which is not finished too.
@@ -107,10 +102,8 @@ class ResultsDirectory:
         Raises:
             UsageError: it cannot be written.
         """
-        try:
+        with _unwritable(self.path):
             write_whole(self.path / SPENT, json.dumps({"tokens": tokens, "cost_usd": cost_usd}).encode() + b"\n")
-        except OSError as error:
-            raise _unwritable(self.path, error) from error
 
     def set_aside(self) -> Path | None:
         """Move the results into a directory of their own; gives that, or None if there were none.
@@ -121,10 +114,8 @@ class ResultsDirectory:
         Raises:
             UsageError: they cannot be moved.
         """
-        try:
+        with _unusable(self.path):
             return self._set_aside()
-        except OSError as error:
-            raise _unusable(self.path, error) from error
 
     def _set_aside(self) -> Path | None:
         if not (self.path / RESULTS_FILE).stat().st_size:
@@ -161,10 +152,8 @@ class ResultsDirectory:
             )
             for result in results
         ]
-        try:
+        with _unwritable(self.path):
             write_whole(self.path / PREDICTIONS, _encoded("".join(f"{line}\n" for line in lines)))
-        except OSError as error:
-            raise _unwritable(self.path, error) from error
 
 
 def read_results(path: Path) -> list[ChallengeResult]:
@@ -176,10 +165,8 @@ def read_results(path: Path) -> list[ChallengeResult]:
         UsageError: there is no such file, or it cannot be read.
     """
     file = path / RESULTS_FILE if path.is_dir() else path
-    try:
+    with _unusable(file):
         return latest(read_lines(file, only_ended=True).results)
-    except OSError as error:
-        raise _unusable(file, error) from error
 
 
 def read_spent(path: Path) -> tuple[int, float]:
@@ -247,16 +234,24 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _unwritable(path: Path, error: OSError) -> UsageError:
-    reason = (error.strerror or str(error)).lower()
-    return UsageError(
-        f"the results cannot be kept in {path}: {reason}",
-        remedy="Make room or give access there, then go on with --resume: what was kept before still counts.",
-    )
+@contextmanager
+def _unwritable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(
+            f"the results cannot be kept in {path}: {reason}",
+            remedy="Make room or give access there, then go on with --resume: what was kept before still counts.",
+        ) from error
 
 
-def _unusable(path: Path, error: OSError) -> UsageError:
-    reason = (error.strerror or str(error)).lower()
-    return UsageError(
-        f"the results in {path} cannot be used: {reason}", remedy="Name another directory with --results."
-    )
+@contextmanager
+def _unusable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(
+            f"the results in {path} cannot be used: {reason}", remedy="Name another directory with --results."
+        ) from error

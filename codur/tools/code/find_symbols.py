@@ -111,7 +111,7 @@ def rename_symbol(
         before = project.texts
     changed = {where: text for where, text in sorted(after.items()) if text != before[where]}
     _require_names_only(before, changed, old, new_name)
-    write_all(context, changed)
+    context.write_all(changed)
     left = list(_left(before | changed, old)) if "." in name else []
     done = tuple(Edit(path=where, action="changed", count=_count(before[where], changed[where])) for where in changed)
     lines = [f"renamed {name} to {new_name} in {', '.join(changed)}"]
@@ -119,23 +119,6 @@ def rename_symbol(
         more = f" and {len(left) - _MAX_LEFT} more" if len(left) > _MAX_LEFT else ""
         lines.append(f"left as it is where it may mean something else: {', '.join(left[:_MAX_LEFT])}{more}")
     return ToolResult(text="\n".join(lines), data=Edits(edits=done), changed_files=tuple(changed))
-
-
-def write_all(context: ToolContext, texts: dict[str, str]) -> None:
-    """Write several files, or none of them.
-
-    Raises:
-        ToolError, WorkspaceError: one cannot be written; the others are as they were.
-    """
-    for path in texts:
-        context.workspace.require_writable(path)
-    before = context.workspace.snapshot()
-    try:
-        for path, text in texts.items():
-            context.write(path, text)
-    except (ToolError, WorkspaceError):
-        context.workspace.restore(before)
-        raise
 
 
 def _defined(context: ToolContext, project: RopeProject, path: str, name: str, line: int | None) -> tuple[int, int]:

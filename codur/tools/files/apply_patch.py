@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from codur.errors import WorkspaceError
 from codur.tools.code.definitions import PYTHON_SUFFIXES, parse
 from codur.tools.code.new_code import without_fence
 from codur.tools.files.patch_text import FilePatch, Hunk, read_patch
@@ -34,7 +33,7 @@ def apply_patch(
     edits: dict[str, Edit] = {}
     for file in patches:
         _plan(context, file, planned, edits)
-    _carry_out(context, planned)
+    context.write_all(planned)
     lines = [f"{edit.action} {path}" for path, edit in edits.items()]
     return ToolResult(text="\n".join(lines), data=Edits(edits=tuple(edits.values())), changed_files=tuple(edits))
 
@@ -77,24 +76,6 @@ def _require_python(path: str, before: str, after: str) -> None:
         except ToolError:
             return
         raise ToolError("syntax_error", f"the patch was refused, since {error.message}") from error
-
-
-def _carry_out(context: ToolContext, planned: dict[str, str | None]) -> None:
-    """Write what was planned, or leave everything as it was."""
-    workspace = context.workspace
-    # All was worked out before, but a write can still fail (a full disk, a permission): then nothing of the patch
-    # stays.
-    before = workspace.snapshot()
-    try:
-        for path, text in planned.items():
-            if text is not None:
-                context.write(path, text)
-        for path, text in planned.items():
-            if text is None:
-                workspace.delete(path)
-    except (ToolError, WorkspaceError):
-        workspace.restore(before)
-        raise
 
 
 def patched(path: str, text: str, hunks: tuple[Hunk, ...]) -> str:
