@@ -13,7 +13,7 @@ from codur.batch.results.kept_files import Keeper
 from codur.batch.results.progress import Cancelled, Ended, Finished, Running, Spent, Watch
 from codur.batch.setup import Setup
 from codur.batch.work import Work
-from codur.batch.worker.attempt import Job
+from codur.batch.worker.attempt import Attempted
 from codur.batch.worker.messages import (
     AllSpent,
     Cancel,
@@ -138,15 +138,7 @@ class Supervisor:
             spent = replace(self._setup, tokens=self._spent.tokens, cost_usd=self._spent.cost_usd)
             self._worker = WorkerProcess(spent)
         self._running[work.number] = Running(work=work, key=key, began=time.monotonic())
-        job = Job(
-            number=work.number,
-            challenge=work.challenge,
-            agent=work.agent,
-            attempt=work.attempt,
-            key=key,
-            file=work.file,
-        )
-        self._worker.send(Start(job=job))
+        self._worker.send(Start(work=work, key=key))
 
     # --- listening ----------------------------------------------------------------------------------------------------
 
@@ -171,7 +163,7 @@ class Supervisor:
     def _take(self, message: FromWorker) -> None:
         match message:
             case Done():
-                self._finished(message)
+                self._finished(self._running.pop(message.number), message.done)
             case Phase():
                 running = self._running[message.number]
                 running.calls, running.tokens, running.cost_usd = message.calls, message.tokens, message.cost_usd
@@ -191,8 +183,7 @@ class Supervisor:
                 self._worker.is_ready = True
                 self._failed_starts = 0
 
-    def _finished(self, done: Done) -> None:
-        running = self._running.pop(done.number)
+    def _finished(self, running: Running, done: Attempted) -> None:
         result = done.result
         self._deaths.pop(running.work.number, None)
         if done.interrupted:

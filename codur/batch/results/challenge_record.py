@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta, ValidationError, to_builtins
 
+from codur.batch.work import Work
 from codur.structs import Struct, convert
 
 Status = Literal["solved", "failed", "passes", "error", "limit"]
@@ -118,6 +119,14 @@ class ChallengeResult(Struct):
     def way(self) -> str:
         """The tier, and which retry it was: `retry 2`."""
         return f"{self.tier} {self.retries}" if self.retries else self.tier
+
+
+def result_for(work: Work, key: str, status: Status, **more: Any) -> ChallengeResult:
+    """The result of a piece of work, of which nothing else is known."""
+    name, directory = work.challenge.name, str(work.challenge.directory)
+    return ChallengeResult(
+        name=name, directory=directory, agent=work.agent, attempt=work.attempt, key=key, status=status, **more
+    )
 
 
 def result_from(value: Any) -> ChallengeResult:

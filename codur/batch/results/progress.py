@@ -3,7 +3,7 @@
 import time
 from typing import Literal, Protocol
 
-from codur.batch.results.challenge_record import ChallengeResult, Status
+from codur.batch.results.challenge_record import ChallengeResult, Status, result_for
 from codur.batch.work import Work
 from codur.events import ModelPrompted
 from codur.structs import Struct, field
@@ -63,19 +63,9 @@ class Running(Struct, frozen=False, kw_only=False):
 
     def lost(self, status: Status, reason: str) -> ChallengeResult:
         """The result of work whose worker is gone."""
-        return ChallengeResult(
-            name=self.work.challenge.name,
-            directory=str(self.work.challenge.directory),
-            agent=self.work.agent,
-            attempt=self.work.attempt,
-            key=self.key,
-            status=status,
-            reason=reason,
-            calls=self.calls,
-            tokens=self.tokens,
-            cost_usd=self.cost_usd,
-            seconds=round(self.own_s(time.monotonic()), 3),
-        )
+        spent = {"calls": self.calls, "tokens": self.tokens, "cost_usd": self.cost_usd}
+        seconds = round(self.own_s(time.monotonic()), 3)
+        return result_for(self.work, self.key, status, reason=reason, seconds=seconds, **spent)
 
 
 class Spent(Struct, frozen=False, kw_only=False):

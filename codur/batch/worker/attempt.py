@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import mkdtemp
 
-from codur.batch.challenge_directory import DEFAULT_PROMPT, Challenge
+from codur.batch.challenge_directory import DEFAULT_PROMPT
 from codur.batch.results.challenge_outcome import MAX_PROMPT, cut, is_solved, outcome_of
-from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.results.challenge_record import ChallengeResult, result_for
 from codur.batch.results.kept_run import EXCHANGE, kept_run
 from codur.batch.setup import Setup
+from codur.batch.work import Work
 from codur.batch.worker.copying import copy_files
 from codur.errors import CodurError, InternalError, UsageError, internal_error
 from codur.events import Emit
@@ -25,23 +26,6 @@ from codur.session.task_run import run_task
 from codur.structs import Struct, replace
 from codur.types import RunResult, Task, Usage
 from codur.workspace.history.diff import FileChange
-
-
-class Job(Struct):
-    """What the worker is asked for.
-
-    Attributes:
-        number: names it between supervisor and worker.
-        key: see `ChallengeResult`.
-        file: the name under which the run is kept.
-    """
-
-    number: int
-    challenge: Challenge
-    agent: str
-    attempt: int
-    key: str
-    file: str
 
 
 class Attempted(Struct):
@@ -59,24 +43,17 @@ class Attempted(Struct):
     interrupted: bool = False
 
 
-def attempt(job: Job, setup: Setup, host: Host, *, below: Path, emit: Emit) -> Attempted:
+def attempt(job: Work, key: str, setup: Setup, host: Host, *, below: Path, emit: Emit) -> Attempted:
     """Work on a copy of a challenge; its own directory is not touched.
 
     Args:
+        key: see `ChallengeResult`.
         host: with what the runs of the worker share, and what stops this one.
         below: where the copy is made; it is removed at the end.
     """
     begun = time.monotonic()
     waited = host.waited or Waited()
-    base = ChallengeResult(
-        name=job.challenge.name,
-        directory=str(job.challenge.directory),
-        agent=job.agent,
-        attempt=job.attempt,
-        key=job.key,
-        status="error",
-        started=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
+    base = result_for(job, key, "error", started=datetime.now(UTC).isoformat(timespec="seconds"))
     task = Task(
         prompt=DEFAULT_PROMPT,
         workspace=str(job.challenge.directory),
@@ -117,7 +94,7 @@ def attempt(job: Job, setup: Setup, host: Host, *, below: Path, emit: Emit) -> A
     return replace(done, result=replace(done.result, seconds=round(time.monotonic() - begun - waited.seconds, 3)))
 
 
-def _kept(task: Task, job: Job, setup: Setup, host: Host, emit: Emit) -> RunResult:
+def _kept(task: Task, job: Work, setup: Setup, host: Host, emit: Emit) -> RunResult:
     """Carry out the run and keep what it did, as the setup says."""
     keeping, redactor = setup.keeping, redactor_of(setup.settings, host.environ)
     listed = replace(task, workspace=str(job.challenge.directory))  # the copy that it works in will be gone

@@ -1,9 +1,9 @@
-"""What the supervisor of a batch and its worker tell each other; a job is named by its number."""
+"""What the supervisor of a batch and its worker tell each other; a job is named by the number of its work."""
 
 from typing import Any
 
-from codur.batch.results.challenge_record import ChallengeResult
-from codur.batch.worker.attempt import Job
+from codur.batch.work import Work
+from codur.batch.worker.attempt import Attempted
 from codur.events import ModelPrompted
 from codur.structs import Struct
 
@@ -15,7 +15,10 @@ class Begin(Struct, tag=True):
 
 
 class Start(Struct, tag=True):
-    job: Job
+    """What is asked for; `key`: see `ChallengeResult`."""
+
+    work: Work
+    key: str
 
 
 class Cancel(Struct, tag=True):
@@ -67,13 +70,10 @@ class AllSpent(Struct, tag=True):
 
 
 class Done(Struct, tag=True):
-    """What came of a job; see `Attempted`."""
+    """What came of a job."""
 
     number: int
-    result: ChallengeResult
-    patch: str
-    files: dict[str, bytes | None]
-    interrupted: bool
+    done: Attempted
 
 
 FromWorker = Ready | Started | Waits | Phase | Prompted | AllSpent | Done

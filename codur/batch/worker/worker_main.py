@@ -12,7 +12,8 @@ import warnings
 from pathlib import Path
 
 from codur.batch.setup import Setup, setup_from, side_by_side
-from codur.batch.worker.attempt import Job, attempt
+from codur.batch.work import Work
+from codur.batch.worker.attempt import attempt
 from codur.batch.worker.frames import FrameReader, FrameWriter
 from codur.batch.worker.messages import AllSpent, Begin, Cancel, Done, Ready, Start, Started, ToWorker, Waits
 from codur.batch.worker.phases import Phases
@@ -83,11 +84,11 @@ class Worker:
     def take(self, message: ToWorker) -> None:
         """Do what the supervisor asks for."""
         if isinstance(message, Start):
-            job = message.job
-            cancel = CancelToken()
+            work, cancel = message.work, CancelToken()
             with self._lock:
-                self._cancels[job.number] = cancel
-            threading.Thread(target=self._work, args=(job, cancel), name=f"challenge {job.number}", daemon=True).start()
+                self._cancels[work.number] = cancel
+            asked = (work, message.key, cancel)
+            threading.Thread(target=self._work, args=asked, name=f"challenge {work.number}", daemon=True).start()
         elif isinstance(message, Cancel):
             with self._lock:
                 token = self._cancels.get(message.number)
@@ -99,7 +100,7 @@ class Worker:
         self._starter.close()
         remove_tree(self._below)
 
-    def _work(self, job: Job, cancel: CancelToken) -> None:
+    def _work(self, job: Work, key: str, cancel: CancelToken) -> None:
         self._frames.send(Started(number=job.number))
         waited = Waited(lambda waits: self._frames.send(Waits(number=job.number, now=waits)))
         shows = self._setup.keeping.prompts
@@ -107,14 +108,13 @@ class Worker:
         phases = Phases(job.number, self._frames, self._searches, host, prompts=shows)
         host = replace(host, search_turn=phases.searching)
         try:
-            done = attempt(job, self._setup, host, below=self._below, emit=phases)
+            done = attempt(job, key, self._setup, host, below=self._below, emit=phases)
         finally:
             with self._lock:
                 del self._cancels[job.number]
-        files = done.files if self._setup.in_place else {}
-        self._frames.send(
-            Done(number=job.number, result=done.result, patch=done.patch, files=files, interrupted=done.interrupted)
-        )
+        if not self._setup.in_place:
+            done = replace(done, files={})
+        self._frames.send(Done(number=job.number, done=done))
 
     def _shared(self, setup: Setup) -> Shared:
         return Shared(

@@ -9,7 +9,8 @@ import pytest
 
 from codur.batch.challenge_directory import Challenge
 from codur.batch.setup import Setup
-from codur.batch.worker.attempt import Attempted, Job, attempt
+from codur.batch.work import Work
+from codur.batch.worker.attempt import Attempted, attempt
 from codur.events import Emit, Event, ModelAnswered, NodeEntered, ignore
 from tests.batch.kit import BUG, setup
 from tests.runs.kit import EDIT, fill, host, settings_for
@@ -20,11 +21,9 @@ def tried(place: Path, *, emit: Emit = ignore, given: Setup | None = None) -> At
     fill(place / "bug", BUG)
     below = place / "copies"
     below.mkdir()
-    job = Job(
-        number=0, challenge=Challenge(name="bug", directory=place / "bug"), agent="", attempt=1, key="k", file="bug"
-    )
+    job = Work(number=0, challenge=Challenge(name="bug", directory=place / "bug"), agent="", attempt=1, file="bug")
     given = given or setup()
-    done = attempt(job, given, given.host, below=below, emit=emit)
+    done = attempt(job, "k", given, given.host, below=below, emit=emit)
     assert list(below.iterdir()) == []
     return done
 
