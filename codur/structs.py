@@ -7,6 +7,8 @@ values into plain JSON types, and reads them from these with a check of every ty
 from __future__ import annotations
 
 import dataclasses
+import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, dataclass_transform
 
 import msgspec
@@ -28,26 +30,39 @@ class Struct(msgspec.Struct, metaclass=StructType):
     """A class of data; its fields are given by keyword and never change, but for `kw_only=False`, `frozen=False`."""
 
 
+_building = threading.RLock()
+_built: set[Any] = set()
+
 if TYPE_CHECKING:
     from dataclasses import replace  # the type checker knows the names and types of changes by this one
+
+    from msgspec import convert
 else:
+
+    def convert(
+        value: Any, kind: Any, *, strict: bool = True, dec_hook: Callable[[type, Any], Any] | None = None
+    ) -> Any:
+        """As `msgspec.convert`, for what others wrote: it may hold text that UTF-8 cannot. Several threads may.
+
+        Raises:
+            ValidationError: it is no value of that kind.
+        """
+        try:
+            if kind in _built:
+                return msgspec.convert(value, kind, strict=strict, dec_hook=dec_hook)
+            # Two threads that use a kind for the first time at once end the process: msgspec (0.22) describes it then.
+            with _building:
+                try:
+                    return msgspec.convert(value, kind, strict=strict, dec_hook=dec_hook)
+                finally:
+                    _built.add(kind)
+        except UnicodeEncodeError as error:  # msgspec (0.22) looks for keys and words as UTF-8
+            raise msgspec.ValidationError("A key or a word that UTF-8 cannot hold") from error
 
     def replace(value: Any, /, **changes: Any) -> Any:
         """The value with other contents in some fields."""
         change = msgspec.structs.replace if isinstance(value, msgspec.Struct) else dataclasses.replace
         return change(value, **changes)
-
-
-def convert(value: Any, kind: Any, *, strict: bool = True) -> Any:
-    """As `msgspec.convert`, for what others wrote: it may hold text that UTF-8 cannot.
-
-    Raises:
-        ValidationError: it is no value of that kind.
-    """
-    try:
-        return msgspec.convert(value, kind, strict=strict)
-    except UnicodeEncodeError as error:  # msgspec (0.22) looks for keys and words as UTF-8
-        raise msgspec.ValidationError("A key or a word that UTF-8 cannot hold") from error
 
 
 def is_data(value: Any) -> bool:

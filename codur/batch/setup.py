@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec import convert, structs, to_builtins
+from msgspec import structs, to_builtins
 
 from codur.config.settings import Settings
 from codur.session.host import Host
-from codur.structs import Struct, field
+from codur.structs import Struct, convert, field
 from codur.types import Limits
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Meta, convert
+from msgspec import Meta
 
 from codur.config import reading
 from codur.errors import WorkspaceError
-from codur.structs import Struct
+from codur.structs import Struct, convert
 
 if TYPE_CHECKING:
     from codur.config.reading.origin import Source

@@ -14,13 +14,11 @@ from functools import cache, cached_property
 from pathlib import Path
 from posixpath import basename, dirname, join, normpath
 
-from msgspec import convert
-
 from codur.checks.describe import plain
 from codur.errors import Interrupted, WorkspaceError
 from codur.lazy import regex
 from codur.sandbox.launcher import Launcher
-from codur.structs import Struct
+from codur.structs import Struct, convert
 from codur.workspace.workspace import Workspace
 
 MOST_S = 60.0  # the change is done and judged; nobody should wait long for this

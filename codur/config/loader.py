@@ -17,7 +17,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct, convert, field, to_builtins
+from msgspec import Struct, field, to_builtins
 
 from codur.config import reading
 from codur.config.project_rules import TrustOf, narrow, nobody
@@ -26,6 +26,7 @@ from codur.config.reading.environment_variables import environment_source, setti
 from codur.config.reading.origin import Problem, Source, error_of, leaf_paths
 from codur.config.settings import Settings
 from codur.errors import ConfigError
+from codur.structs import convert
 
 PROJECT_FILES = ("codur.yaml", ".codur/config.yaml")
 

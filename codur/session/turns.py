@@ -8,10 +8,10 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import convert, to_builtins
+from msgspec import to_builtins
 
 from codur.store.atomic import PRIVATE_DIRECTORY, PRIVATE_FILE, state_errors
-from codur.structs import Struct
+from codur.structs import Struct, convert
 from codur.types import RunResult
 
 MAX_CHARS = 12_000

@@ -9,12 +9,12 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from msgspec import convert, to_builtins
+from msgspec import to_builtins
 
 from codur.errors import WorkspaceBusy
 from codur.store.atomic import is_alive, state_errors, temporary_name, write_private
 from codur.store.flock import open_lock, try_lock
-from codur.structs import Struct, field
+from codur.structs import Struct, convert, field
 
 _POLL_S = 0.2  # a waiting flock(2) could not be interrupted by the user
 _MAX_BYTES = 4096

@@ -59,7 +59,7 @@ def test_examples(code: str, printed: str, project: Path, tmp_path: Path) -> Non
         text=True,
         timeout=120,
     )
-    assert (done.stdout, done.stderr) == (printed, "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, printed, "")
     assert contents(project) == before
 
 
@@ -148,3 +148,24 @@ def test_what_a_caller_may_get_wrong(project: Path, home: dict[str, str], tmp_pa
     with pytest.raises(ConfigError, match="max_tokens"):
         solve("fix main.py", project, settings={"runtime": {"max_tokens": "many"}}, environ=home).result()
     assert verify(tmp_path / "nowhere", environ=home).result().outcome == "usage"
+
+
+def test_jobs_that_begin_at_once_read_what_nothing_has_read_yet() -> None:
+    code = """
+import sys, threading
+from codur.config.settings import Settings
+from codur.structs import convert
+sys.setswitchinterval(1e-6)
+together = threading.Barrier(8)
+read = []
+def work():
+    together.wait()
+    read.append(convert({"runtime": {"max_llm_calls": 3}}, Settings).runtime.max_llm_calls)
+threads = [threading.Thread(target=work) for _ in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(read)
+"""
+    for _ in range(4):  # without the lock, two in five such processes died
+        done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (0, f"{[3] * 8}\n")

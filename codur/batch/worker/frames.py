@@ -7,9 +7,9 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Generic, TypeVar
 
-from msgspec import convert, to_builtins
+from msgspec import to_builtins
 
-from codur.structs import Struct
+from codur.structs import Struct, convert
 
 M = TypeVar("M")
 

@@ -13,14 +13,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec import convert
-
 from codur.config import reading
 from codur.config.reading.origin import Place, Source
 from codur.config.resources import resource_path
 from codur.config.settings import AgentConfig, Settings
 from codur.errors import ConfigError
 from codur.lazy import regex
+from codur.structs import convert
 
 DIRECTORY = "agents"
 SUFFIX = ".yaml"

@@ -7,10 +7,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Meta, Struct, ValidationError, convert
+from msgspec import Meta, Struct, ValidationError
 
 from codur.config.reading import setting_types
 from codur.config.reading.origin import At, Source, dotted, nearest, shown
+from codur.structs import convert
 
 _REMEDY = "Correct the value, or remove it to use the default."
 _NAMES: Mapping[Any, str] = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}

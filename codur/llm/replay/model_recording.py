@@ -16,13 +16,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import MsgspecError, convert, to_builtins
+from msgspec import MsgspecError, to_builtins
 
 from codur.errors import ModelAnswerError, ModelError, UsageError
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.request_failure import FailedGenerationError, FailureKind, ServiceFailure
 from codur.redaction import redact_value
-from codur.structs import Struct, replace
+from codur.structs import Struct, convert, replace
 from codur.types import Usage
 
 if TYPE_CHECKING:

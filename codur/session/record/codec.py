@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from msgspec import ValidationError, convert
+from msgspec import ValidationError
 
 import codur.patches
 import codur.questions
 import codur.types
 from codur.errors import CodurError
-from codur.structs import Struct, names
+from codur.structs import Struct, convert, names
 
 _TYPES: Final[dict[str, type[Any]]] = {
     name: value

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from msgspec import ValidationError, convert
+from msgspec import ValidationError
 
 from codur.graph.walk import Done
 from codur.nodes.run_state import NodeName, RunUpdate
 from codur.session.record.codec import DamagedRecord, decode, encode
 from codur.store.append_log import AppendLog
-from codur.structs import Struct, field
+from codur.structs import Struct, convert, field
 from codur.types import Usage
 
 

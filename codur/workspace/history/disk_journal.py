@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, convert, to_builtins
+from msgspec import Meta, to_builtins
 
 from codur.errors import StateError
 from codur.store.append_log import AppendLog
 from codur.store.blobs import BlobStore
-from codur.structs import Struct, field, replace
+from codur.structs import Struct, convert, field, replace
 from codur.workspace.disk.path_state import PathState
 
 By = Literal["tool", "command", "restore", "rewind", "undo", "redo"]

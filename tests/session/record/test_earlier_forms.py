@@ -63,6 +63,8 @@ PASSING = frozenset({"at", "crc"})
 SINCE = {
     "Task": {"earlier", "may_edit_tests"},
     "Discovery": {"edits_tests"},
+    "RepairRequest": {"until"},
+    "RepairReport": {"suspects"},
     "PlanEffects": {"tests"},
     "file_changed": {"diff"},
     "model_answered": {"text"},
@@ -277,8 +279,10 @@ def assert_holds(now: Any, before: Any) -> None:
 
 
 def _kind(value: dict[str, Any]) -> str:
-    """The class of a value or the name of an event; an event's effects are plain."""
-    return value.get("$type") or value.get("event") or ("PlanEffects" if "other_files" in value else "")
+    """The class of a value or the name of an event; what is in an event is plain."""
+    plain = {"PlanEffects": "other_files", "RepairReport": "chosen_by"}
+    found = (kind for kind, field in plain.items() if field in value)
+    return value.get("$type") or value.get("event") or next(found, "")
 
 
 def values(path: Path) -> list[Any]:
