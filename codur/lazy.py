@@ -7,9 +7,12 @@ A package that says `__getattr__ = parts_of(__name__)` loads each of its modules
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from importlib import import_module  # noqa: TID251 - of names that a plain import stands beside, see above
-from typing import Any, AnyStr, Final, cast
+from typing import Any, AnyStr, Final, TypeVar, cast
+
+T = TypeVar("T")
 
 loaded: Final = import_module
 """Loads a module by its name: for tables of libraries of which a run needs one."""
@@ -50,3 +53,16 @@ class _Regex:
         value = getattr(re.compile(*self._given), name)
         setattr(self, name, value)  # so that each is asked for once
         return value
+
+
+def once(make: Callable[[], T]) -> Callable[[], T]:
+    """What gives the same value each time; the first who asks makes it, while others wait."""
+    lock, made = threading.RLock(), list[T]()
+
+    def value() -> T:
+        with lock:
+            if not made:
+                made.append(make())
+            return made[0]
+
+    return value

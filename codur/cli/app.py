@@ -29,10 +29,10 @@ from codur.cli.commands.runs import resume, runs, show
 from codur.cli.commands.trust import trust
 from codur.cli.commands.undo import diff, undo
 from codur.cli.default_command import TASK_COMMAND, with_command
+from codur.cli.plain_words import COMPLETION_VARIABLE
 from codur.errors import UsageError
 
 _APP_OPTIONS = ("--help", "-h", "--version", "-V", "--install-completion", "--show-completion")
-_COMPLETION_VARIABLE = "_CODUR_COMPLETE"
 _UNITS = {"S": "a number of seconds", "USD": "an amount of dollars"}
 
 HELP = """A coding agent for the terminal whose fixes are checked.
@@ -91,8 +91,8 @@ def invoke(argv: Sequence[str]) -> int:
     Raises:
         UsageError: the options or arguments are wrong.
     """
-    if _COMPLETION_VARIABLE in os.environ:
-        program().main(prog_name="codur", complete_var=_COMPLETION_VARIABLE)
+    if COMPLETION_VARIABLE in os.environ:
+        program().main(prog_name="codur", complete_var=COMPLETION_VARIABLE)
     words = with_command(argv, commands=NAMES, value_options=_value_options, app_options=_APP_OPTIONS)
     group = program(words[:1] if words[:1] and words[0] in NAMES else NAMES)
     try:

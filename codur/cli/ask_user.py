@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from codur.cli.editor import edit
 from codur.cli.machine import width
-from codur.config.reading.yaml_source import read_bytes
+from codur.config import reading
 from codur.errors import ConfigError, UsageError
 from codur.events import Emit, Event, PlanShown
 from codur.planning.plans.plan_file import plan_text, read_plan
@@ -150,7 +150,7 @@ class _User:
             while True:
                 try:
                     edit(path)
-                    data = read_bytes(path, path.name)
+                    data = reading.yaml_source.read_bytes(path, path.name)
                     if data == text.encode():
                         _say(f"The {path.stem} is as it was.")
                         return None

@@ -88,7 +88,8 @@ def _invoke(argv: Sequence[str]) -> int:
         UsageError: the options or arguments are wrong.
     """
     with _stopped_by_signals():
-        return cli.app.invoke(argv)
+        code = cli.plain_words.carry_out_words(argv)
+        return cli.app.invoke(argv) if code is None else code
 
 
 @contextlib.contextmanager

@@ -261,13 +261,13 @@ class RunContext(Struct):
     workspace: Workspace
     launcher: Launcher
     python: str
-    checker: Checker
+    find_checker: Callable[[], Checker]
     toolbox: Toolbox
-    repository: RepositoryIndex
+    find_repository: Callable[[], RepositoryIndex]
     models: ModelPool
     agents: AgentRegistry
     instructions: Instructions
-    externals: ExternalAgents
+    find_externals: Callable[[], ExternalAgents]
     prompts: PromptLibrary
     artifacts: ArtifactStore
     cancel: CancelToken
@@ -282,6 +282,21 @@ class RunContext(Struct):
     search_turn: Callable[[], AbstractContextManager[object]] = nullcontext
     keep_plan: Callable[[Plan], str] = _kept_nowhere
     guidance: Guidance = field(default_factory=Guidance)
+
+    @property
+    def checker(self) -> Checker:
+        """Runs the check; it, and the next two, are made when a run first needs them."""
+        return self.find_checker()
+
+    @property
+    def repository(self) -> RepositoryIndex:
+        """What is known of the workspace's sources."""
+        return self.find_repository()
+
+    @property
+    def externals(self) -> ExternalAgents:
+        """The agents that are other programs."""
+        return self.find_externals()
 
     @property
     def for_models(self) -> Workspace:

@@ -10,16 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from codur import mcp
-from codur.agents.external.delegation import ExternalAgents
-from codur.agents.external.server import server_runner
+from codur import checks, config, context, mcp, tools
+from codur.agents import external
 from codur.agents.registry import AgentRegistry
-from codur.checks.check_programs import CheckPrograms
-from codur.checks.checker import Checker
-from codur.config.prompts import PromptLibrary
 from codur.config.settings import Settings
-from codur.context.index import RepositoryIndex
 from codur.events import Note, RunStarted
+from codur.lazy import once
 from codur.llm.clock import Clock
 from codur.llm.pool import ModelPool
 from codur.llm.pool_options import PoolOptions
@@ -42,7 +38,6 @@ from codur.session.scratch_directory import Scratch, scratch_directories
 from codur.store.blobs import BlobStore
 from codur.store.directory import StateDirectory
 from codur.structs import Struct, replace
-from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import Plan, Task, Usage
 from codur.workspace.artifacts import ArtifactStore
 from codur.workspace.history.disk_journal import DiskJournal
@@ -50,7 +45,11 @@ from codur.workspace.private import may_hold_secrets
 from codur.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
+    from codur.agents.external.delegation import ExternalAgents
+    from codur.checks.checker import Checker
+    from codur.context.index import RepositoryIndex
     from codur.mcp.servers import McpServers
+    from codur.tools.toolbox import Toolbox
 
 
 @contextmanager
@@ -200,23 +199,20 @@ class _Opening(Struct):
                 run_id=record.id,
             )
         )
-        programs = CheckPrograms(self.workspace, self.launcher, python=self.python, deadline=self.time_left)
-        checker = Checker(self.workspace, settings.verification, programs, allow_run=settings.tools.allow_run)
-        # The index is made for models.
-        hidden = self.workspace.withholding(may_hold_secrets)
+        checker = once(self._checker)
         return RunContext(
             settings=settings,
             workspace=self.workspace,
             launcher=self.launcher,
             python=self.python,
-            checker=checker,
+            find_checker=checker,
             toolbox=self._toolbox(checker, servers),
-            repository=RepositoryIndex(hidden, max_files=settings.context.max_files),
+            find_repository=once(self._repository),
             models=self._models(pool),
             agents=agents,
-            externals=self._externals(servers),
+            find_externals=once(lambda: self._externals(servers)),
             instructions=instructions_of(task, settings, host),
-            prompts=host.shared.prompts if host.shared else PromptLibrary(),
+            prompts=host.shared.prompts if host.shared else config.prompts.PromptLibrary(),
             # In a directory of its own where nothing is kept: later steps refer to outputs by their hashes in any case.
             artifacts=_Artifacts(record.run.artifacts if record.run else scratch(), record.redactor),
             cancel=self.cancel,
@@ -231,6 +227,19 @@ class _Opening(Struct):
             guidance=host.guidance,
         )
 
+    def _checker(self) -> Checker:
+        programs = checks.check_programs.CheckPrograms(
+            self.workspace, self.launcher, python=self.python, deadline=self.time_left
+        )
+        settings = self.settings
+        return checks.checker.Checker(
+            self.workspace, settings.verification, programs, allow_run=settings.tools.allow_run
+        )
+
+    def _repository(self) -> RepositoryIndex:
+        hidden = self.workspace.withholding(may_hold_secrets)  # it is made for models
+        return context.index.RepositoryIndex(hidden, max_files=self.settings.context.max_files)
+
     def _servers(self) -> McpServers | None:
         """The configured MCP servers; none is started yet."""
         if not self.settings.mcp_servers:
@@ -243,10 +252,10 @@ class _Opening(Struct):
             time_left=self.time_left,
         )
 
-    def _toolbox(self, checker: Checker, servers: McpServers | None) -> Toolbox:
+    def _toolbox(self, checker: Callable[[], Checker], servers: McpServers | None) -> Toolbox:
         home = self.host.environ.get("HOME")
-        return Toolbox(
-            ToolContext(
+        return tools.toolbox.Toolbox(
+            tools.toolbox.ToolContext(
                 workspace=self.workspace,
                 launcher=self.launcher,
                 python=self.python,
@@ -254,7 +263,7 @@ class _Opening(Struct):
                 timeout_s=self.settings.verification.test_timeout_s,
                 mcp=servers,
                 ask=asking(self.consult) if self.consult else None,
-                check=checker.run_guarded,
+                check=lambda: checker().run_guarded(),
                 home=Path(home) if home else None,
                 redact=self.record.redactor,
             )
@@ -278,13 +287,13 @@ class _Opening(Struct):
         return ModelPool(self.settings, host.environ, self.task.limits, replace(options, **pool))
 
     def _externals(self, servers: McpServers | None) -> ExternalAgents:
-        return ExternalAgents(
+        return external.delegation.ExternalAgents(
             launcher=self.launcher,
             environ=self.host.environ,
             user_home=self.host.home,
             redact=self.record.redactor,
             offline=self.task.offline,
-            mcp=server_runner(lambda: servers) if servers is not None else None,
+            mcp=external.server.server_runner(lambda: servers) if servers is not None else None,
             may_instruct=may_instruct(self.task, self.settings, self.host),
         )
 

@@ -1,1 +1,13 @@
 """The operations on a workspace that models and plans may call. A new tool is a row of `TOOLS` in its module."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codur.lazy import parts_of
+
+if TYPE_CHECKING:
+    from codur.tools import toolbox
+
+__all__ = ["toolbox"]
+__getattr__ = parts_of(__name__)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+from codur.cli import app, plain_words
 from codur.cli.default_command import with_command
 from codur.errors import UsageError
+from tests.cli.kit import codur_here
 
 COMMANDS = ("run", "route", "solve", "config")
 VALUES = ("-C", "--directory", "--check")
@@ -48,3 +53,44 @@ def test_a_misspelt_command_is_no_task(typed: list[str], near: str) -> None:
 @pytest.mark.parametrize("typed", [["resolve", "the", "conflict"], ["--", "solv"], ["find", "bugs"], ["hello"]])
 def test_other_words_are_tasks(typed: list[str]) -> None:
     assert with_command(typed, commands=COMMANDS, value_options=lambda: VALUES, app_options=APP) == ["run", *typed]
+
+
+PARSED = ("-C", ".")
+"""An option that changes nothing, so that the parser is asked."""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list files",),
+        ("run", "show", "notes.txt"),
+        ("fix notes.txt", "--offline"),
+        ("route", "fix", "main.py"),
+        ("route", "list files", "--offline"),
+        ("route", " "),
+        ("runs",),
+        ("runs", "x"),
+        ("diff",),
+        ("diff", "nothing"),
+        ("show",),
+        ("",),
+        ("--offline",),
+    ],
+)
+def test_words_alone_mean_what_the_parser_takes_them_for(words: tuple[str, ...], tmp_path: Path) -> None:
+    told = []
+    for name, more in (("plain", ()), ("parsed", PARSED)):
+        place = tmp_path / name / "project"
+        place.mkdir(parents=True)
+        (place / "notes.txt").write_text("milk\n")
+        if words[0] in {"runs", "diff", "show"}:
+            codur_here("list files", *PARSED, cwd=place, home=tmp_path / name)
+        ran = codur_here(*words, *more, cwd=place, home=tmp_path / name)
+        told.append(
+            (ran.code, len(ran.out.splitlines()), re.sub(rf"[\d.]+ s$|{name}", "", ran.err, flags=re.MULTILINE))
+        )
+    assert told[0] == told[1]
+
+
+def test_the_parser_has_the_commands_that_are_known_without_it() -> None:
+    assert set(plain_words.COMMANDS) == set(app.NAMES)

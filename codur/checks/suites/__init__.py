@@ -1,1 +1,13 @@
 """Suites of tests: which there are, how they are called, what they report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codur.lazy import parts_of
+
+if TYPE_CHECKING:
+    from codur.checks.suites import run_problem
+
+__all__ = ["run_problem"]
+__getattr__ = parts_of(__name__)

@@ -1,21 +1,24 @@
 """Runs the check after a step that edits, and puts back what is not kept of the workspace."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from codur.checks.confirmation.confirm import Change, confirm
-from codur.checks.discover import CheckRequest, find_check
-from codur.checks.linters import worse
-from codur.checks.signature import normalised
+from codur import checks
+from codur.checks import confirmation
 from codur.errors import UsageError
 from codur.events import CheckRan
 from codur.lazy import regex
 from codur.nodes.parts.finding import Judged, Seen, finding, keeps, may_fail
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
-from codur.python.test_run import TestEnd
 from codur.structs import replace
-from codur.tools.git.git_history import uncommitted
+from codur.tools import git
 from codur.types import Check, Discovery, ScopeViolation, StepRecord, Verdict
+
+if TYPE_CHECKING:
+    from codur.python.test_run import TestEnd
 
 _LINE = regex(r":\d+")
 
@@ -37,13 +40,13 @@ def seen_before(state: RunState, context: RunContext) -> RunUpdate:
         return RunUpdate()
     task, discovery = state["task"], state["discovery"]
     if discovery.check is None:
-        check = find_check(
+        check = checks.discover.find_check(
             context.workspace,
             context.settings.verification,
-            CheckRequest(
+            checks.discover.CheckRequest(
                 prompt=task.prompt,
                 files=[path for path in discovery.files if path not in discovery.guessed],
-                changed=lambda: uncommitted(context.workspace.root, context.launcher),
+                changed=lambda: git.git_history.uncommitted(context.workspace.root, context.launcher),
             ),
         )
         discovery = replace(discovery, check=check)
@@ -138,7 +141,7 @@ def linted(context: RunContext) -> list[str]:
     if not (context.settings.verification.linters and context.settings.tools.allow_run):
         return []
     most_s = _LINT_SHARE * context.time_left()  # what is done must not be lost for them
-    return worse(context.workspace, context.launcher, context.scratch, most_s=most_s)
+    return checks.linters.worse(context.workspace, context.launcher, context.scratch, most_s=most_s)
 
 
 def edit_name(diff: str) -> str:
@@ -189,8 +192,10 @@ def _confirmed(check: Check, verdict: Verdict, record: StepRecord, state: RunSta
     again = 0 if record.action == "repair" or record.held else None  # it has passed more than once in a copy already
     originals = {change.path: change.before for change in context.workspace.changes()}
     own = record.action == "repair"
-    change = Change(before=originals, prompt=state["task"].prompt, earlier=state["before"], own=own)
-    return confirm(context.checker, check, verdict, change, runs=again)
+    change = confirmation.confirm.Change(
+        before=originals, prompt=state["task"].prompt, earlier=state["before"], own=own
+    )
+    return confirmation.confirm.confirm(context.checker, check, verdict, change, runs=again)
 
 
 def _tell(verdict: Verdict, state: RunState, context: RunContext) -> None:
@@ -224,4 +229,6 @@ def _still_failing(check: Check, start: Verdict | None, context: RunContext) -> 
 
 def _alike(one: Verdict, other: Verdict) -> bool:
     """Whether two runs failed in the same words, wherever the lines are now."""
-    return _LINE.sub("", normalised(one.error)) == _LINE.sub("", normalised(other.error))
+    return _LINE.sub("", checks.signature.normalised(one.error)) == _LINE.sub(
+        "", checks.signature.normalised(other.error)
+    )

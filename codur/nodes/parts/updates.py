@@ -1,23 +1,28 @@
 """Small helpers that nodes share to write their updates."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from codur import planning
-from codur.agents.registry import Agent
-from codur.checks.discover import CheckRequest, find_check
-from codur.checks.suites.run_problem import ENVIRONMENT, RunProblem, run_problem
+from codur import checks, planning
+from codur.checks import suites
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.events import FileChanged, Note
 from codur.mcp.offered_tools import server_of
 from codur.nodes.run_state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
 from codur.planning.plans.step_references import Output, escaped
 from codur.planning.plans.step_schedule import blocked_by
-from codur.tools.code.definitions import is_read
+from codur.tools import code
 from codur.tools.tool import ToolError
 from codur.types import CODE_TASKS, Discovery, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier
-from codur.workspace.history.diff import line_counts
+from codur.workspace import history
 from codur.workspace.private import may_hold_secrets
+
+if TYPE_CHECKING:
+    from codur.agents.registry import Agent
+    from codur.checks.suites.run_problem import RunProblem
 
 CONVERSATION_TOOLS = frozenset({"ask_user", "list_tools"})
 SERVER_TOOLS = frozenset({"list_mcp_tools", "call_mcp_tool", "list_mcp_resources", "read_mcp_resource"})
@@ -40,7 +45,7 @@ def tell_changes(paths: Iterable[str], context: RunContext) -> None:
     changes = {change.path: change for change in context.workspace.changes()}
     for path in paths:
         if path in changes:
-            added, removed = line_counts(changes[path].before, changes[path].after)
+            added, removed = history.diff.line_counts(changes[path].before, changes[path].after)
             shown = "" if may_hold_secrets(path) else changes[path].diff()
             rows = shown.splitlines(keepends=True)[:_SHOWN_LINES]
             diff = "".join(row if len(row) <= _SHOWN_CHARS else f"{row[:_SHOWN_CHARS]}…\n" for row in rows)
@@ -292,8 +297,8 @@ def why_no_search(state: RunState, context: RunContext) -> str:
     if before.status != "failed":
         told = "it passes already" if before.passed else before.note or before.status
         return f"The check cannot guide a search: {told}."
-    problem = run_problem(check, before, root=context.workspace.root, python=context.python)
-    if problem is not None and problem.kind in ENVIRONMENT:
+    problem = suites.run_problem.run_problem(check, before, root=context.workspace.root, python=context.python)
+    if problem is not None and problem.kind in suites.run_problem.ENVIRONMENT:
         return f"{problem.text} {problem.remedy}"
     if not (asked or before.failing or _names_python(state["discovery"])):
         return f"The check fails (`{before.check}`), but nothing says which Python file it is about; name the file."
@@ -306,8 +311,8 @@ def not_of_the_program(state: RunState, context: RunContext) -> RunProblem | Non
     if before is None or before.status != "failed" or check is None:
         return None
     task = state["task"].prompt or "-"
-    problem = run_problem(check, before, root=root, python=context.python, task=task)
-    return problem if problem is not None and problem.kind in ENVIRONMENT else None
+    problem = suites.run_problem.run_problem(check, before, root=root, python=context.python, task=task)
+    return problem if problem is not None and problem.kind in suites.run_problem.ENVIRONMENT else None
 
 
 def _names_python(discovery: Discovery) -> bool:
@@ -345,9 +350,11 @@ def explained(state: RunState, context: RunContext) -> Plan | None:
         ConfigError: the workspace's `challenge.yaml` is wrong.
     """
     path, workspace = state["discovery"].explain, context.workspace
-    if not path or state["task"].agent or not is_read(path):
+    if not path or state["task"].agent or not code.definitions.is_read(path):
         return None
-    check = find_check(workspace, context.settings.verification, CheckRequest(files=(path,)))
+    check = checks.discover.find_check(
+        workspace, context.settings.verification, checks.discover.CheckRequest(files=(path,))
+    )
     try:
         text = planning.explanation.explanation(path, workspace, check)
     except (ToolError, WorkspaceError) as error:
