@@ -8,7 +8,6 @@ No proxies, no cookies, no stored credentials.
 from __future__ import annotations
 
 import asyncio
-import zlib
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -23,73 +22,6 @@ from codur.web.target import Target, join, read_url
 if TYPE_CHECKING:
     import httpx
 
-ENCODINGS = "gzip, deflate"
-_AUTOMATIC = 32 + zlib.MAX_WBITS  # gzip or zlib, as its header says
-_RAW = -zlib.MAX_WBITS
-
-
-class Body:
-    """Collects at most `max_bytes` of the decompressed body, and reads no more than that of the compressed one.
-
-    Args:
-        encoding: the `Content-Encoding` header.
-
-    Attributes:
-        data: the body so far.
-        full: there is more than fits; the rest need not be read.
-
-    Raises:
-        FetchFailed: an encoding that was not asked for.
-    """
-
-    def __init__(self, encoding: str, max_bytes: int) -> None:
-        self.data = bytearray()
-        self.full = False
-        self._max = max_bytes
-        self._read = 0
-        self._encoding = encoding.strip().lower()
-        if self._encoding not in {"", "identity", "gzip", "x-gzip", "deflate"}:
-            raise FetchFailed("the answer is compressed in a way that was not asked for")
-        self._decoder = None if self._encoding in {"", "identity"} else zlib.decompressobj(_AUTOMATIC)
-
-    def feed(self, chunk: bytes) -> None:
-        """Add what came.
-
-        Raises:
-            FetchFailed: it is not compressed as it should be.
-        """
-        # One byte more than fits, which tells that there is more.
-        chunk = chunk[: self._max - self._read + 1]
-        self._read += len(chunk)
-        try:
-            plain = chunk if self._decoder is None else self._decompressed(self._decoder, chunk)
-        except zlib.error as error:
-            raise FetchFailed("the compressed answer is damaged") from error
-        room = self._max - len(self.data)
-        self.data += plain[:room]
-        self.full = self.full or len(plain) > room or self._read > self._max
-
-    def close(self) -> None:
-        """There is no more.
-
-        Raises:
-            FetchFailed: the compressed answer ends too early.
-        """
-        if self._decoder is not None and self._read and not self.full and not self._decoder.eof:
-            raise FetchFailed("the compressed answer ends too early")
-
-    def _decompressed(self, decoder: zlib._Decompress, chunk: bytes) -> bytes:
-        most = self._max - len(self.data) + 1
-        try:
-            return decoder.decompress(chunk, most)
-        except zlib.error:
-            if self._encoding != "deflate" or self._read != len(chunk):
-                raise
-        # Some servers send `deflate` without the zlib header that RFC 9110 asks for.
-        self._decoder = zlib.decompressobj(_RAW)
-        return self._decoder.decompress(chunk, most)
-
-
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _USER_AGENT = "codur (+reads single pages on request)"
 _MAX_REASON = 200
@@ -99,7 +31,7 @@ class FetchLimits(Struct):
     """Bounds of one fetch, redirects included.
 
     Attributes:
-        max_bytes: of the decompressed body; what is beyond is left out.
+        max_bytes: of the body; what is beyond is left out.
         seconds: from the look-up to the last byte.
         redirects: followed at most.
     """
@@ -198,7 +130,7 @@ class Fetcher(Struct):
                 "Host": target.authority,
                 "User-Agent": _USER_AGENT,
                 "Accept": "text/html, text/plain, application/json, */*;q=0.5",
-                "Accept-Encoding": ENCODINGS,
+                "Accept-Encoding": "identity",  # so that a bound on a body is one on memory
                 "Connection": "close",
             },
             extensions={"sni_hostname": target.host},
@@ -234,13 +166,13 @@ class Fetcher(Struct):
         location = response.headers.get("location", "")
         if response.status_code in _REDIRECTS and location:
             return self._redirected(target, location)
-        body = Body(response.headers.get("content-encoding", ""), self.limits.max_bytes)
+        if response.headers.get("content-encoding", "identity").strip().lower() not in {"", "identity"}:
+            raise FetchFailed("the answer is compressed, which was not asked for")
+        body = bytearray()
         async for chunk in response.aiter_raw():
-            body.feed(chunk)
-            if body.full:
+            body += chunk[: self.limits.max_bytes - len(body) + 1]
+            if len(body) > self.limits.max_bytes:  # one byte more than fits tells that there is more
                 break
-        else:
-            body.close()
         kind, _, _ = response.headers.get("content-type", "").partition(";")
         return Fetched(
             url=target.url,
@@ -248,8 +180,8 @@ class Fetcher(Struct):
             address=address,
             content_type=kind.strip().lower(),
             charset=response.charset_encoding or "",
-            content=bytes(body.data),
-            truncated=body.full,
+            content=bytes(body[: self.limits.max_bytes]),
+            truncated=len(body) > self.limits.max_bytes,
         )
 
     def _redirected(self, target: Target, location: str) -> Target:

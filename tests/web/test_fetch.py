@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gzip
 import socket
 import subprocess
 import sys
@@ -51,42 +50,15 @@ def test_type_status_and_content_are_told() -> None:
     assert (bare.content_type, bare.charset, bare.content) == ("", "", b"\x00\xff")
 
 
-@pytest.mark.parametrize(
-    ("encoding", "body"),
-    [
-        ("gzip", gzip.compress(b"hello" * 100)),
-        ("x-gzip", gzip.compress(b"hello" * 100)),
-        ("deflate", zlib.compress(b"hello" * 100)),
-        ("deflate", zlib.compress(b"hello" * 100)[2:-4]),
-        ("identity", b"hello" * 100),
-    ],
-    ids=["gzip", "x-gzip", "zlib", "bare deflate", "identity"],
-)
-def test_compressed_pages(encoding: str, body: bytes) -> None:
-    found = got(page(body, f"Content-Encoding: {encoding}"))
+@pytest.mark.parametrize("encoding", ["", "identity"])
+def test_pages_are_asked_for_uncompressed(encoding: str) -> None:
+    found = got(page(b"hello" * 100, f"Content-Encoding: {encoding}"))
     assert (found.content, found.truncated) == (b"hello" * 100, False)
 
 
-def test_a_compression_bomb_is_cut_at_the_bound() -> None:
+def test_a_compression_bomb_is_refused_unread() -> None:
     assert len(BOMB_BYTES) < 60_000
-    found = got(page(BOMB_BYTES, "Content-Encoding: gzip"), limits=SMALL)
-    assert (len(found.content), found.truncated) == (SMALL.max_bytes, True)
-
-
-def test_a_bomb_takes_little_memory() -> None:
-    """In a process with a memory limit: 50 MB of zeros in one small chunk."""
-    program = (
-        "import resource\n"
-        "from codur.web.fetch import Body\n"
-        "from tests.web.test_fetch import BOMB_BYTES\n"
-        "body = Body('gzip', 100_000)\n"
-        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "body.feed(BOMB_BYTES)\n"
-        "after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "print(len(body.data), body.full, after - before < 20_000)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True)
-    assert done.stdout == "100000 True True\n"
+    assert failed(page(BOMB_BYTES, "Content-Encoding: gzip")) == "the answer is compressed, which was not asked for"
 
 
 def test_an_endless_body_is_cut_at_the_bound() -> None:
@@ -144,12 +116,10 @@ def broken(*pieces: bytes) -> Script:
         (broken(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel"), "gave no usable answer"),
         (broken(b"HTTP/1.1 200 OK\r\n", *[b"X: " + b"y" * 100_000 + b"\r\n"] * 100, b"\r\n"), "gave no usable answer"),
         (broken(b"HTTP/1.1 200 OK\r\nX: a\x00b\r\n\r\n"), "gave no usable answer"),
-        (broken(page(b"hello", "Content-Encoding: gzip")), "the compressed answer is damaged"),
-        (broken(page(gzip.compress(b"hello")[:-9], "Content-Encoding: gzip")), "the compressed answer ends too early"),
-        (broken(page(b"hello", "Content-Encoding: br")), "compressed in a way that was not asked for"),
-        (broken(page(b"hello", "Content-Encoding: gzip, gzip")), "compressed in a way that was not asked for"),
+        (broken(page(b"hello", "Content-Encoding: br")), "the answer is compressed"),
+        (broken(page(b"hello", "Content-Encoding: gzip, gzip")), "the answer is compressed"),
     ],
-    ids=range(12),
+    ids=range(10),
 )
 def test_broken_answers_are_clean_errors(script: Script, said: str) -> None:
     message = failed(script)
