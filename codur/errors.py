@@ -138,6 +138,11 @@ class InternalError(CodurError):
         self.usage = usage
 
 
+def reason_of(error: OSError) -> str:
+    """What the operating system says, as the end of a sentence."""
+    return (error.strerror or str(error) or "unknown error").lower()
+
+
 def out_of_time() -> LimitReached:
     """The error for a run whose time is used up."""
     return LimitReached("the run's time is used up", remedy="Give it more time with --timeout.")

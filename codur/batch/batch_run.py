@@ -17,7 +17,7 @@ from codur.batch.setup import Setup
 from codur.batch.work import Work
 from codur.batch.worker_supervisor import Supervisor
 from codur.config.settings import Settings
-from codur.errors import CodurError, Refused, UsageError
+from codur.errors import CodurError, Refused, UsageError, reason_of
 from codur.sandbox.backends.probe import choose_backend
 from codur.session.host import Host
 from codur.session.stop import TERMINATED, code_of
@@ -183,5 +183,4 @@ def _reports(
     except CodurError as error:
         return (), (f"the reports cannot be written: {error.message}",)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        return (), (f"the reports cannot be written: {error.filename or path}: {reason}",)
+        return (), (f"the reports cannot be written: {error.filename or path}: {reason_of(error)}",)

@@ -11,7 +11,7 @@ from pathlib import Path
 from codur.batch.challenge_directory import PROMPT_FILE, Challenge
 from codur.checks.discover import EXPECTED_NAMES
 from codur.checks.entry import MAKEFILES, is_pytest_file, is_test_file
-from codur.errors import UsageError
+from codur.errors import UsageError, reason_of
 from codur.structs import Struct, replace
 
 RESULTS_NAME = "codur-results"
@@ -77,7 +77,7 @@ def _no_directory(path: Path) -> str:
     except FileNotFoundError:
         return "no such directory"
     except OSError as error:
-        return (error.strerror or "unknown error").lower()
+        return reason_of(error)
 
 
 def _search(start: str) -> Iterator[tuple[str, str]]:
@@ -89,8 +89,7 @@ def _search(start: str) -> Iterator[tuple[str, str]]:
             listing = _listing(directory)
             is_challenge = _is_challenge(directory, listing)
         except OSError as error:
-            reason = (error.strerror or "unknown error").lower()
-            yield directory, f"{error.filename or directory}: cannot be read: {reason}"
+            yield directory, f"{error.filename or directory}: cannot be read: {reason_of(error)}"
             continue
         if is_challenge:
             yield directory, ""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from codur.batch.challenge_directory import PROMPT_FILE
 from codur.config.resources import resource_path
-from codur.errors import UsageError
+from codur.errors import UsageError, reason_of
 
 _BY_OUTPUT = {PROMPT_FILE: "prompt.output.txt", "main.py": "main.py.txt", "expected.txt": "expected.txt"}
 _BY_TESTS = {PROMPT_FILE: "prompt.tests.txt", "main.py": "main.py.txt", "test_main.py": "test_main.py.txt"}
@@ -44,7 +44,7 @@ def make_challenge(name: str, *, within: Path, tests: bool) -> tuple[Path, tuple
         raise UsageError(f"{directory}: is there already", remedy="Give another name, or remove it first.") from error
     except OSError as error:
         raise UsageError(
-            f"{directory}: cannot be made: {(error.strerror or 'unknown error').lower()}",
+            f"{directory}: cannot be made: {reason_of(error)}",
             remedy="Name a directory that you may write with --output.",
         ) from error
     return directory, tuple((file, _ROLES[file]) for file in files)

@@ -8,7 +8,7 @@ from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.checks.describe import verdict_line
 from codur.config.settings import Settings
-from codur.errors import CodurError, Interrupted
+from codur.errors import CodurError, Interrupted, reason_of
 from codur.planning.patterns.decide import decide
 from codur.python.interpreter import find_python
 from codur.sandbox.launcher import Launcher
@@ -80,7 +80,7 @@ def examine(challenge: Challenge, settings: Settings, *, host: Host) -> Soundnes
     except CodurError as error:
         return replace(found, problems=(*found.problems, error.message))
     except OSError as error:
-        return replace(found, problems=(*found.problems, f"cannot be copied: {(error.strerror or str(error)).lower()}"))
+        return replace(found, problems=(*found.problems, f"cannot be copied: {reason_of(error)}"))
     notes = [] if found.own_task else [f"no task of its own ({PROMPT_FILE}); the general one applies"]
     notes += [f"{path}: left out: not a regular file" for path in left_out]
     return replace(found, notes=(*notes, *found.notes))

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from codur.errors import WorkspaceError
+from codur.errors import WorkspaceError, reason_of
 from codur.types import Check
 from codur.workspace.workspace import Workspace
 
@@ -118,7 +118,7 @@ def _put_back(root: Path, path: Path, data: bytes) -> None:
             stream.write(data)
     except OSError as error:
         raise WorkspaceError(
-            f"{path}: cannot be put back: {(error.strerror or 'unknown error').lower()}",
+            f"{path}: cannot be put back: {reason_of(error)}",
             remedy="The check needs this file; see that its directory may be written.",
         ) from error
 
@@ -130,7 +130,7 @@ def _read(path: Path) -> bytes:
             data = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise WorkspaceError(
-            f"{path}: cannot be read: {(error.strerror or 'unknown error').lower()}",
+            f"{path}: cannot be read: {reason_of(error)}",
             remedy="The check needs this file; see that it is there and may be read.",
         ) from error
     if len(data) > MAX_BYTES:

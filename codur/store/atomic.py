@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-from codur.errors import StateError
+from codur.errors import StateError, reason_of
 from codur.lazy import regex
 
 PRIVATE_FILE = 0o600
@@ -125,9 +125,8 @@ def state_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = (error.strerror or "unknown error").lower()
         remedy = _REMEDIES.get(error.errno or 0, _REMEDY)
-        raise StateError(f"the state directory cannot be used: {path}: {reason}", remedy=remedy) from error
+        raise StateError(f"the state directory cannot be used: {path}: {reason_of(error)}", remedy=remedy) from error
 
 
 def set_aside(path: Path, stamp: str) -> Path:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from codur.errors import StateError
+from codur.errors import StateError, reason_of
 from codur.lazy import regex
 from codur.store.atomic import PRIVATE_DIRECTORY, PRIVATE_FILE, state_errors, sync_directory, temporary_name
 from codur.store.flock import shared
@@ -86,8 +86,7 @@ class BlobStore:
         try:
             data = path.read_bytes()
         except OSError as error:
-            reason = (error.strerror or "unknown error").lower()
-            raise StateError(f"the kept content {reference[:12]} cannot be read: {reason}") from error
+            raise StateError(f"the kept content {reference[:12]} cannot be read: {reason_of(error)}") from error
         if hashlib.sha256(data).hexdigest() != reference:
             raise StateError(f"the kept content {reference[:12]} is damaged", remedy="It cannot be brought back.")
         return data

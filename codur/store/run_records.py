@@ -24,7 +24,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from codur.errors import UsageError
+from codur.errors import UsageError, reason_of
 from codur.lazy import regex
 from codur.store.append_log import AppendLog
 from codur.store.atomic import PRIVATE_DIRECTORY, state_errors, write_private
@@ -118,7 +118,7 @@ class RunDirectory:
             with (self.path / name).open("rb") as stream:
                 value = json.loads(stream.read(_MAX_BYTES))
         except OSError as error:
-            raise _unusable(self, f"{name} cannot be read: {(error.strerror or 'unknown error').lower()}") from error
+            raise _unusable(self, f"{name} cannot be read: {reason_of(error)}") from error
         except (ValueError, RecursionError) as error:
             raise _unusable(self, f"{name} is damaged") from error
         if not isinstance(value, dict):
@@ -230,7 +230,7 @@ class RunStore:
             return []
         except OSError as error:
             raise UsageError(
-                f"{self._root} cannot be read: {(error.strerror or 'unknown error').lower()}",
+                f"{self._root} cannot be read: {reason_of(error)}",
                 remedy="Check its permissions, or set XDG_STATE_HOME.",
             ) from error
         return sorted(name for name in names if _ID.fullmatch(name))

@@ -7,7 +7,7 @@ from pathlib import Path
 from codur.batch.reports.comparison import agent_name
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.result_lines import RESULTS_FILE, FileLines, latest, read_lines
-from codur.errors import UsageError
+from codur.errors import UsageError, reason_of
 from codur.structs import Struct, replace
 
 _REMEDY = (
@@ -68,7 +68,7 @@ def _read(file: Path) -> FileLines:
         return read_lines(file)
     except OSError as error:
         raise UsageError(
-            f"{file}: cannot be read: {(error.strerror or 'unknown error').lower()}",
+            f"{file}: cannot be read: {reason_of(error)}",
             remedy="Check the file's permissions.",
         ) from error
 

@@ -10,7 +10,7 @@ from codur.batch.results.progress import Finished
 from codur.batch.results.results_directory import PATCHES, ResultsDirectory
 from codur.batch.setup import Setup
 from codur.batch.work import Work
-from codur.errors import CodurError
+from codur.errors import CodurError, reason_of
 from codur.session.writing_back import write_back
 from codur.structs import replace
 from codur.types import Task
@@ -102,5 +102,5 @@ class Keeper:
         except CodurError as error:
             return error.message
         except OSError as error:
-            return (error.strerror or str(error)).lower()
+            return reason_of(error)
         return ""

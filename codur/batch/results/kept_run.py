@@ -15,7 +15,7 @@ from codur import __version__
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.setup import Keeping
 from codur.batch.work import file_name
-from codur.errors import StateError, UsageError
+from codur.errors import StateError, UsageError, reason_of
 from codur.events import Emit, Event
 from codur.lazy import regex
 from codur.redaction import Redactor
@@ -50,7 +50,7 @@ class KeptRun:
             path.mkdir(parents=True)
             self._log: TextIO | None = (path / LOG).open("w", encoding="utf-8", errors="replace") if log else None
         except OSError as error:
-            raise StateError(f"{path} cannot be written: {(error.strerror or str(error)).lower()}") from error
+            raise StateError(f"{path} cannot be written: {reason_of(error)}") from error
         self._trace = Trace(tell, redactor, self._run.trace)
         self._begun = time.monotonic()
         self._record = RunRecord(

@@ -14,7 +14,7 @@ from codur.batch.discovery import RESULTS_NAME
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.kept_run import RUNS
 from codur.batch.results.result_lines import RESULTS_FILE, latest, read_lines
-from codur.errors import UsageError, WorkspaceBusy
+from codur.errors import UsageError, WorkspaceBusy, reason_of
 from codur.store.append_log import drop_torn_tail
 from codur.store.atomic import sync_directory, write_whole
 from codur.store.flock import open_lock, try_lock
@@ -239,9 +239,8 @@ def _unwritable(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
         raise UsageError(
-            f"the results cannot be kept in {path}: {reason}",
+            f"the results cannot be kept in {path}: {reason_of(error)}",
             remedy="Make room or give access there, then go on with --resume: what was kept before still counts.",
         ) from error
 
@@ -251,7 +250,6 @@ def _unusable(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
         raise UsageError(
-            f"the results in {path} cannot be used: {reason}", remedy="Name another directory with --results."
+            f"the results in {path} cannot be used: {reason_of(error)}", remedy="Name another directory with --results."
         ) from error

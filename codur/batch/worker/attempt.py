@@ -15,7 +15,7 @@ from codur.batch.results.kept_run import EXCHANGE, kept_run
 from codur.batch.setup import Setup
 from codur.batch.work import Work
 from codur.batch.worker.copying import copy_files
-from codur.errors import CodurError, InternalError, UsageError, internal_error
+from codur.errors import CodurError, InternalError, UsageError, internal_error, reason_of
 from codur.events import Emit
 from codur.sandbox.processor_turns import Waited
 from codur.sandbox.scratch import remove_tree
@@ -141,7 +141,7 @@ def _guarded(work: Callable[[], Attempted], base: ChallengeResult, task: Task, s
 
 
 def _unworkable(error: OSError) -> UsageError:
-    return UsageError(f"cannot be worked on: {(error.strerror or str(error)).lower()}")
+    return UsageError(f"cannot be worked on: {reason_of(error)}")
 
 
 def _broken(error: CodurError, base: ChallengeResult, task: Task, usage: Usage) -> Attempted:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codur.errors import CodurError
+from codur.errors import CodurError, reason_of
 from codur.sandbox.backend import Confined
 from codur.sandbox.program_limits import resource_limits
 from codur.sandbox.program_policy import Limits, Mount
@@ -298,13 +298,13 @@ def _stop(helper: subprocess.Popen[bytes], requests: socket.socket) -> None:
 
 def _helper_gone(error: OSError) -> CodurError:
     return CodurError(
-        f"the helper that starts programs does not work: {(error.strerror or str(error)).lower()}",
+        f"the helper that starts programs does not work: {reason_of(error)}",
         remedy="Try again; if it stays so, check that more processes and open files are allowed (ulimit -u -n).",
     )
 
 
 def _not_contained(error: OSError) -> CodurError:
     return CodurError(
-        f"a program could not be contained, so it was not started: {(error.strerror or str(error)).lower()}",
+        f"a program could not be contained, so it was not started: {reason_of(error)}",
         remedy="See `codur doctor`, or choose another sandbox.backend.",
     )
