@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from codur.llm.exchange import Exchange
     from codur.llm.model import ChatReply, ChatRequest
     from codur.llm.pool_options import PoolOptions
-    from codur.llm.profiles.auto import AutoChoice
     from codur.types import Limits, Usage
 
 Make = Callable[["Profile"], "ChatRequest"]
@@ -50,49 +49,31 @@ class ModelPool:
         options: how the run asks.
 
     Attributes:
+        profiles: their names, and what `auto` stands for: it is found out when that is first asked.
         sizes: how large requests are made, and why.
     """
 
     def __init__(self, settings: Settings, environ: Mapping[str, str], limits: Limits, options: PoolOptions) -> None:
         self._settings = settings
         self._options = replace(options, redactor=options.redactor or _redactor(settings, environ))
-        self._profiles = Profiles(settings, environ, options)
+        self.profiles = Profiles(settings, environ, options)
         patience_s = settings.llm.retry_budget_s
-        self._availability = Availability(self._profiles, options, patience_s=patience_s)
+        self._availability = Availability(self.profiles, options, patience_s=patience_s)
         on_spend = options.shared.spend if options.shared else None
         self._budget = Budget(limits, options.spent, on_spend=on_spend)
-        self._gate = Gate(self._profiles, self._budget, options, longest_s=patience_s)
-        self.sizes = Sizing(self._profiles, self._gate, options)
+        self._gate = Gate(self.profiles, self._budget, options, longest_s=patience_s)
+        self.sizes = Sizing(self.profiles, self._gate, options)
 
     @cached_property
     def _exchange(self) -> Exchange:
         from codur.llm.exchange import Exchange  # noqa: PLC0415 - lazy: for runs that ask a model
 
-        return Exchange(self._settings.llm, self._profiles, self._budget, self._gate, self._options)
+        return Exchange(self._settings.llm, self.profiles, self._budget, self._gate, self._options)
 
     @property
     def usage(self) -> Usage:
         """What has been spent so far, failed questions included."""
         return self._budget.used
-
-    @property
-    def default_profile(self) -> str:
-        """Name of the profile that plans and codes; what `auto` stands for is found out when this is first read."""
-        return self._profiles.default
-
-    @property
-    def fast_profile(self) -> str:
-        """Name of the profile for small questions; see `default_profile`."""
-        return self._profiles.fast
-
-    @property
-    def choice(self) -> AutoChoice | None:
-        """What `auto` was found to stand for; None if nobody has asked so far."""
-        return self._profiles.choice
-
-    def chosen(self) -> AutoChoice:
-        """What `auto` stands for; found out once, and told."""
-        return self._profiles.chosen()
 
     def profile(self, name: str) -> Profile:
         """The settings of a profile; `auto` is the default profile.
@@ -100,7 +81,7 @@ class ModelPool:
         Raises:
             ConfigError: the settings have no such profile.
         """
-        return self._profiles.get(self.named(name))
+        return self.profiles.get(self.profiles.named(name))
 
     def available(self, profile: str | None = None) -> bool:
         """Whether anybody can be asked: not offline, and a profile that `complete` would try has its key or needs none.
@@ -115,7 +96,7 @@ class ModelPool:
         """
         if self._options.offline:
             return False
-        blocked = [self._availability.blocked(name) for name in self._profiles.chain(profile or AUTO)]
+        blocked = [self._availability.blocked(name) for name in self.profiles.chain(profile or AUTO)]
         # Who rests will be there again, maybe within the run.
         return any(failure is None or failure.kind == "rate_limit" for failure in blocked)
 
@@ -127,7 +108,7 @@ class ModelPool:
         """
         if self._options.offline:
             return "The run is offline."
-        failure = self._availability.blocked(self.named(profile))
+        failure = self._availability.blocked(self.profiles.named(profile))
         return failure.message if failure else ""
 
     def why_unavailable(self, profile: str | None = None) -> ModelUnavailable:
@@ -141,25 +122,17 @@ class ModelPool:
         """
         if self._options.offline:
             return ModelUnavailable("The run is offline.", remedy="Run it again without --offline.")
-        wanted = self.named(profile or AUTO)
-        blocked = [failure for name in self._profiles.chain(wanted) if (failure := self._availability.blocked(name))]
+        wanted = self.profiles.named(profile or AUTO)
+        blocked = [failure for name in self.profiles.chain(wanted) if (failure := self._availability.blocked(name))]
         # That a fall-back has no key is the usual state, and no news beside a service that has failed.
         real = [failure for failure in blocked if failure.kind != "no_key"]
         return _needed((real or blocked or [self._availability.no_key(wanted)])[0])
-
-    def fitted(self, name: str) -> Profile:
-        """The profile as prompts should be made for it: no larger than what its service takes at a time.
-
-        Raises:
-            ConfigError: the settings have no such profile.
-        """
-        return self.sizes.fitted(name)
 
     async def complete(self, profile: str, request: ChatRequest | Make) -> ChatReply:
         """Ask `profile`; if it cannot be reached, the default profile, then the fall-back profiles.
 
         Args:
-            request: the request; or what makes one for a profile as `fitted` gives it. That is then made for each
+            request: the request; or what makes one for a profile as `sizes.fitted` gives it. That is then made for each
                 profile that is asked, and once more where a service says that it is too long.
 
         Returns:
@@ -175,7 +148,7 @@ class ModelPool:
             raise self.why_unavailable()
         spending = Spending(self._budget)
         try:
-            return await self._ask_in_turn(self._profiles.chain(profile), request, spending)
+            return await self._ask_in_turn(self.profiles.chain(profile), request, spending)
         except ModelError as error:
             error.usage = spending.usage  # of all profiles that were asked, not only of the last one
             raise
@@ -203,10 +176,6 @@ class ModelPool:
                 self.sizes.keep(name)
             await self._exchange.close()
 
-    def named(self, profile: str) -> str:
-        """The name of the profile that is meant: `auto` is the default one."""
-        return self._profiles.named(profile)
-
     async def _ask_in_turn(self, names: tuple[str, ...], request: ChatRequest | Make, spending: Spending) -> ChatReply:
         failures: dict[str, ServiceFailure] = {}
         # Last and not left out: if nobody else can be asked either, a service that was busy a minute ago is worth a
@@ -233,13 +202,13 @@ class ModelPool:
         model = self._exchange.model(name)
         if not callable(request):
             return await self._exchange.ask(model, request, spending)
-        fitted = self.fitted(name)
+        fitted = self.sizes.fitted(name)
         made = request(fitted)
         try:
             # Below half of its answer a coding request is better made anew with less to read.
             return await self._exchange.ask(model, made, spending, least=answer_tokens(made, fitted) // 2)
         except ServiceFailure as failure:
-            smaller = self.fitted(name)
+            smaller = self.sizes.fitted(name)
             if failure.kind != "too_large" or smaller.request_tokens >= fitted.request_tokens:
                 raise
             place = f"{fitted.provider} ({fitted.model})"

@@ -77,7 +77,7 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
 
 async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOutcome:
     # `auto` is resolved here: several answers are asked of profiles by name.
-    agent = replace(agent, profile=context.models.named(agent.profile))
+    agent = replace(agent, profile=context.models.profiles.named(agent.profile))
     step, settings = current_step(state), context.settings
     found = await asyncio.to_thread(material, state, step, context)
     brief = _brief(found, state, context)
@@ -89,7 +89,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
 
     async def ask(profile: str, temperature: float | None, copy: Copy | None) -> CodingOutcome:
         asked = replace(agent, profile=profile)
-        fitted = context.models.fitted(profile)
+        fitted = context.models.sizes.fitted(profile)
         task = CodingTask(
             brief=brief,
             workspace=context.workspace,

@@ -69,9 +69,9 @@ async def _seen_before(state: RunState, context: RunContext) -> RunUpdate:
 
 
 async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcome:
-    agent = replace(agent, profile=context.models.named(agent.profile))
+    agent = replace(agent, profile=context.models.profiles.named(agent.profile))
     step = current_step(state)
-    profile = context.models.fitted(agent.profile)
+    profile = context.models.sizes.fitted(agent.profile)
     found = await asyncio.to_thread(material, state, step, context)
     brief = CodingBrief(
         task=task_told(state),

@@ -88,7 +88,7 @@ def _who(state: RunState, context: RunContext) -> str:
 
 
 def _brief(state: RunState, context: RunContext) -> PlanningBrief:
-    name = context.models.default_profile
+    name = context.models.profiles.default
     files = state["discovery"].files
     shown = context.workspace.list_files()
     fitting = _fitting(state["discovery"].task_type, state["task"].prompt, context)
@@ -103,7 +103,7 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
         attempts=state["attempts"],
         problem=_problem(state, context),
         steer=hint_of(state),
-        instructions=context.instructions.for_planning(name, context.models.fitted(name), files),
+        instructions=context.instructions.for_planning(name, context.models.sizes.fitted(name), files),
         fitting=fitting,
     )
 
@@ -121,11 +121,11 @@ def _is_candidate(agent: Agent, state: RunState, context: RunContext) -> bool:
     named = context.agents.resolve(state["task"].agent) if state["task"].agent else None
     if agent.external:
         return context.externals.obstacle(agent) is None if named is None else agent.name == named.name
-    models, profile = context.models, context.models.named(agent.profile)
+    models, profile = context.models, context.models.profiles.named(agent.profile)
     provider = models.profile(profile).provider
     if named is not None and not named.external and provider != models.profile(named.profile).provider:
         return False
-    if profile == models.default_profile:
+    if profile == models.profiles.default:
         return models.available(profile)
     return not models.problem(profile) and not server_problem(context.settings, profile)[0]
 

@@ -57,7 +57,7 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check, str] | str
     step = current_step(state)
     named = step.capability if context.agents.knows(step.capability) else ""
     agent = context.agents.coding(explicit=state["coder"] or named or state["task"].agent)
-    profile = context.models.fitted(context.models.named(agent.profile))
+    profile = context.models.sizes.fitted(context.models.profiles.named(agent.profile))
     found = await asyncio.to_thread(material, state, step, context)
     example = await asyncio.to_thread(_example, found, state, context)
     brief = CodingBrief(
@@ -71,7 +71,7 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check, str] | str
     # All of it, unlike a coding request: there is one answer, and at most one more try.
     room = profile.request_tokens - profile.max_completion_tokens - _HEAD_ROOM
     task = question_text(brief, budget_tokens=room)
-    writer = TestWriter(task, asker=context.asker, profile=context.models.named(agent.profile))
+    writer = TestWriter(task, asker=context.asker, profile=context.models.profiles.named(agent.profile))
     problem = ""
     for _ in range(TRIES):
         try:

@@ -51,7 +51,7 @@ async def judge_claims(prompt: str, claims: Sequence[Claim], diff: str, asker: A
             max_completion_tokens=ANSWER_TOKENS,
         )
 
-    reply = await asker.ask(asker.pool.fast_profile, request, CriteriaReply)
+    reply = await asker.ask(asker.pool.profiles.fast, request, CriteriaReply)
     said = [[item for item in reply.verdicts if item.number == number] for number in range(1, len(claims) + 1)]
     return [found[0] if len(found) == 1 else None for found in said]
 

@@ -56,7 +56,7 @@ async def classify(brief: PlanningBrief, asker: Asker) -> PrePlanReply:
         temperature=TEMPERATURE,
         max_completion_tokens=ANSWER_TOKENS,
     )
-    return await asker.ask(asker.pool.fast_profile, request, PrePlanReply)
+    return await asker.ask(asker.pool.profiles.fast, request, PrePlanReply)
 
 
 def edit_plan(coder: str, *, edits: bool, reason: str, confidence: float = 1.0) -> Plan:

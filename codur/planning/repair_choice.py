@@ -47,7 +47,7 @@ async def choose_patch(prompt: str, patches: Sequence[Patch], sources: Mapping[s
         temperature=0.0,
         max_completion_tokens=ANSWER_TOKENS,
     )
-    reply = await asker.pool.complete(asker.pool.fast_profile, request)
+    reply = await asker.pool.complete(asker.pool.profiles.fast, request)
     return read_choice(reply.text, len(patches))
 
 
@@ -86,7 +86,7 @@ class ToolQuestion(Struct, kw_only=False):
             max_completion_tokens=ANSWER_TOKENS,
         )
         try:
-            reply = await replace(self.asker, attempts=1).ask(self.asker.pool.fast_profile, request, ToolReply)
+            reply = await replace(self.asker, attempts=1).ask(self.asker.pool.profiles.fast, request, ToolReply)
         except ModelAnswerError:
             return None
         known = {each.name for each in candidates}

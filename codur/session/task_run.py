@@ -232,7 +232,7 @@ def _restore(task: Task, context: RunContext) -> None:
 
 def _with_model(result: RunResult, context: RunContext) -> RunResult:
     """Tell which model of a local server was asked, as nobody named it."""
-    choice = context.models.choice
+    choice = context.models.profiles.choice
     if choice is None or not choice.server or not result.model_calls:
         return result
     model = context.models.profile(choice.default).model

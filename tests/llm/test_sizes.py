@@ -154,7 +154,7 @@ def test_a_fall_back_profile_gets_a_request_of_its_own_size() -> None:
     ],
 )
 def test_what_the_settings_say(values: dict[str, int], tokens: int, answer: int) -> None:
-    fitted = Client(settings(**{**GENEROUS, **values})).pool.fitted("main")
+    fitted = Client(settings(**{**GENEROUS, **values})).pool.sizes.fitted("main")
     assert (fitted.request_tokens, fitted.max_completion_tokens) == (tokens, answer)
 
 
@@ -171,11 +171,11 @@ def told(tokens: int) -> ServerReply:
 def test_the_limit_of_one_model_stands_for_the_others_of_its_provider_until_they_tell_theirs() -> None:
     with GroqServer([told(8000), told(250_000)]) as server:
         client = Client(settings(server.url, **GENEROUS))
-        assert client.pool.fitted("main").request_tokens == 40_000
+        assert client.pool.sizes.fitted("main").request_tokens == 40_000
         client.complete(profile="spare")
-        assert client.pool.fitted("main").request_tokens == 7900
+        assert client.pool.sizes.fitted("main").request_tokens == 7900
         client.complete(filling)
-        assert client.pool.fitted("main").request_tokens == 40_000
+        assert client.pool.sizes.fitted("main").request_tokens == 40_000
     assert size(server.bodies[1]) <= 7900
 
 
@@ -192,11 +192,11 @@ def test_the_next_run_of_the_account_starts_right(tmp_path: Path) -> None:
         again.complete(filling)
         assert size(server.bodies[2]) <= WINDOW
         assert notes(again) == []
-        assert client(clock=first.clock + KEPT_S + 1).pool.fitted("main").request_tokens == 40_000
-        assert client(environ={"GROQ_API_KEY": "gsk_another"}).pool.fitted("main").request_tokens == 40_000
+        assert client(clock=first.clock + KEPT_S + 1).pool.sizes.fitted("main").request_tokens == 40_000
+        assert client(environ={"GROQ_API_KEY": "gsk_another"}).pool.sizes.fitted("main").request_tokens == 40_000
         file.write_text("{ damaged")
         damaged = client()
-        assert damaged.pool.fitted("main").request_tokens == 40_000
+        assert damaged.pool.sizes.fitted("main").request_tokens == 40_000
     assert CANARY not in file.read_text()
 
 
@@ -239,28 +239,28 @@ def local(server: GroqServer, **values: Any) -> Client:
 def test_ollama_tells_the_window_of_a_model(shown: dict[str, Any], loaded: dict[str, int], tokens: int) -> None:
     with OllamaServer(["big"], shown=shown) as server:
         server.load(**loaded)
-        assert local(server).pool.fitted("main").request_tokens == tokens
+        assert local(server).pool.sizes.fitted("main").request_tokens == tokens
 
 
 def test_ollama_is_asked_until_the_model_is_loaded_and_not_where_the_settings_say_it() -> None:
     with OllamaServer(["big"], shown=SHOWN) as server:
         client = local(server)
-        assert client.pool.fitted("main").request_tokens == 8192
+        assert client.pool.sizes.fitted("main").request_tokens == 8192
         server.load(big=32_768)
-        assert client.pool.fitted("main").request_tokens == 32_768
+        assert client.pool.sizes.fitted("main").request_tokens == 32_768
         looks = len(server.looked_up)
-        client.pool.fitted("main")
-        assert local(server, context_window=5000).pool.fitted("main").request_tokens == 5000
+        client.pool.sizes.fitted("main")
+        assert local(server, context_window=5000).pool.sizes.fitted("main").request_tokens == 5000
         assert len(server.looked_up) == looks
 
 
 def test_another_local_server_is_asked_once_and_nobody_else_is() -> None:
     with GroqServer() as server:
         client = local(server)
-        assert [client.pool.fitted("main").request_tokens for _ in range(3)] == [40_000] * 3
+        assert [client.pool.sizes.fitted("main").request_tokens for _ in range(3)] == [40_000] * 3
         assert server.looked_up == ["/api/ps", "/api/show"][: len(server.looked_up)]
         assert len(server.looked_up) == 1
-        Client(settings(server.url, **GENEROUS)).pool.fitted("main")
+        Client(settings(server.url, **GENEROUS)).pool.sizes.fitted("main")
         assert (len(server.looked_up), server.requests) == (1, [])
 
 

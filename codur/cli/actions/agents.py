@@ -173,8 +173,8 @@ def _obstacle(agent: Agent, settings: Settings) -> Obstacle | None:
     if pool.problem(agent.profile):
         why = pool.why_unavailable(agent.profile)
         return Obstacle(text=pool.problem(agent.profile), remedy=why.remedy)
-    name = pool.named(agent.profile)
-    if pool.choice is not None and pool.choice.found and name == pool.choice.default:
+    name = pool.profiles.named(agent.profile)
+    if pool.profiles.choice is not None and pool.profiles.choice.found and name == pool.profiles.choice.default:
         return None  # looked at already
     text, remedy = server_problem(settings, name)
     return Obstacle(text=text, remedy=remedy) if text else None

@@ -208,7 +208,7 @@ def _git_version(sandbox: SandboxSettings) -> str:
 
 def _models(settings: Settings, pool: ModelPool) -> tuple[ModelHealth, ...]:
     named = (*settings.llm.fallback_profiles, *(config.profile for config in settings.agents.configs.values()))
-    used = {pool.default_profile, pool.fast_profile, *named}
+    used = {pool.profiles.default, pool.profiles.fast, *named}
     problems = {name: pool.problem(name) for name in settings.llm.profiles}
     return tuple(
         ModelHealth(profile=name, ready=not problem, note=problem or pool.sizes.told(name, look=name in used))
@@ -245,7 +245,7 @@ def _provider(name: str, provider: Provider) -> ProviderHealth:
 def _auto(settings: Settings, pool: ModelPool) -> AutoHealth | None:
     if AUTO not in (settings.llm.default_profile, settings.llm.fast_profile):
         return None
-    choice = pool.chosen()
+    choice = pool.profiles.chosen()
     name = choice.default if choice.found else ""
     return AutoHealth(profile=name, model=pool.profile(name).model if name else "", reason=choice.reason)
 

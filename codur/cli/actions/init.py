@@ -123,6 +123,6 @@ def check_found(directory: Path, settings: Settings) -> str:
 def model_words(settings: Settings) -> str:
     """Which model is asked, and why."""
     pool = ModelPool(settings, os.environ, Limits(), PoolOptions())
-    choice = pool.chosen()
+    choice = pool.profiles.chosen()
     name = choice.default if choice.found else ""
     return f"{name} ({pool.profile(name).model}): {choice.reason}" if name else f"none: {choice.reason}"

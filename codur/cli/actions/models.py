@@ -79,7 +79,7 @@ def show_models(wanted: Wanted, directory: Path, config: Path | None, *, json: b
     """
     settings = machine.settings_for(machine.existing(directory), config, {}).settings
     pool = ModelPool(settings, os.environ, limits_of(settings), PoolOptions())
-    choice = pool.chosen()
+    choice = pool.profiles.chosen()
     rows = [_row(name, settings, pool, choice) for name in _named(wanted.names, settings)]
     if wanted.test_s:
         rows = [row if row.problem else _asked(row, settings, wanted.test_s) for row in rows]

@@ -55,7 +55,7 @@ async def decided(plan: Plan, state: RunState, context: RunContext) -> RunUpdate
 
 
 def _asker(step: Step, state: RunState, context: RunContext) -> DecisionCallback | None:
-    if not context.models.available(context.models.fast_profile):
+    if not context.models.available(context.models.profiles.fast):
         return None
     return ToolQuestion(task_told(state), step.objective, context.asker, context.toolbox.spec)
 

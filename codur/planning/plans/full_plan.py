@@ -81,7 +81,7 @@ async def make_plan(brief: PlanningBrief, asker: Asker, *, max_steps: int) -> Pl
             max_completion_tokens=ANSWER_TOKENS,
         )
 
-    reply = await asker.ask(asker.pool.default_profile, request, PlanReply)
+    reply = await asker.ask(asker.pool.profiles.default, request, PlanReply)
     schemas = {spec.name: spec for spec in brief.tools}
     steps = tuple(_step(item, schemas.get(item.capability)) for item in reply.steps)
     return Plan(steps=steps, origin="plan", reason=reply.reasoning)

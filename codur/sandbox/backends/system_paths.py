@@ -100,7 +100,7 @@ def _home_of(environment: Path) -> Path:
     return Path("/usr/bin")  # of an environment that does not say
 
 
-def toolchain_paths(environ: Mapping[str, str], *, home: Path | None = None) -> tuple[Path, ...]:
+def toolchain_paths(environ: Mapping[str, str]) -> tuple[Path, ...]:
     """Where programs are outside the system's own directories: those on `PATH`, and those that variables name.
 
     The home directory itself is never among them.
@@ -112,11 +112,11 @@ def toolchain_paths(environ: Mapping[str, str], *, home: Path | None = None) -> 
         name, _, below = entry.partition("/")
         if environ.get(name, "").startswith("/"):
             stated.append(Path(environ[name]) / below)
-    homes = {home, Path(environ.get("HOME", "/"))}
+    others = {Path(environ.get("HOME", "/")), Path("/")}
     return tuple(
         path
         for path in dict.fromkeys(Path(os.path.normpath(item)) for item in stated)
-        if os.access(path, os.R_OK) and path not in homes and not is_below(path, system_roots()) and path != Path("/")
+        if os.access(path, os.R_OK) and path not in others and not is_below(path, system_roots())
     )
 
 

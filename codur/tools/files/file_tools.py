@@ -14,6 +14,7 @@ from codur.types import ToolResult
 
 _COPY = "; read the file and copy from it"
 _SAME_LINES = 50
+_MAX_PLACES = 20
 
 
 @tool(FileContent)
@@ -156,10 +157,10 @@ def replace_in_file(
     return edited(f"replaced {count} {'place' if count == 1 else 'places'} in {path}", done)
 
 
-def _line_numbers(text: str, piece: str, limit: int = 20) -> list[int]:
+def _line_numbers(text: str, piece: str) -> list[int]:
     found: list[int] = []
     at = text.find(piece)
-    while at >= 0 and len(found) < limit:
+    while at >= 0 and len(found) < _MAX_PLACES:
         found.append(text.count("\n", 0, at) + 1)
         at = text.find(piece, at + len(piece))
     return found

@@ -73,36 +73,28 @@ class History(Struct):
     reason: str = ""
 
 
-def read_history(
-    root: Path,
-    launcher: Launcher,
-    text_of: Callable[[str], str | None],
-    *,
-    since: str = "",
-    timeout_s: float = _TIMEOUT_S,
-) -> History:
+def read_history(root: Path, launcher: Launcher, text_of: Callable[[str], str | None], *, since: str = "") -> History:
     """The recent past of the Python files in a directory; git runs no program that the repository names.
 
     Args:
         text_of: the present text of a file, its lines ended by `\\n`; None for one that is not in question.
         since: the revision from which on changes are suspected; empty for what is not committed, else the last tag,
             else the last commits.
-        timeout_s: wall time of one call of git.
 
     Returns:
         An empty history with its reason where there is no repository, no commit, no git, no such revision, or where
         the repository belongs to somebody else.
     """
     try:
-        return _read(own_repository(root, launcher, timeout_s), text_of, since and require_revision(since))
+        return _read(own_repository(root, launcher, _TIMEOUT_S), text_of, since and require_revision(since))
     except ToolError as error:
         return History(reason=error.message)
 
 
-def uncommitted(root: Path, launcher: Launcher, *, timeout_s: float = _TIMEOUT_S) -> tuple[str, ...]:
+def uncommitted(root: Path, launcher: Launcher) -> tuple[str, ...]:
     """The files in a directory that are not as they were committed; none where git cannot tell."""
     try:
-        found = own_repository(root, launcher, timeout_s).safe(
+        found = own_repository(root, launcher, _TIMEOUT_S).safe(
             "diff", *DIFF_OPTIONS, "--name-only", "-z", "--relative", "HEAD"
         )
     except ToolError:
@@ -110,10 +102,10 @@ def uncommitted(root: Path, launcher: Launcher, *, timeout_s: float = _TIMEOUT_S
     return tuple(filter(None, found.split("\0")))
 
 
-def revision_problem(root: Path, launcher: Launcher, revision: str, *, timeout_s: float = _TIMEOUT_S) -> str:
+def revision_problem(root: Path, launcher: Launcher, revision: str) -> str:
     """Why there is no such revision in the repository around a directory; empty if there is."""
     try:
-        own_repository(root, launcher, timeout_s).safe("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        own_repository(root, launcher, _TIMEOUT_S).safe("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
     except ToolError as error:
         return f"{error.message}; no commit is called {revision!r:.60}"
     return ""

@@ -32,7 +32,7 @@ def at(url: str, **llm: Any) -> Settings:
 def test_groq_if_its_key_is_set_without_a_look_elsewhere() -> None:
     with OllamaServer(["gpt-oss:20b"]) as server:
         client = Client(at(server.openai_url))
-        assert (client.pool.default_profile, client.pool.fast_profile) == ("gpt-oss-120b", "gpt-oss-20b")
+        assert (client.pool.profiles.default, client.pool.profiles.fast) == ("gpt-oss-120b", "gpt-oss-20b")
         assert client.pool.available()
     assert server.looked_up == []
     chosen = ModelChosen(profile="gpt-oss-120b", model="openai/gpt-oss-120b", reason="GROQ_API_KEY is set.")
@@ -51,7 +51,7 @@ def test_else_a_model_that_ollama_has(pulled: list[str], model: str) -> None:
         client = Client(at(server.openai_url), environ={})
         assert client.pool.available()
         assert client.pool.profile(AUTO).model == model
-        replies = [client.complete(profile=name) for name in (AUTO, client.pool.fast_profile)]
+        replies = [client.complete(profile=name) for name in (AUTO, client.pool.profiles.fast)]
     assert [(reply.profile, reply.text) for reply in replies] == [("local", "Hi."), ("local", "Ho.")]
     assert [body["model"] for body in server.bodies] == [model, model]
     assert server.looked_up == ["/v1/models"], "it is looked up once"
@@ -143,20 +143,20 @@ def test_a_profile_that_is_named_needs_no_look() -> None:
     with OllamaServer(["qwen3:8b"]) as server:
         client = Client(at(server.openai_url, default_profile="local", fast_profile="local"), environ={})
         assert client.pool.available()
-        assert (client.pool.default_profile, client.pool.fast_profile) == ("local", "local")
+        assert (client.pool.profiles.default, client.pool.profiles.fast) == ("local", "local")
         assert client.pool.profile(AUTO).model == "gpt-oss:20b"
     assert (server.looked_up, client.events) == ([], [])
 
 
 def test_one_may_be_named_and_the_other_not() -> None:
     client = Client(at("http://127.0.0.1:1/v1", default_profile="local"))
-    assert (client.pool.default_profile, client.pool.fast_profile) == ("local", "gpt-oss-20b")
+    assert (client.pool.profiles.default, client.pool.profiles.fast) == ("local", "gpt-oss-20b")
 
 
 def test_models_that_are_given_count_as_at_hand() -> None:
     scripted = ScriptedModel(["Hi."], profile_name="gpt-oss-20b")
     client = Client(at("http://127.0.0.1:1/v1"), environ={}, models={"gpt-oss-20b": scripted})
-    assert (client.pool.default_profile, client.pool.fast_profile) == ("gpt-oss-20b", "gpt-oss-20b")
+    assert (client.pool.profiles.default, client.pool.profiles.fast) == ("gpt-oss-20b", "gpt-oss-20b")
     assert client.complete(profile=AUTO).text == "Hi."
 
 

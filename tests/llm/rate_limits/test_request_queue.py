@@ -189,4 +189,4 @@ def test_a_prompt_that_is_too_large_is_not_sent() -> None:
         "Lower llm.profiles.main.request_tokens to 1000, or use another profile."
     )
     assert service.statuses == []
-    assert pool.fitted("main").request_tokens == 1000
+    assert pool.sizes.fitted("main").request_tokens == 1000

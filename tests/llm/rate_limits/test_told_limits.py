@@ -84,5 +84,5 @@ def test_the_real_client_hands_them_on() -> None:
         client = Client(settings(server.url))
         client.complete(ask(max_completion_tokens=3000))
         client.complete(ask(max_completion_tokens=3000))
-        assert client.pool.fitted("main").request_tokens == 4900
+        assert client.pool.sizes.fitted("main").request_tokens == 4900
     assert sum(client.waits) == pytest.approx((3000 + 8 + 100 - 100) * 60 / 5000, abs=0.5)
