@@ -24,7 +24,7 @@ from codur.config.settings import Provider, Settings
 from codur.events import ignore
 from codur.session.host import Host
 from codur.session.task_run import run_task
-from codur.types import Task
+from codur.types import RunResult, Task
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -151,6 +151,17 @@ def main() -> int:
 
 def measured(name: str, job: Job) -> bool:
     """Carry out a job and print its row; whether it ended well within its calls."""
+    result, sizes = carried_out(job)
+    print(
+        f"{name:26} {result.outcome:8} {len(sizes):8} {result.model_calls:6} {job.most_calls:4}"
+        f" {sum(sizes):7} {next(iter(sizes), 0):6}",
+        flush=True,
+    )
+    return result.outcome == "done" and result.model_calls <= job.most_calls
+
+
+def carried_out(job: Job) -> tuple[RunResult, list[int]]:
+    """How a job ended, and the bytes of each request."""
     with tempfile.TemporaryDirectory() as folder, GroqServer(job.replies) as server:
         for path, content in job.files.items():
             (Path(folder) / path).write_text(content)
@@ -163,13 +174,7 @@ def measured(name: str, job: Job) -> bool:
         )
         host = Host(environ={"PATH": os.environ["PATH"], "GROQ_API_KEY": "gsk_none"}, home=Path("/nonexistent"))
         result = run_task(Task(prompt=job.prompt, workspace=folder), settings, host=host, emit=ignore)
-        sizes = [len(json.dumps(request.body, ensure_ascii=False).encode()) for request in server.requests]
-    print(
-        f"{name:26} {result.outcome:8} {len(sizes):8} {result.model_calls:6} {job.most_calls:4}"
-        f" {sum(sizes):7} {next(iter(sizes), 0):6}",
-        flush=True,
-    )
-    return result.outcome == "done" and result.model_calls <= job.most_calls
+        return result, [len(json.dumps(request.body, ensure_ascii=False).encode()) for request in server.requests]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What common command lines cost, counted rather than timed: `counts.json` beside this is the table.
+"""What common command lines cost, and jobs with a model, counted rather than timed: `counts.json` is the table.
 
     python -m tests.packaging.counts
 
@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tests.cli.kit import ROOT, environment
 
@@ -31,6 +33,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "runs": ("runs",),
     "offline fix": ("--offline", "fix main.py"),
 }
+JOBS: Mapping[str, Any] = runpy.run_path(str(ROOT / "benchmarks" / "jobs.py"), run_name="jobs")
 _STARTER = r"""
 import builtins, os, sys
 classes, written, processes, synced = [], set(), [], []
@@ -89,12 +92,20 @@ def of_command(name: str, folder: Path) -> Mapping[str, int]:
     return counts
 
 
+def of_job(name: str) -> Mapping[str, int]:
+    """The requests of a job and their bytes, once it has ended well."""
+    result, sizes = JOBS["carried_out"](JOBS["JOBS"][name])
+    assert result.outcome == "done"
+    return {"requests": len(sizes), "bytes": sum(sizes)}
+
+
 def main() -> None:
     """Count all again, and write the table."""
     table: dict[str, Mapping[str, int]] = {}
     for name in COMMANDS:
         with tempfile.TemporaryDirectory() as folder:
             table[name] = of_command(name, Path(folder))
+    table |= {name: of_job(name) for name in JOBS["JOBS"]}
     TABLE.write_text(json.dumps(table, indent=1) + os.linesep)
 
 

@@ -1,4 +1,4 @@
-"""What a start, a settled request and an offline fix cost does not grow unnoticed."""
+"""What a start, a settled request, an offline fix and five jobs with a model cost does not grow unnoticed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaging.counts import COMMANDS, RENEW, TABLE, of_command
+from tests.packaging.counts import COMMANDS, JOBS, RENEW, TABLE, of_command, of_job
 
 KEPT = json.loads(TABLE.read_text())
 SEARCH = {"modules": 4, "codur modules": 4, "classes": 12, "fsyncs": 2, "files written": 8}
 """How far a search comes before it finds the repair depends on the processors."""
+
+REQUEST = {"bytes": 16}
+"""A request names the version of Python."""
 
 
 def told(counts: Mapping[str, int], kept: Mapping[str, int], slack: Mapping[str, int]) -> list[str]:
@@ -24,6 +27,11 @@ def told(counts: Mapping[str, int], kept: Mapping[str, int], slack: Mapping[str,
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands(name: str, tmp_path: Path) -> None:
     assert told(of_command(name, tmp_path), KEPT[name], SEARCH if name == "offline fix" else {}) == []
+
+
+@pytest.mark.parametrize("name", JOBS["JOBS"])
+def test_jobs(name: str) -> None:
+    assert told(of_job(name), KEPT[name], REQUEST) == []
 
 
 def test_a_rise_is_told_with_the_way_to_renew_the_table() -> None:
