@@ -27,7 +27,7 @@ from codur.session.host import Host, host_of
 from codur.session.scoping import bounded
 from codur.session.task_run import run_task
 from codur.structs import replace
-from codur.types import RunResult, Task
+from codur.types import Plan, RunResult, Task
 
 __all__ = ["CodurError", "Job", "Options", "RunResult", "TaskOptions", "explain", "repair", "solve", "verify"]
 
@@ -73,6 +73,8 @@ class TaskOptions(Options, total=False):
     """Ask before a plan is carried out."""
     approved: bool
     """Approve of any plan beforehand."""
+    plan: Plan
+    """Carry out this plan, rather than make one."""
     earlier: str
     """What models are told of earlier tasks."""
     ask: Callable[[Question], Answer]

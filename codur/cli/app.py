@@ -47,7 +47,7 @@ _COMMANDS: Final = (
 _GROUPS: Final = {
     "agents": (agents_app, "List, show, try and make agents."),
     "challenge": (challenge_app, "Make a challenge directory; check that one is sound."),
-    "mcp": (mcp_app, "Look at the MCP servers and their tools, call them, and accept them."),
+    "mcp": (mcp_app, "Look at the MCP servers and their tools, call and accept them; serve."),
     "config": (config_app, "Show and check the settings."),
 }
 NAMES: Final = (*(command.__name__ for command in _COMMANDS), *_GROUPS)

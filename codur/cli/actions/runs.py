@@ -39,7 +39,7 @@ def show_runs(directory: Path, *, everywhere: bool, json: bool) -> None:
     if not records and not everywhere:
         machine.existing(directory)  # runs of a directory that is gone are still listed
     if json:
-        say_json([{**_listed(record), "undone": undone[record.id]} for record in records])
+        say_json([{**listed(record), "undone": undone[record.id]} for record in records])
     elif records:
         table = runs_table(
             records,
@@ -55,7 +55,7 @@ def show_runs(directory: Path, *, everywhere: bool, json: bool) -> None:
         warn(item.problem)
 
 
-def _listed(record: RunRecord) -> dict[str, Any]:
+def listed(record: RunRecord) -> dict[str, Any]:
     """A run as `runs --json` gives it: without what only resuming needs."""
     kept = to_builtins(record)
     return {name: value for name, value in kept.items() if name not in {"task", "process"}}

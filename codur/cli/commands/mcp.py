@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from codur.cli import actions, options
+from codur.cli import actions, options, serving
 
 mcp_app = options.group()
 
@@ -65,3 +65,15 @@ def mcp_trust(
     """Show a server's tools that are new or have changed, and accept them all as they are now."""
 
     return actions.mcp.consider(name, directory, config, accept=yes, json=json)
+
+
+@mcp_app.command("serve")
+def mcp_serve(
+    directory: options.Directory = Path(),
+    http: Annotated[
+        int | None,
+        typer.Option("--http", min=0, max=65535, metavar="PORT", help="Serve HTTP on loopback (0: any free port)."),
+    ] = None,
+) -> int:
+    """Offer checks, repairs and explanations to other agents, over standard input and output."""
+    return serving.start.serve_mcp(directory, http)

@@ -22,6 +22,7 @@ INSIDE_AGENT = "CODUR_INSIDE_AGENT"
 RESERVED: Mapping[str, str] = {
     "CODUR_CONFIG": "settings file to read in place of the user's own, as `--config`",
     "CODUR_DEBUG": "show tracebacks of unexpected errors",
+    "CODUR_MCP_TOKEN": "what a client of `codur mcp serve --http` has to send",
     INSIDE_AGENT: "set for the agents that Codur starts, so that they start none in turn",
 }
 """Variables that are not settings, with their meaning."""

@@ -1,0 +1,29 @@
+"""What `codur mcp serve` and `codur acp` do."""
+
+from pathlib import Path
+
+from codur.cli import machine
+from codur.errors import UsageError
+
+
+def serve_mcp(directory: Path, http: int | None) -> int:
+    """Serve other programs, over standard input and output or HTTP, until they go or the process is stopped.
+
+    Raises:
+        UsageError: a package is not installed, or the port is taken.
+    """
+    try:
+        from codur.cli.serving import mcp_server  # noqa: PLC0415 - lazy: an extra that may not be installed
+    except ImportError as error:
+        raise _missing("mcp") from error
+    offered = mcp_server.Offered(machine.existing(directory), machine.host().environ)
+    try:
+        mcp_server.over_pipes(offered) if http is None else mcp_server.over_http(offered, http)
+    except OSError as error:
+        raise UsageError(f"port {http}: {error.strerror}", remedy="Give another port to --http.") from error
+    return 0
+
+
+def _missing(extra: str) -> UsageError:
+    remedy = f'Install it: pip install "codur[{extra}]".'
+    return UsageError("to serve this protocol needs a package that is not installed", remedy=remedy)
