@@ -6,9 +6,9 @@ from math import sqrt
 
 from codur.errors import LimitReached
 from codur.events import Emit, RepairProgress
-from codur.repair.candidates.angelic import Places
 from codur.repair.candidates.candidates import Candidate, Mark, Program
 from codur.repair.candidates.fingerprint import fingerprint
+from codur.repair.candidates.judged_places import Places
 from codur.repair.candidates.late_candidates import Prospect, Which
 from codur.repair.candidates.queue import Agenda
 from codur.repair.choice.probing import Prober
@@ -151,30 +151,12 @@ class Search:
             candidate = self._agenda.next(least)
             if candidate is None:
                 break
-            if not self._sensible(candidate):
-                # Its place has just been probed and it weighs less now, so that another one may be first.
-                self._agenda.add([candidate], 1.0)
-                continue
             mark = fingerprint(candidate)
             # No mark: it does not compile. Two edits that come to the same code are one candidate.
             if mark is not None and mark not in self._seen:
                 self._seen.add(mark)
                 found.append((candidate, candidate.program(mark)))
         return found
-
-    def _sensible(self, candidate: Candidate) -> bool:
-        """Whether, after the probes of its place if it is the first of many there, the candidate keeps its priority."""
-        probes = self._places.probes(candidate)
-        if not probes:
-            return True
-        texts = [changed(probe.program, self._original) for probe in probes]
-        # Closed at once when left early: what runs in the workers is waited for, before any file is changed.
-        with closing(self._judge.judge_many(texts)) as verdicts:
-            for probe, verdict in zip(probes, verdicts, strict=False):
-                self._bounds.cancel.raise_if_cancelled()
-                if verdict is not None:
-                    self._places.learn(probe, verdict)
-        return self._places.factor(candidate) >= 1.0
 
     def _judged(
         self, batch: Sequence[tuple[Candidate, Program]], *, patient: bool = False, apart: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from codur.repair.candidates.explain import sentence
@@ -78,7 +78,6 @@ class Candidate:
         order: which of two with the same priority comes first: places in the program and in the table of operators.
         offer: the change; None where `text` is the file's new text: it did not compile, or a change of it is undone.
         operator: what that is called in reports.
-        rest: candidates of the same node that are not made yet.
     """
 
     base: Program
@@ -92,7 +91,6 @@ class Candidate:
     text: str = ""
     says: str = ""
     operator: str = "syntax mended"
-    rest: Callable[[], Iterator[Candidate]] = field(default=lambda: iter(()), compare=False, repr=False)
 
     def program(self, mark: Mark = ()) -> Program:
         """The program with the change made.

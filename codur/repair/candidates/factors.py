@@ -12,18 +12,7 @@ MENDED = 10.0
 PER_EDIT = 0.95  # chosen: of equal offers the smaller one first, and no more than that
 """For each edit of a proposal but the first."""
 
-# --- what the recorded run shows (equivalence.py): how far a value counts that is not new in any sample ---------------
-AS_BEFORE = 0.35  # chosen; not 0, since the samples are a part of the run
-"""It is the value that stands there now: the very run that failed."""
-AGAIN = 0.6  # chosen, between a new value and none
-"""Another candidate for the place has it already."""
-MOST_SAMPLES = 16  # chosen: each offer for a place is worked out for each of them
-
-# --- what judged programs show (angelic.py) ---------------------------------------------------------------------------
-LEAST_WAITING = 6  # by count: two probes must cost less than what they put off
-"""So many conditions must wait at a place before it is worth a probe with the condition forced to one truth."""
-HOPELESS = 0.05  # chosen; nearly 0, as it was tried, and not 0, as it was tried in one run alone
-"""A condition made truer, or less true, where the probe failed as the program did before."""
+# --- what judged programs show (judged_places.py) ---------------------------------------------------------------------
 ENOUGH, ENOUGH_HANGS, IDLE = 4, 2, 0.3  # chosen; fewer where each failure costs its whole time
 """After so many candidates for an expression that all failed as the program did, the others count that much."""
 HELPED = 1.5  # chosen

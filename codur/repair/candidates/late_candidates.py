@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from typing import Literal, Protocol
 
 from codur.repair.candidates.candidates import Candidate, Program
-from codur.repair.candidates.equivalence import Equivalence
 from codur.repair.candidates.factors import ENDING, MENDED, PER_EDIT
 from codur.repair.candidates.hanging_loops import Endless
 from codur.repair.candidates.syntax_repairs import mend
@@ -141,11 +140,9 @@ class _File:
         self.sight = sight
         self.source = source
         self.context = Context.of(source, sight.failure, sight.observed(path), sight.expected)
-        self.same = Equivalence(context=self.context)
         self.endless = Endless(source, [line for where, line in suspicion.running if where == path])
         self.most = sight.most()
-        self.tests: dict[ast.AST, _NodeProspect] = {}
-        self._rows: dict[tuple[type, bool], _Rows] = {}
+        self._rows: dict[type, tuple[_Row, ...]] = {}
 
     def holds(self, head: Head) -> bool:
         """Whether a part is among those that are changed."""
@@ -161,27 +158,17 @@ class _File:
     def hinted(self, lines: tuple[int, int]) -> float:
         return self.sight.hints.of_place(self.source.path, *lines)
 
-    def rows(self, node: ast.AST, *, tabular: bool) -> _Rows:
-        """The operators for a node with their places in the table, those first that may have the best offer.
-
-        Args:
-            tabular: in the order of the table.
-
-        Returns:
-            And from each on, the most that an offer about a line of suspicion 1 is worth.
-        """
-        key = (type(node), tabular)
-        if key not in self._rows:
-            rows = list(enumerate(living(rows_for(node), self.sight.failure)))
-            # Where values are compared the table's order decides who is new, so that it may not depend on hints.
-            if not tabular:
-                rows.sort(key=lambda each: -self.sight.worth(each[1]))
-            most = [self.sight.worth(row) for _, row in rows]
-            self._rows[key] = tuple(rows), (*(max(most[number:]) for number in range(len(most))), 0.0)
-        return self._rows[key]
+    def rows(self, node: ast.AST) -> tuple[_Row, ...]:
+        """The operators for a node, those first that may have the best offer."""
+        if type(node) not in self._rows:
+            rows = enumerate(living(rows_for(node), self.sight.failure))
+            weighed = ((self.sight.worth(row), place, row) for place, row in rows)
+            self._rows[type(node)] = tuple(sorted(weighed, key=lambda each: -each[0]))
+        return self._rows[type(node)]
 
 
-_Rows = tuple[tuple[tuple[int, Operator], ...], tuple[float, ...]]
+_Row = tuple[float, int, Operator]
+"""The most that an operator's offer about a line of suspicion 1 is worth, its place in the table, and itself."""
 
 
 class _StatementProspect:
@@ -207,11 +194,7 @@ class _StatementProspect:
 
 
 class _NodeProspect:
-    """The candidates of a node.
-
-    Where recorded values tell them from each other they are made in the order of the table: one whose value was offered
-    is not new again. Offers for a statement, which may change its test too, come before those for the test.
-    """
+    """The candidates of a node."""
 
     def __init__(self, file: _File, node: ast.expr | ast.stmt, order: tuple[int, ...]) -> None:
         self.program = file.sight.program
@@ -221,39 +204,23 @@ class _NodeProspect:
         self._suspicion = file.suspicion(changed_lines(node))
         self._hinted = file.hinted((node.lineno, node.lineno))
         self._bound = self._suspicion * self._hinted * file.endless.most(node.lineno, node.lineno) * _ROUNDED
-        compared = file.same.compared(node)
-        self._rows, self._most = file.rows(node, tabular=compared is not None)
+        self._rows = file.rows(node)
         self._next = 0
-        # A statement's offers for its test are compared with those for the test itself, and come first (see the class).
-        if compared is not None and compared is not node:
-            file.tests[compared] = self
 
     @property
     def priority(self) -> float:
-        return self._bound * self._most[self._next]
+        return self._bound * self._rows[self._next][0] if self._next < len(self._rows) else 0.0
 
     def affects(self, line: Line) -> bool:
         return line == (self._file.source.path, self._node.lineno)
 
     def open(self) -> Iterator[Candidate | Prospect]:
-        """The candidates up to the next operator that may have the best one."""
-        return self._made(whole=False)
-
-    def rest(self) -> Iterator[Candidate]:
-        """All that are not made yet."""
-        return self._made(whole=True)
-
-    def _made(self, *, whole: bool) -> Iterator[Candidate]:
-        around = self._file.tests.get(self._node)
-        if around is not None:
-            yield from around.rest()
-        while self._next < len(self._rows):
-            (place, row), most = self._rows[self._next], self._most[self._next]
-            self._next += 1
+        """Those of the next operator, which may have the best one; none of a node that no operator looks at."""
+        following = self._rows[self._next : self._next + 1]
+        self._next += 1
+        for _, place, row in following:
             for rank, offer in enumerate(offers(self._file.context, self._node, row)):
                 yield self._candidate(offer, (place, rank))
-            if not whole and self._file.sight.worth(row) == most:
-                return
 
     def _candidate(self, offer: Offer, place: tuple[int, int]) -> Candidate:
         file = self._file
@@ -263,12 +230,11 @@ class _NodeProspect:
             base=self.program,
             path=file.source.path,
             line=offer.line,
-            priority=own * file.same.factor(offer) * file.endless.factor(offer),
+            priority=own * file.endless.factor(offer),
             hinted=self._hinted * file.sight.hints.of_kind(offer.operator),
             order=(*self.order, *place),
             offer=offer,
             source=file.source,
-            rest=self.rest,
         )
 
 

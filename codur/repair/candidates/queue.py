@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable
 from heapq import heapify, heappop, heappush
 
-from codur.repair.candidates.angelic import Places
 from codur.repair.candidates.candidates import Candidate
+from codur.repair.candidates.judged_places import Places
 from codur.repair.candidates.late_candidates import Prospect
 
 _Entry = tuple[float, tuple[int, ...], float, Candidate | Prospect]
@@ -31,8 +31,6 @@ class Agenda:
 
     def _push(self, waiting: Iterable[Candidate | Prospect], number: int, factor: float) -> None:
         for each in waiting:
-            if isinstance(each, Candidate):
-                self._places.waits(each)
             heappush(self._heap, (self._key(each, factor), (number, *each.order), factor, each))
 
     def _key(self, waiting: Candidate | Prospect, factor: float) -> float:
@@ -48,8 +46,6 @@ class Agenda:
             if present > key:  # it fell since it was queued: back in its place, where others may be first
                 heappush(self._heap, (present, order, factor, first))
             elif isinstance(first, Candidate):
-                if self._places.unprobed(first):  # whether probes pay depends on all that wait there
-                    self._push(first.rest(), order[0], factor)
                 return first
             else:
                 self._push(first.open(), order[0], factor)

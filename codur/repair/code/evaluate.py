@@ -32,7 +32,6 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.NotIn: lambda item, owner: item not in owner,
 }
 _LARGEST = 10**18
-_LONGEST = 400
 _RAISED = (LookupError, TypeError, ValueError, ArithmeticError, RecursionError)
 
 
@@ -46,13 +45,6 @@ def outcomes(text: str, environments: Iterable[Environment]) -> tuple[str, ...]:
     return tuple(_truth(tree, environment) for environment in environments) if tree else ()
 
 
-def values(text: str, environments: Iterable[Environment], *, truth: bool = False) -> tuple[str, ...]:
-    """The value of an expression in each environment, as text, or only its truth; `?` where it cannot be told."""
-    tree = _parsed(text)
-    read = _truth if truth else _shown
-    return tuple(read(tree, environment) for environment in environments) if tree else ()
-
-
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> ast.expr | None:
     try:
@@ -64,13 +56,6 @@ def _parsed(text: str) -> ast.expr | None:
 def _truth(node: ast.expr, environment: Environment) -> str:
     try:
         return "T" if _value(node, environment) else "F"
-    except (_Unsupported, *_RAISED):
-        return UNKNOWN
-
-
-def _shown(node: ast.expr, environment: Environment) -> str:
-    try:
-        return repr(_value(node, environment))[:_LONGEST]
     except (_Unsupported, *_RAISED):
         return UNKNOWN
 

@@ -119,13 +119,6 @@ def sign_removed(context: Context, node: ast.UnaryOp) -> Iterator[Proposal]:
         yield context.replace(node, context.code(node.operand), says="has the wrong sign")
 
 
-def sign_added(context: Context, node: ast.Constant) -> Iterator[Proposal]:
-    """`1` → `-1`, for numbers other than 0."""
-    places = (ast.Tuple, ast.List, ast.Compare, ast.Return, ast.Assign, ast.Call, ast.Subscript, ast.IfExp)
-    if is_number(node) and node.value and isinstance(context.source.parent(node), places):
-        yield context.replace(node, f"-{context.code(node)}", says="has the wrong sign")
-
-
 # --- off by one -------------------------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,6 @@ from codur.repair.code.evaluate import UNKNOWN, outcomes
 from codur.repair.code.node_context import Context
 from codur.repair.code.node_shapes import (
     has_multiline_text,
-    is_called,
     is_pure,
     is_read,
     last_line,
@@ -21,11 +20,9 @@ from codur.repair.evidence.observed_values import Environment
 from codur.repair.operators.constants import constants
 from codur.structs import Struct
 
-_MAX_TERMS, _MAX_CONDITIONS, _UNSEEN_CONDITIONS, _MAX_NEEDS = 9, 30, 8, 8
+_MAX_TERMS, _MAX_CONDITIONS, _UNSEEN_CONDITIONS = 9, 30, 8
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue)
 _HOLDERS = ("list", "text", "dict", "set")
-_COMPARED = ("is not None", "> 0", ">= 0", "!= 0", "is None", "== 0", "< 0", "> 1", "== 1")
-_RAISED = ("IndexError", "KeyError", "AttributeError", "TypeError", "ValueError")
 Tested = ast.If | ast.While | ast.IfExp
 Comprehension = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
 
@@ -58,66 +55,6 @@ def _bracketed(test: ast.expr, code: str, symbol: str) -> str:
     other = ast.Or if symbol == "and" else ast.And
     loose = isinstance(test, ast.IfExp | ast.Lambda | ast.NamedExpr)
     return f"({code})" if loose or (isinstance(test, ast.BoolOp) and isinstance(test.op, other)) else code
-
-
-def condition_replaced(context: Context, node: Tested) -> Iterator[Proposal]:
-    """`if a` → `if a > 0`, `if a is not None`: the truth of a value becomes a comparison."""
-    if isinstance(node.test, ast.Name | ast.Subscript | ast.Attribute) and is_pure(node.test):
-        code = context.code(node.test)
-        yield from context.ranked(node.test, (f"{code} {rest}" for rest in _COMPARED), 0.8)
-
-
-def condition_guarded(context: Context, node: Tested | ast.Return) -> Iterator[Proposal]:
-    """`if C` → `if A and C`, → `if not A or C`, with an `A` without which `C` may fail."""
-    test = node.value if isinstance(node, ast.Return) else node.test
-    if test is None or (isinstance(node, ast.Return) and not isinstance(test, ast.Compare | ast.BoolOp)):
-        return
-    likely = 2.0 if context.raised(test, *_RAISED) else 0.5
-    code, source = context.code(test), context.source
-    asking = (ast.BoolOp, ast.If, ast.While, ast.IfExp, ast.Return)
-    asked = {context.code(each) for each in source.nodes(test, ast.expr) if isinstance(source.parent(each), asking)}
-    for rank, (guard, opposite) in enumerate(_needs(context, test).items()):
-        if guard not in asked:
-            for symbol, first, weight in (("and", guard, 1.0), ("or", opposite, 0.8)):
-                new = f"{first} {symbol} {_bracketed(test, code, symbol)}"
-                yield context.whole(test, new, f"needs `{first} {symbol}` before it", weight * likely * 0.9**rank)
-
-
-def _needs(context: Context, test: ast.expr) -> dict[str, str]:
-    """Conditions without which the test may raise, with their opposites, in the order of the text."""
-    found: dict[str, str] = {}
-    for each in context.source.nodes(test, ast.Subscript, ast.Attribute, ast.Compare):
-        if isinstance(each, ast.Subscript):
-            found |= _within(context, each)
-        elif isinstance(each, ast.Attribute):
-            owner, parent = context.code(each.value), context.source.parent(each)
-            if is_called(parent, each):
-                found |= {owner: f"not {owner}"} if each.attr in ("pop", "popleft") else {}
-            elif owner not in ("self", "cls") and is_pure(each.value):
-                found |= {f"{owner} is not None": f"{owner} is None"}
-        elif isinstance(each, ast.Compare) and context.raised(test, "TypeError"):
-            found |= _not_none(context, each)
-    return dict(list(found.items())[:_MAX_NEEDS])
-
-
-def _within(context: Context, node: ast.Subscript) -> dict[str, str]:
-    """For an item: it is there."""
-    owner, index = context.code(node.value), context.code(node.slice)
-    if not is_pure(node) or isinstance(node.slice, ast.Slice):
-        return {}
-    if context.kinds.of(node.value) == "dict":
-        return {f"{index} in {owner}": f"{index} not in {owner}"}
-    if isinstance(node.slice, ast.Constant | ast.UnaryOp):
-        return {owner: f"not {owner}"}
-    return {f"{index} < len({owner})": f"{index} >= len({owner})", f"{index} >= 0": f"{index} < 0"}
-
-
-def _not_none(context: Context, node: ast.Compare) -> dict[str, str]:
-    """For an ordering: neither side is None."""
-    ordered = any(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in node.ops)
-    sides = (node.left, *node.comparators) if ordered else ()
-    named = (each for each in sides if isinstance(each, ast.Name | ast.Subscript | ast.Attribute) and is_pure(each))
-    return {f"{context.code(each)} is not None": f"{context.code(each)} is None" for each in named}
 
 
 def statement_guarded(context: Context, node: ast.stmt) -> Iterator[Proposal]:

@@ -55,18 +55,6 @@ def constant_named(context: Context, node: ast.Constant) -> Iterator[Proposal]:
                 yield context.replace(node, text, weight=weight * 0.8**rank)
 
 
-def constant_retyped(context: Context, node: ast.Constant) -> Iterator[Proposal]:
-    """`1` ↔ `"1"`, `0.0` → `0`."""
-    parent = context.source.parent(node)
-    if isinstance(parent, ast.Expr | ast.Slice | ast.UnaryOp) or _in_text(context, node):
-        return
-    if type(node.value) is int:
-        weight = 1.0 if isinstance(parent, ast.Compare | ast.List | ast.Tuple) else 0.4
-        yield context.replace(node, f'"{node.value}"', says="should be a text", weight=weight)
-    elif isinstance(node.value, str) and re.fullmatch(r"-?\d{1,6}", node.value):
-        yield context.replace(node, node.value, says="should be a number")
-
-
 def elements_changed(context: Context, node: ast.List | ast.Tuple | ast.Set) -> Iterator[Proposal]:
     """`(a, b, c)` → `(a, c)`; `(a, b)` → `(b, a)` for neighbours."""
     elements, span = node.elts, context.source.span

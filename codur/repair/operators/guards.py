@@ -100,17 +100,6 @@ def none_guarded(context: Context, node: ast.Name | ast.Attribute) -> Iterator[P
         yield from _early_exits(context, node, f"{code} is None", f"fails when `{code}` is None")
 
 
-def argument_guarded(context: Context, node: FunctionNode) -> Iterator[Proposal]:
-    """`if not a: return …` at the start of a function, for an argument whose length or first items it uses."""
-    first = first_statement(node)
-    if first is None or node.name == "__init__":
-        return
-    used = context.source.names(node) - {"self", "cls"}
-    exits = [f"return {value}" for value in defaults(context, node.body[-1])]
-    for name in [each.arg for each in (*node.args.posonlyargs, *node.args.args) if each.arg in used][:3]:
-        yield from context.exits(first, f"not {name}", exits, 0.8, says=f"does not handle an empty `{name}`")
-
-
 def base_case_added(context: Context, node: FunctionNode) -> Iterator[Proposal]:
     """RecursionError: `if not a: return …`, `if a <= 1: return …` at the start of a function that calls itself."""
     first = first_statement(node)

@@ -13,7 +13,6 @@ from codur.repair.code.source_edits import Proposal
 from codur.repair.operators.arithmetic import shifted
 from codur.repair.operators.guards import defaults
 
-_ITERATED = ("reversed", "sorted", "set", "enumerate")
 _MOST_STEPS, _MOST_UPDATES = 4, 6
 
 
@@ -43,15 +42,6 @@ def _runs_above(context: Context, node: ast.Call, start: ast.expr) -> bool:
         isinstance(above, ast.For) and any(getattr(each, "id", "") == start.id for each in ast.walk(above.target))
         for above in context.source.ancestors(node)
     )
-
-
-def iteration_wrapped(context: Context, node: ast.For | ast.ListComp | ast.GeneratorExp) -> Iterator[Proposal]:
-    """`for x in a` → `for x in reversed(a)`, `sorted(a)`, `set(a)`."""
-    for loop in node.generators if isinstance(node, ast.ListComp | ast.GeneratorExp) else [node]:
-        pairs = isinstance(loop.target, ast.Tuple) and len(loop.target.elts) == 2
-        for rank, name in enumerate(_ITERATED):
-            if name != called_plainly(loop.iter) and (name != "enumerate" or pairs):
-                yield context.replace(loop.iter, f"{name}({context.code(loop.iter)})", weight=0.85**rank)
 
 
 def step_inserted(context: Context, node: ast.For | ast.While) -> Iterator[Proposal]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from codur.lazy import regex
 from codur.repair.code.node_context import Context
-from codur.repair.code.node_shapes import called_plainly, first_line, is_called, is_read, is_self
+from codur.repair.code.node_shapes import called_plainly, first_line, is_called, is_read
 from codur.repair.code.scopes import BUILTINS, nearest
 from codur.repair.code.source_edits import Proposal
 from codur.repair.code.source_file import FunctionNode, Source, fact
@@ -74,21 +74,6 @@ def self_added(context: Context, node: ast.Name) -> Iterator[Proposal]:
         yield context.replace(node, f"self.{node.id}", says="lacks `self.`")
 
 
-def self_toggled(context: Context, node: ast.Name | ast.Attribute) -> Iterator[Proposal]:
-    """`a` ↔ `self.a` in a method that has both, but not in an assignment of the one to the other."""
-    inside, name = context.source.enclosing_class(node), node.id if isinstance(node, ast.Name) else node.attr
-    statement = context.source.statement(node)
-    if inside is None or not is_read(node) or name not in context.scopes.variables(node):
-        return
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
-    if {context.code(each) for each in targets} & {name, f"self.{name}"}:
-        return
-    if isinstance(node, ast.Name) and name in attributes_of(context.source, inside):
-        yield context.replace(node, f"self.{name}", says=f"should use `self.{name}`")
-    elif isinstance(node, ast.Attribute) and is_self(node.value):
-        yield context.replace(node, name, says=f"should use `{name}`, not the attribute")
-
-
 def variable_replaced(context: Context, node: ast.Name) -> Iterator[Proposal]:
     """A variable gives way to another one of the same function; names used nearby and alike come first."""
     if not is_read(node):
@@ -115,16 +100,6 @@ def _interchangeable(context: Context, node: ast.Name, name: str) -> bool:
     """Whether nothing shows that the two variables hold values of different kinds."""
     kinds = {context.kinds.of(node), context.kinds.named(node, name)}
     return None in kinds or len(kinds) == 1
-
-
-def comprehension_name_replaced(context: Context, node: ast.Name) -> Iterator[Proposal]:
-    """In a comprehension: one of its variables or of the function's in place of another one."""
-    own = comprehension_names(context, node)
-    if not own or not is_read(node) or is_called(context.source.parent(node), node):
-        return
-    others = [*sorted(own), *context.scopes.variables(node)] if node.id in own else sorted(own)
-    for rank, name in enumerate([each for each in dict.fromkeys(others) if each != node.id][:_MOST_OTHERS]):
-        yield context.replace(node, name, says=_instead(name, node.id), weight=0.9**rank)
 
 
 def comprehension_names(context: Context, node: ast.expr) -> set[str]:
@@ -165,15 +140,6 @@ def class_added(context: Context, node: Asked) -> Iterator[Proposal]:
     for name, weight in _other_classes(context, node, present) if present else ():
         text = f"({', '.join([*present, name])})"
         yield context.whole(node, text, f"should ask for `{name}` too", weight)
-
-
-def class_replaced(context: Context, node: Asked) -> Iterator[Proposal]:
-    """`isinstance(a, B)` → `isinstance(a, C)`, `except B` → `except C`; `(B, C)` → `B`, `C`."""
-    present = _asked(context, node)
-    likely = _bases(context.source).get(present[0], []) if len(present) == 1 else present if len(present) == 2 else []
-    others = _other_classes(context, node, present) if len(present) == 1 else []
-    for name, weight in (*((each, 1.0) for each in likely), *others):
-        yield context.whole(node, name, f"should ask for `{name}`", weight)
 
 
 def _asked(context: Context, node: Asked) -> list[str]:

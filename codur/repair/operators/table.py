@@ -118,7 +118,6 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("argument removed", 0.3, calls.argument_removed, ast.Call),  # 1
     Operator("sign removed", 0.4, arithmetic.sign_removed, ast.UnaryOp),
     Operator("jump swapped", 0.4, statements.jump_swapped, (ast.Break, ast.Continue)),
-    Operator("argument guarded", 0.2, guards.argument_guarded, FUNCTIONS),
     # answers to an exception, with what is in scope
     Operator("argument added", 1.5, calls.argument_added, ast.Call, after=("TypeError",)),
     Operator("variable initialised", 2.0, functions.initialised, FUNCTIONS, most=1.2, after=_UNDEFINED),
@@ -127,14 +126,12 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("await added", 2.0, calls.await_added, ast.Call),
     # values of the program and of the run in other places
     Operator("membership swapped", 0.7, comparisons.operands_compared_swapped, ast.Compare),  # 1
-    Operator("comprehension variable", 0.5, names.comprehension_name_replaced, ast.Name),
     Operator("target replaced", 0.4, names.target_replaced, (ast.Assign, ast.AugAssign), most=2.0),  # 2
     Operator("function replaced", 0.5, calls.function_replaced, ast.Call),  # 1
     Operator("attribute replaced", 0.7, attributes.attribute_replaced, ast.Attribute),
     Operator("expression replaced", 0.25, names.expression_replaced, (*_VALUES, ast.BinOp)),  # 3
     Operator("constant replaced", 0.35, constants.constant_replaced, ast.Constant),  # 2
     Operator("constant named", 0.35, constants.constant_named, ast.Constant),  # 3
-    Operator("constant retyped", 0.3, constants.constant_retyped, ast.Constant),
     Operator("input read", 1.5, constants.input_read, ast.Constant),  # 2
     Operator("text replaced", 0.35, constants.text_replaced, ast.Constant, most=1.5),  # 8
     Operator("digits shown", 0.6, print_calls.digits_shifted, (ast.Constant, ast.JoinedStr)),
@@ -143,7 +140,6 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("slice added", 0.2, subscripts.slice_added, _VALUES),  # 5
     Operator("element taken", 0.3, subscripts.element_taken, ast.Name),  # 1
     Operator("method wrapped", 0.25, calls.method_wrapped, _VALUES),  # 2
-    Operator("iteration wrapped", 0.25, loops.iteration_wrapped, (ast.For, ast.ListComp, ast.GeneratorExp)),
     Operator("argument wrapped", 0.15, calls.argument_wrapped, ast.Call),  # 1
     Operator("method removed", 0.5, calls.method_removed, ast.Call),  # 1
     Operator("choice added", 0.25, statements.choice_added, ast.Assign),  # 1
@@ -163,8 +159,6 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("seen guarded", 0.3, loops.seen_guarded, (ast.Expr, ast.Assign)),  # 1
     Operator("result used", 0.8, functions.result_used, ast.Expr, most=2.0),
     Operator("yield swapped", 0.7, functions.yield_swapped, (ast.Return, ast.Expr)),
-    Operator("sign added", 0.25, arithmetic.sign_added, ast.Constant),
-    Operator("condition guarded", 0.35, conditions.condition_guarded, (*_TESTED, ast.Return), most=2.0),
     # mistakes of everyday code
     Operator("default given", 0.6, calls.default_given, ast.Call),
     Operator("other end taken", 0.6, calls.other_end_taken, ast.Call),
@@ -174,13 +168,10 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("inherited called", 0.6, functions.inherited_called, FUNCTIONS),
     # where a program meets values of several kinds
     Operator("class added", 0.7, names.class_added, _ASKED, most=1.5),  # real bugs: 1
-    Operator("class replaced", 0.3, names.class_replaced, _ASKED, most=1.5),
     Operator("fallback given", 0.25, conversions.fallback_given, _PLACES, most=2.5),  # real bugs: 1
     Operator("conversion added", 0.25, conversions.conversion_added, _VALUES, most=2.0),  # real bugs: 2
     Operator("copy taken", 0.25, conversions.copy_taken, _PLACES),
-    Operator("self toggled", 0.5, names.self_toggled, (ast.Name, ast.Attribute)),
     # synthesised conditions
-    Operator("truth compared", 0.3, conditions.condition_replaced, _TESTED),
     Operator("condition extended", 0.2, conditions.condition_extended, _TESTED),  # 1
     Operator("filter added", 0.25, conditions.filter_added, COMPREHENSIONS),  # 1
     Operator("statement guarded", 0.12, conditions.statement_guarded, ast.stmt),  # 2

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from codur.repair.candidates.angelic import Places
 from codur.repair.candidates.candidates import Candidate, Program
+from codur.repair.candidates.judged_places import Places
 from codur.repair.candidates.late_candidates import Sight, Which, prospects
 from codur.repair.candidates.queue import Agenda
 from codur.repair.code import source_edits
@@ -46,13 +46,15 @@ SAMPLES = {
 
 
 class Counted(Places):
-    """Counts the candidates that were made."""
+    """Keeps the candidates that were made: each is weighed when it is queued."""
 
-    made = 0
+    def __init__(self, before: Verdict) -> None:
+        super().__init__(before)
+        self.made: dict[int, Candidate] = {}
 
-    def waits(self, candidate: Candidate) -> None:
-        self.made += 1
-        super().waits(candidate)
+    def factor(self, candidate: Candidate) -> float:
+        self.made[id(candidate)] = candidate
+        return super().factor(candidate)
 
 
 def module(units: int) -> str:
@@ -104,7 +106,7 @@ def test_a_larger_module_takes_no_more_candidates_until_the_first_two_hundred() 
         text = module(units)
         agenda.add(prospects(Sight(program=Program(texts={"main.py": text}), suspicion=suspicion(text))), 1.0)
         assert len(taken(agenda, 200)) == 200
-        made.append(places.made)
+        made.append(len(places.made))
     assert made[0] == made[1] < 1000
 
 
@@ -124,7 +126,7 @@ def test_nothing_is_made_when_the_time_is_up() -> None:
     agenda = Agenda(places, lambda: 0.0)
     agenda.add(prospects(Sight(program=Program(texts={"main.py": module(1)}))), 1.0)
     assert agenda.next() is None
-    assert places.made == 0
+    assert not places.made
 
 
 def test_a_file_that_an_exception_calls_broken_is_mended_first() -> None:

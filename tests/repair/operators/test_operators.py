@@ -316,14 +316,6 @@ BLOCKS: list[tuple[str, str, list[str]]] = [
     ),
     ("return added", "def f(a):\n    yield a\n", []),
     ("return added", "class A:\n    def __init__(self):\n        x = 1\n", []),
-    (
-        "argument guarded",
-        "def f(a):\n    return a[0] or -1\n",
-        [
-            f"def f(a):\n    if not a:\n        return {value}\n    return a[0] or -1\n"
-            for value in ("0", "None", '""', "[]", "1")
-        ],
-    ),
 ]
 
 

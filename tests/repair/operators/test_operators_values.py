@@ -23,11 +23,6 @@ VALUES: list[tuple[str, str, list[str]]] = [
         ["x = b in a"],
     ),
     (
-        "comprehension variable",
-        "x = [b for b, c in d]",
-        ["x = [c for b, c in d]", "x = [b for b, c in b]", "x = [b for b, c in c]"],
-    ),
-    (
         "target replaced",
         "a = 1\nA = 2\nA = 3",
         ["a = 1\na = 2\nA = 3", "a = 1\nA = 2\na = 3"],
@@ -81,16 +76,6 @@ VALUES: list[tuple[str, str, list[str]]] = [
             "def f(a: int, b: list):\n    return b[0]",
             "def f(a: int, b: list):\n    return b[-1]",
         ],
-    ),
-    (
-        "constant retyped",
-        "x = a == 1",
-        ['x = a == "1"'],
-    ),
-    (
-        "constant retyped",
-        "x = '1'",
-        ["x = 1"],
     ),
     (
         "text replaced",
@@ -151,11 +136,6 @@ VALUES: list[tuple[str, str, list[str]]] = [
         "method wrapped",
         "x = 'a'\ny = x",
         ["x = 'a'\ny = x.lower()", "x = 'a'\ny = x.upper()", "x = 'a'\ny = x.strip()", "x = 'a'\ny = x.split()"],
-    ),
-    (
-        "iteration wrapped",
-        "for x in a:\n    pass",
-        ["for x in reversed(a):\n    pass", "for x in sorted(a):\n    pass", "for x in set(a):\n    pass"],
     ),
     (
         "argument wrapped",
@@ -272,21 +252,6 @@ VALUES: list[tuple[str, str, list[str]]] = [
         "step inserted",
         "n = 1\nwhile n < 3:\n    f(n)",
         ["n = 1\nwhile n < 3:\n    f(n)\n    n += 1", "n = 1\nwhile n < 3:\n    f(n)\n    n -= 1"],
-    ),
-    (
-        "truth compared",
-        "if a:\n    pass",
-        [
-            "if a is not None:\n    pass",
-            "if a > 0:\n    pass",
-            "if a >= 0:\n    pass",
-            "if a != 0:\n    pass",
-            "if a is None:\n    pass",
-            "if a == 0:\n    pass",
-            "if a < 0:\n    pass",
-            "if a > 1:\n    pass",
-            "if a == 1:\n    pass",
-        ],
     ),
     (
         "condition extended",

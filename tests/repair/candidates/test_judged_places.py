@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codur.repair.candidates.angelic import Places
 from codur.repair.candidates.candidates import Candidate, Program
+from codur.repair.candidates.judged_places import Places
 from codur.repair.candidates.queue import Agenda
 from codur.repair.evidence.failing_lines import Failure
 from codur.repair.suspicion.localise import Suspicion
@@ -40,43 +40,6 @@ def line(candidate: Candidate) -> str:
     return candidate.program().texts["main.py"].split("\n")[candidate.line - 1].strip()
 
 
-def conditions() -> list[Candidate]:
-    return made("condition extended", "condition reused")
-
-
-def test_many_conditions_at_a_place_are_probed_once() -> None:
-    places = Places(BEFORE)
-    found = conditions()
-    for each in found[:5]:
-        places.waits(each)
-    assert places.probes(found[0]) == []
-    places.waits(found[5])
-    probes = places.probes(found[0])
-    assert [probe.program.texts["main.py"].split("\n")[1] for probe in probes] == ["    if False:", "    if True:"]
-    assert places.probes(found[1]) == []
-
-
-def test_a_loop_is_not_made_to_run_for_ever() -> None:
-    program = Program(texts={"main.py": TEXT.replace("if a", "while a")})
-    places = Places(BEFORE)
-    found = made("condition extended", program=program)
-    for each in found:
-        places.waits(each)
-    assert [probe.program.texts["main.py"].split("\n")[1] for probe in places.probes(found[0])] == ["    while False:"]
-
-
-def test_a_truth_that_changes_nothing_makes_more_of_it_hopeless() -> None:
-    places = Places(BEFORE)
-    found = conditions()
-    for each in found:
-        places.waits(each)
-    narrowed, widened = places.probes(found[0])
-    places.learn(narrowed, BEFORE)
-    places.learn(widened, OTHER)
-    assert {places.factor(each) for each in found if " and " in line(each)} == {0.05}
-    assert {places.factor(each) for each in found if " or " in line(each)} == {1.0}
-
-
 def test_a_place_where_nothing_changes_how_the_check_fails_comes_later() -> None:
     places = Places(BEFORE)
     found = made("variable replaced", "value shifted")
@@ -106,7 +69,6 @@ def test_what_a_changed_program_shows_is_no_news_of_the_original() -> None:
     pair = replace(first, base=first.program())
     assert not places.note(pair, CLOSER)
     assert places.factor(pair) == 1.0
-    assert places.probes(pair) == []
 
 
 def test_the_queue_gives_the_highest_priority_first_and_keeps_the_order_of_equals() -> None:
