@@ -28,6 +28,7 @@ class AppendLog:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._descriptor: int | None = None
+        self._is_named = True
 
     def append(self, record: Mapping[str, Any], *, durable: bool = True) -> None:
         """Add an object; as `extend`."""
@@ -56,6 +57,9 @@ class AppendLog:
                 raise
             if durable:
                 os.fsync(descriptor)
+                if not self._is_named:  # a crash could lose the new file with its synced content
+                    sync_directory(self.path.parent)
+                    self._is_named = True
 
     def read(self, *, on_damage: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
         """The objects, oldest first; none if there is no file.
@@ -97,12 +101,9 @@ class AppendLog:
 
     def _open(self) -> int:
         if self._descriptor is None:
-            # A new name has to be synced with its directory, or a crash can lose the file with its synced content.
-            is_new = not self.path.exists()
+            self._is_named = self._is_named and self.path.exists()
             descriptor = os.open(self.path, _APPEND, PRIVATE_FILE)
             try:
-                if is_new:
-                    sync_directory(self.path.parent)
                 drop_torn_tail(descriptor)
             except OSError:
                 os.close(descriptor)

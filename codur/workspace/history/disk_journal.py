@@ -142,7 +142,9 @@ class DiskJournal:
         self.load()
         if self.workspace is None:
             self.workspace = root
-            self._append(_Start(schema=SCHEMA, workspace=str(root)))
+            self._append(
+                _Start(schema=SCHEMA, workspace=str(root)), durable=False
+            )  # the first change waits for the disk
         elif self.workspace != root:
             raise StateError(f"{self._log.path} belongs to {self.workspace}, not to {root}")
 
