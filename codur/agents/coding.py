@@ -7,7 +7,6 @@ from typing import Literal
 
 from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.coding_messages import Talk
-from codur.agents.guessed_calls import refusal
 from codur.agents.look_tool import ASK, CANNOT, LOOK, READS, RUN_CHECK, Looks, specs, told_shortly
 from codur.agents.registry import Agent
 from codur.context.shown_lines import Sight, windows
@@ -242,7 +241,7 @@ def apply_edits(
     start = workspace.snapshot()
     changed: list[str] = []
     for number, call in enumerate(calls, 1):
-        problem = _refuse(call, agent) or refusal(call, toolbox)
+        problem = _refuse(call, agent) or toolbox.guess_refused(call)
         if not problem:
             result = toolbox.call(call.name, call.arguments)
             changed += [path for path in result.changed_files if path not in changed]

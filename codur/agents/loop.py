@@ -8,7 +8,6 @@ from functools import partial
 from msgspec import structs
 
 from codur.agents.assignment import Assignment
-from codur.agents.guessed_calls import refusal
 from codur.agents.offers import EVERYTHING, MORE, Offering, Offers
 from codur.checks.describe import plain
 from codur.config.settings import Profile
@@ -242,7 +241,7 @@ class _Conversation:
             return ToolResult(
                 code="invalid", text=f"no such tool here; there are: {', '.join(self._agent.config.tools)}"
             )
-        guessed = refusal(call, self._toolbox)
+        guessed = self._toolbox.guess_refused(call)
         if guessed:
             return ToolResult(code="refused", text=guessed)
         return self._toolbox.call(call.name, call.arguments)

@@ -18,7 +18,7 @@ from codur.tools.flow.outputs import to_json
 from codur.tools.output_bounds import MAX_PROBLEM, MAX_TEXT, bounded
 from codur.tools.server_tools import server_tools
 from codur.tools.tool import Tool, ToolContext, ToolError, sentence
-from codur.types import ToolResult, ToolSpec
+from codur.types import ToolCall, ToolResult, ToolSpec
 from codur.workspace.private import may_hold_secrets
 from codur.workspace.problems import FileError
 
@@ -121,6 +121,19 @@ class Toolbox:
         except ToolError as error:
             return _sendable(ToolResult(code=error.code, text=_sentence(error)))
         return ToolResult()
+
+    def guess_refused(self, call: ToolCall) -> str:
+        """Why a call is not carried out that was mended before it could be read: good enough to look, not to change.
+
+        Empty if it is.
+        """
+        tool = self.get(call.name)
+        if not call.repaired or tool is None or tool.side_effect == "read":
+            return ""
+        return (
+            f"{call.name} {_DOES[tool.side_effect]}, and its call is not JSON by the letter, so that what is meant is a"
+            " guess; nothing was done; write the call again as correct JSON"
+        )
 
     def call(self, name: str, arguments: Mapping[str, Any], *, by_user: bool = False) -> ToolResult:
         """Run a tool. What goes wrong is a result with a code and one sentence; then nothing was changed.

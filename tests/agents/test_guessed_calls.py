@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from codur.agents.guessed_calls import refusal
 from codur.types import ToolCall
 from codur.workspace.workspace import Workspace
 from tests.agents.test_agents import FILES, code, explore, tools
@@ -24,13 +23,13 @@ NOT_EXACT = (
 )
 def test_what_does_more_than_read_is_refused(tool: str, effect: str, tmp_path: Path) -> None:
     box = tools(Workspace.open(tmp_path))
-    assert refusal(ToolCall(name=tool, repaired=True), box) == f"{tool} {effect}, and {NOT_EXACT}"
-    assert refusal(ToolCall(name=tool), box) == ""
+    assert box.guess_refused(ToolCall(name=tool, repaired=True)) == f"{tool} {effect}, and {NOT_EXACT}"
+    assert box.guess_refused(ToolCall(name=tool)) == ""
 
 
 @pytest.mark.parametrize("tool", ["read_file", "grep_files", "no_such_tool"])
 def test_what_reads_is_carried_out(tool: str, tmp_path: Path) -> None:
-    assert refusal(ToolCall(name=tool, repaired=True), tools(Workspace.open(tmp_path))) == ""
+    assert tools(Workspace.open(tmp_path)).guess_refused(ToolCall(name=tool, repaired=True)) == ""
 
 
 def test_a_mended_call_reads(tmp_path: Path) -> None:
