@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from msgspec import structs, to_builtins
+from msgspec import structs
 
 from codur.config.settings import Settings
 from codur.session.host import Host
-from codur.structs import Struct, convert, field
+from codur.structs import Struct, field
 from codur.types import Limits
 
 
@@ -30,6 +28,20 @@ class Keeping(Struct):
     prompts: bool = False
 
 
+class Place(Struct):
+    """Where a batch runs; see `Host`."""
+
+    environ: dict[str, str]
+    home: Path
+    state: Path | None = None
+    cache: Path | None = None
+
+    @staticmethod
+    def of(host: Host) -> Place:
+        """That of a host."""
+        return Place(environ=dict(host.environ), home=host.home, state=host.state, cache=host.cache)
+
+
 class Setup(Struct):
     """The same for all challenges of a batch.
 
@@ -44,7 +56,7 @@ class Setup(Struct):
 
     settings: Settings
     limits: Limits
-    host: Host
+    place: Place
     offline: bool = False
     jobs: int = 1
     processors: int = 1
@@ -55,37 +67,11 @@ class Setup(Struct):
     in_place: bool = False
     keeping: Keeping = field(default_factory=Keeping)
 
-    def to_json(self) -> dict[str, Any]:
-        """The setup as plain JSON types."""
-        host = self.host
-        paths = {"home": host.home, "state": host.state, "cache": host.cache}
-        return {
-            "settings": to_builtins(self.settings),
-            "limits": to_builtins(self.limits),
-            "host": {"environ": dict(host.environ)} | {key: path and str(path) for key, path in paths.items()},
-            "keeping": to_builtins(self.keeping),
-            **{name: getattr(self, name) for name in _PLAIN},
-        }
-
-
-_PLAIN = ("offline", "jobs", "processors", "max_tokens", "max_cost_usd", "tokens", "cost_usd", "in_place")
-
-
-def setup_from(value: Mapping[str, Any]) -> Setup:
-    """What `Setup.to_json` was called on."""
-    host = value["host"]
-    return Setup(
-        settings=convert(value["settings"], Settings),
-        limits=Limits(**value["limits"]),
-        keeping=Keeping(**value["keeping"]),
-        host=Host(
-            environ=host["environ"],
-            home=Path(host["home"]),
-            state=Path(host["state"]) if host["state"] else None,
-            cache=Path(host["cache"]) if host["cache"] else None,
-        ),
-        **{name: value[name] for name in _PLAIN},
-    )
+    @property
+    def host(self) -> Host:
+        """What runs of the batch take from the machine."""
+        place = self.place
+        return Host(environ=place.environ, home=place.home, state=place.state, cache=place.cache)
 
 
 def side_by_side(setup: Setup) -> Settings:

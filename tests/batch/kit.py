@@ -17,7 +17,7 @@ from codur.batch.batch_run import BatchResult, Output, solve_batch
 from codur.batch.discovery import find_challenges
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.earlier import Mode
-from codur.batch.setup import Setup
+from codur.batch.setup import Place, Setup
 from codur.batch.work import Work, work_of
 from codur.config.settings import Settings
 from codur.events import ModelPrompted
@@ -74,7 +74,13 @@ def many(directory: Path, number: int, files: dict[str, str] | None = None) -> P
 
 
 def setup(settings: Settings = SEARCH_OFF, **fields: Any) -> Setup:
-    given = {"host": host(key=None), "offline": True, "limits": Limits(), "processors": 2, **fields}
+    given = {
+        "place": Place.of(fields.pop("host", host(key=None))),
+        "offline": True,
+        "limits": Limits(),
+        "processors": 2,
+        **fields,
+    }
     return Setup(settings=settings, **given)
 
 

@@ -1,7 +1,6 @@
 """What the supervisor of a batch and its worker tell each other; a job is named by the number of its work."""
 
-from typing import Any
-
+from codur.batch.setup import Setup
 from codur.batch.work import Work
 from codur.batch.worker.attempt import Attempted
 from codur.events import ModelPrompted
@@ -9,9 +8,9 @@ from codur.structs import Struct
 
 
 class Begin(Struct, tag=True):
-    """The first message: what `Setup.to_json` gave."""
+    """The first message."""
 
-    setup: dict[str, Any]
+    setup: Setup
 
 
 class Start(Struct, tag=True):

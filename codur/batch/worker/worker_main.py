@@ -11,7 +11,7 @@ import threading
 import warnings
 from pathlib import Path
 
-from codur.batch.setup import Setup, setup_from, side_by_side
+from codur.batch.setup import Setup, side_by_side
 from codur.batch.work import Work
 from codur.batch.worker.attempt import attempt
 from codur.batch.worker.frames import FrameReader, FrameWriter
@@ -47,7 +47,7 @@ def main(descriptor: int) -> None:
     first = next(messages, None)
     if not isinstance(first, Begin):
         return
-    setup = setup_from(first.setup)
+    setup = first.setup
     base = temporary_base(setup.host.environ)
     sweep(base)
     sweep_scratch()

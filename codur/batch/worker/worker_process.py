@@ -32,13 +32,13 @@ class WorkerProcess:
     def __init__(self, setup: Setup) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
-            self.pid = _spawn(theirs.fileno(), setup.host.environ)
+            self.pid = _spawn(theirs.fileno(), setup.place.environ)
         self._connection = ours
         self._writer = FrameWriter(ours)
         self.frames = FrameReader[FromWorker](ours, FromWorker)
         self.is_ready = False
         self._status: int | None = None
-        self._writer.send(Begin(setup=setup.to_json()))
+        self._writer.send(Begin(setup=setup))
 
     def send(self, message: ToWorker) -> None:
         """Tell it something; that it has ended is seen elsewhere."""
@@ -69,9 +69,7 @@ class WorkerProcess:
         return self._status is not None
 
 
-def _spawn(descriptor: int, environ: object) -> int:
-    if not isinstance(environ, dict):
-        raise TypeError("the environment is a dict")
+def _spawn(descriptor: int, environ: dict[str, str]) -> int:
     variables = {**environ, **_ARENAS}
     argv = [sys.executable, "-P", *(f"-W{option}" for option in sys.warnoptions), "-c", _BOOT, str(_DESCRIPTOR)]
     null = os.devnull

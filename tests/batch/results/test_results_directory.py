@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import shutil
+import socket
 from datetime import datetime
 from pathlib import Path
 
@@ -26,8 +27,9 @@ from codur.batch.results.results_directory import (
     read_results,
     read_spent,
 )
-from codur.batch.setup import setup_from
 from codur.batch.work import work_of
+from codur.batch.worker.frames import FrameReader, FrameWriter
+from codur.batch.worker.messages import Begin
 from codur.config.settings import Settings
 from codur.errors import UsageError, WorkspaceBusy
 from codur.structs import replace
@@ -244,7 +246,10 @@ def test_a_setup_survives_the_way_to_the_worker() -> None:
         max_cost_usd=0.5,
         jobs=7,
     )
-    assert setup_from(json.loads(json.dumps(made.to_json()))) == made
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        assert FrameWriter(ours).send(Begin(setup=made))
+        assert FrameReader[Begin](theirs, Begin).take() == [Begin(setup=made)]
 
 
 def test_a_link_that_came_with_a_directory_gets_no_results(tmp_path: Path) -> None:

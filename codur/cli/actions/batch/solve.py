@@ -15,7 +15,7 @@ from codur.batch.discovery import find_challenges
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.earlier import GOES_ON, Mode, counting_in
 from codur.batch.results.results_directory import has_results, new_directory, newest
-from codur.batch.setup import Keeping, Setup
+from codur.batch.setup import Keeping, Place, Setup
 from codur.batch.work import Work, work_of
 from codur.cli import machine
 from codur.cli.actions.batch.solve_display import ShownWatch, display_of, row_of, show_batch, show_list, show_note
@@ -64,7 +64,7 @@ def solve_challenges(request: SolveRequest) -> int:
     setup = Setup(
         settings=settings,
         limits=limits_of(settings),
-        host=host,
+        place=Place.of(host),
         offline=request.offline,
         jobs=min(request.jobs or processors(), len(work)),
         processors=processors(),
