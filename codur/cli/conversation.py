@@ -35,7 +35,7 @@ from codur.ui.output_formats import show
 from codur.ui.sanitise import sanitise
 from codur.ui.shown.tables import error_text
 from codur.ui.stream import SafeStream
-from codur.ui.styled_lines import block, folded, joined
+from codur.ui.styled_lines import block, clip, count, folded, joined
 
 _PROMPT = "codur> "
 _UNDONE = {False: "What task {run} changed was put back.", True: "What task {run} had changed was made again."}
@@ -73,7 +73,7 @@ class Conversation:
         self._typed = ""
         if not goes_on:
             self._turns = []
-            self._kept.forget()
+            self._kept.put_aside()
 
     def hold(self) -> int:
         """Take one line after the other until the user leaves; gives the exit code."""
@@ -179,11 +179,33 @@ class Conversation:
             self._compact()
         elif what == "cost":
             _say(cost_text(self._turns))
+        elif what == "resume":
+            self._guarded(partial(self._resume, asked.value or ""))
         else:
             self._guarded(partial(self._change, asked.name, asked.value))
 
     def _change(self, what: str, value: str | None) -> int:
         _say(CHANGES[what](self._choices, value, self._directory))
+        return 0
+
+    def _resume(self, wanted: str) -> int:
+        """Go on with an earlier conversation, by its number, or a run that was stopped; else list them."""
+        kept = self._kept.aside()
+        if wanted.isdigit() and 0 < int(wanted) <= len(kept):
+            self._kept.put_aside(instead=kept[int(wanted) - 1])
+            self._turns = self._kept.read()
+            _say(_remembered(len(self._turns)))
+            return 0
+        if wanted:
+            return self._run(("resume", wanted))
+        lines = [f"{number}: {_told_shortly(self._kept.read(path))}" for number, path in enumerate(kept, 1)]
+        lines += [
+            f"{record.id}: stopped: {clip(record.prompt)}"
+            for record in machine.kept_runs().list(self._directory.resolve())
+            if record.can_be_resumed
+        ]
+        more = ["Say /resume and what stands in front."] if lines else ["no earlier conversation, and no stopped task"]
+        _say("\n".join([*lines, *more]))
         return 0
 
     def _compact(self) -> None:
@@ -269,8 +291,17 @@ def _greeting(directory: Path, settings: Settings, remembered: int) -> str:
         f"model: {model_words(settings)}",
         f"check: {check_found(directory, settings)}",
     ]
-    lines += [f"{remembered} earlier task{'s' if remembered > 1 else ''} remembered (/context)"] if remembered else []
+    lines += [_remembered(remembered)] if remembered else []
     return "\n".join([*lines, f"try: {', '.join(_TRY)}"])
+
+
+def _remembered(tasks: int) -> str:
+    return f"{tasks} earlier task{'s' if tasks > 1 else ''} remembered (/context)"
+
+
+def _told_shortly(turns: Sequence[Turn]) -> str:
+    """A conversation in a line."""
+    return f"{count(len(turns), 'task')}, the last: {clip(turns[-1].asked)}" if turns else "no task that can be read"
 
 
 def _undoes(words: Sequence[str]) -> str | None:

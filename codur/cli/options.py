@@ -73,7 +73,7 @@ def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
 RunId = Annotated[
     str | None,
     typer.Argument(
-        metavar="RUN", help="Id of a run, or the beginning of one (see `codur runs`).", autocompletion=run_ids
+        metavar="RUN", help="Id of a run, or its beginning (see `codur runs`), or `last`.", autocompletion=run_ids
     ),
 ]
 Directory = Annotated[

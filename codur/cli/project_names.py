@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from codur import context
 from codur.cli import machine
 from codur.errors import CodurError
+from codur.store.run_records import NEWEST
 from codur.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -21,12 +22,12 @@ _MAX_RUNS = 30
 
 
 def run_ids(directory: Path) -> Sequence[str]:
-    """The ids of the runs that are kept of a directory, the newest first."""
+    """The ids of the runs that are kept of a directory, the newest first, after the word for that one."""
     try:
         records = machine.kept_runs().list(directory.absolute().resolve())
     except CodurError:
         return ()
-    return [record.id for record in records[:_MAX_RUNS]]
+    return [*([NEWEST] if records else []), *(record.id for record in records[:_MAX_RUNS])]
 
 
 class ProjectNames:

@@ -13,7 +13,7 @@ from codur.errors import UsageError
 from codur.lazy import regex
 from codur.structs import Struct
 
-Sets = Literal["", "quit", "help", "context", "compact", "cost", "choice"]
+Sets = Literal["", "quit", "help", "context", "compact", "cost", "resume", "choice"]
 """What a command is about; `choice`: what holds for later tasks, by the command's own name."""
 
 
@@ -49,7 +49,7 @@ COMMANDS: Final = (
     SlashCommand(name="commit", takes="[RUN]", help="Commit that to git, and nothing else.", words=("commit",)),
     SlashCommand(name="show", takes="[RUN]", help="Show what the last task did.", words=("show",)),
     SlashCommand(name="runs", help="List the tasks of this project.", words=("runs",)),
-    SlashCommand(name="resume", takes="[RUN]", help="Go on with a task that was stopped.", words=("resume",)),
+    SlashCommand(name="resume", takes="[RUN]", help="List what can be gone on with, or go on with one.", sets="resume"),
     SlashCommand(name="check", takes="[CMD|auto]", help="Show or set what decides what is done.", sets="choice"),
     SlashCommand(name="agent", takes="[NAME|auto]", help="Show or set who works on tasks.", sets="choice"),
     SlashCommand(name="model", takes="[PROFILE|auto]", help="Show or set which model is asked.", sets="choice"),

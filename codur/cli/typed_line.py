@@ -1,7 +1,5 @@
 """The line that is typed while a task works: it is drawn below the live view, and taken at Enter."""
 
-from __future__ import annotations
-
 import os
 import select
 import sys

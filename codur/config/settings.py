@@ -544,6 +544,15 @@ class StateSettings(Section, frozen=True, kw_only=True):
     """Size of these copies at most, in MiB."""
 
 
+class TelemetrySettings(Section, frozen=True, kw_only=True):
+    """What is told of runs to a collector of OpenTelemetry spans (`pip install "codur[otel]"`)."""
+
+    endpoint: Address | None = None
+    """Address that gets the spans, by OTLP over HTTP, like `http://127.0.0.1:4318/v1/traces`; null sends nothing."""
+    content: bool = False
+    """The spans hold prompts and answers too, without secrets."""
+
+
 class McpServer(Section, frozen=True, kw_only=True):
     """A server of tools, spoken to by the Model Context Protocol: started with `command`, or reached at `url`."""
 
@@ -590,5 +599,7 @@ class Settings(Section, frozen=True, kw_only=True):
     """How programs are contained."""
     state: StateSettings = StateSettings()
     """What is kept of runs."""
+    telemetry: TelemetrySettings = TelemetrySettings()
+    """What is told of runs to others."""
     mcp_servers: Mapping[str, McpServer] = field(default_factory=dict)
     """MCP servers by name."""

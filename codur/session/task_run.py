@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from codur.config.settings import Settings, StateSettings
@@ -48,7 +49,29 @@ def run_task(task: Task, settings: Settings, *, host: Host, emit: Emit) -> RunRe
 
     Raises:
         InternalError: a fault of ours ended it.
+        UsageError: spans are to be sent, and what sends them is not installed.
     """
+    with _telling(settings, emit) as told:
+        return _run_task(task, settings, host=host, emit=told)
+
+
+def _telling(settings: Settings, emit: Emit) -> AbstractContextManager[Emit]:
+    """What gets the events: also a collector of spans, if the settings name one.
+
+    Raises:
+        UsageError: what sends them is not installed.
+    """
+    if settings.telemetry.endpoint is None:
+        return nullcontext(emit)
+    try:
+        from codur.session.record.spans import exported  # noqa: PLC0415 - lazy: an extra, and off by default
+    except ImportError as error:
+        remedy = 'Run pip install "codur[otel]", or leave telemetry.endpoint out.'
+        raise UsageError("what sends spans is not installed", remedy=remedy) from error
+    return exported(settings, emit)
+
+
+def _run_task(task: Task, settings: Settings, *, host: Host, emit: Emit) -> RunResult:
     started = time.monotonic()
     redactor = redactor_of(settings, host.environ)
     state = StateDirectory(host.state) if host.state is not None and not task.dry_run else None
@@ -79,11 +102,12 @@ def resume_task(run: RunDirectory, settings: Settings, *, host: Host, emit: Emit
         raise AssertionError("a run is resumed from a state directory")
     state = StateDirectory(host.state)
     redactor = redactor_of(settings, host.environ)
-    with resumed(run, state, wait=wait, emit=emit, redactor=redactor) as (task, record):
-        started = time.monotonic() - (record.kept.used_s if record.kept else 0.0)
-        result = _recorded(task, settings, record, host=host, started=started)
-    tidy(state, settings.state, emit)
-    emit(RunFinished(result=result))
+    with _telling(settings, emit) as told:
+        with resumed(run, state, wait=wait, emit=told, redactor=redactor) as (task, record):
+            started = time.monotonic() - (record.kept.used_s if record.kept else 0.0)
+            result = _recorded(task, settings, record, host=host, started=started)
+        tidy(state, settings.state, told)
+        told(RunFinished(result=result))
     return result
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +20,8 @@ MAX_CHARS = 12_000
 _SHARE = 2
 """A turn may take one part in so many of what is left: the latest half, the one before it a quarter, and so on."""
 _KEPT = 200
+_ASIDE = 9
+"""Earlier conversations that are kept of a project."""
 _LEAST_CHARS = 200
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -112,16 +115,17 @@ class Turns:
         name = hashlib.sha256(os.fsencode(workspace.resolve())).hexdigest()[:32]
         self.path = directory / f"{name}.jsonl" if directory is not None else None
 
-    def read(self) -> list[Turn]:
-        """The turns that are kept, the oldest first; a line that is damaged is left out.
+    def read(self, path: Path | None = None) -> list[Turn]:
+        """The turns that are kept, or those of an earlier conversation, the oldest first; damaged lines are left out.
 
         Raises:
             StateError: they cannot be read.
         """
-        if self.path is None or not self.path.is_file():
+        path = path or self.path
+        if path is None or not path.is_file():
             return []
-        with state_errors(self.path):
-            lines = self.path.read_bytes().splitlines()
+        with state_errors(path):
+            lines = path.read_bytes().splitlines()
         found = []
         for line in lines[-_KEPT:]:
             try:
@@ -145,6 +149,28 @@ class Turns:
                 os.write(descriptor, json.dumps(to_builtins(turn)).encode() + b"\n")  # names of files may be no UTF-8
             finally:
                 os.close(descriptor)
+
+    def aside(self) -> Sequence[Path]:
+        """The files of the conversations before this one, the newest first."""
+        if self.path is None:
+            return ()
+        return sorted(self.path.parent.glob(f"{self.path.stem}-*{self.path.suffix}"), reverse=True)
+
+    def put_aside(self, instead: Path | None = None) -> None:
+        """Begin anew, or go on with an earlier conversation instead; what is kept can be come back to.
+
+        Raises:
+            StateError: the files cannot be moved.
+        """
+        if self.path is None:
+            return
+        with state_errors(self.path):
+            if self.path.is_file():
+                self.path.rename(self.path.with_stem(f"{self.path.stem}-{time.time_ns():020}"))
+            if instead is not None:
+                instead.rename(self.path)
+            for old in self.aside()[_ASIDE:]:
+                old.unlink(missing_ok=True)
 
     def forget(self) -> None:
         """Begin anew.

@@ -130,6 +130,10 @@ class RunDirectory:
             write_private(self.path / name, json.dumps(_redacted(value, self.redact)).encode("ascii"))
 
 
+NEWEST = "last"
+"""The word for the newest run."""
+
+
 class RunStore:
     """All runs of a state directory.
 
@@ -192,16 +196,16 @@ class RunStore:
         fits: Callable[[RunRecord], bool] | None = None,
         that: str = "is kept",
     ) -> RunDirectory:
-        """The run with this id, or with this unique beginning of one; without any, the newest.
+        """The run with this id, or with this unique beginning of one; without any, or for `last`, the newest.
 
         Args:
-            workspace, fits: without an id, only runs of this directory that fit are looked at.
+            workspace, fits: for the newest, only runs of this directory that fit are looked at.
             that: what those do that fit, for the error.
 
         Raises:
             UsageError: there is none, or more than one begins so.
         """
-        if wanted is None:
+        if wanted in (None, NEWEST):
             return self._newest(workspace, fits, that)
         found = [run_id for run_id in self._ids() if run_id.startswith(wanted)] if wanted else []
         if wanted in found:

@@ -103,7 +103,7 @@ class Screen:
         self._status = status
         self._above = above
         self._typing = typing
-        self.columns = err.columns
+        self._stream = err
         self._frames = _FRAMES if self._err.encoding.startswith("utf") else _ASCII_FRAMES
         self._live: Live | None = None
 
@@ -124,7 +124,7 @@ class Screen:
 
     def log(self, lines: Iterable[Line]) -> None:
         """Write lines on `err`, above the live line; on a terminal no word is broken at its edge."""
-        for item in folded(lines, self.columns):
+        for item in folded(lines, self._stream.columns):
             self._err.print(text_of(item))
 
     def write(self, lines: Sequence[Line]) -> None:

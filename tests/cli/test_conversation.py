@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import stat
 import sys
@@ -207,6 +208,63 @@ def test_what_is_typed_too_late_is_the_next_task(opens: Opens, project: Path, ho
             terminal.press("\r")
             terminal.until("Drawn.")
         assert "explain notes.txt\\nagain" in json.dumps(server.requests[-1].body)
+
+
+def test_another_width_while_a_task_works_and_at_the_prompt(opens: Opens, project: Path, home: Path) -> None:
+    fill(project, {"notes.txt": "milk\n"})
+    answer = "The answer is the grey heron, which stands at the edge of the lake every single morning of the year."
+    with GroqServer([EXPLAINED, hold(text(answer)), EXPLAINED, hold()]) as server:
+        fill(home, {".config/codur/config.yaml": f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"})
+        with opens(GROQ_API_KEY=KEY) as terminal:
+            say(terminal, "what bird would that be?")
+            assert server.holding.wait(60)
+            terminal.until("asking gpt-oss-120b")
+            for columns, words in (
+                (24, "asking gpt-oss-120b (…"),
+                (200, "asking gpt-oss-120b (codur-explaining) · open"),
+                (40, "asking gpt-oss-120b (codur-explaining…"),
+            ):
+                terminal.resize(columns)
+                terminal.until(words)
+            server.release()
+            shown = terminal.until("done · codur-explaining · 2 calls")
+            assert all(word in shown.split() for word in answer.split())
+            assert max(map(len, shown.splitlines()[-3:])) <= 40
+            terminal.until(READY)
+            terminal.press("/show nosuch")
+            for columns in (20, 160):
+                terminal.resize(columns)
+                terminal.until("/show nosuch")
+            terminal.press("\r")
+            terminal.until("there is no run 'nosuch'")
+            terminal.resize(30)
+            say(terminal, "/runs")
+            assert re.search(r"\b\d{8}-\d{4}-[a-z0-9]{3}\b", terminal.until("what bird"))
+
+
+def test_earlier_conversations_and_stopped_tasks_are_listed_and_gone_on_with(opens: Opens, home: Path) -> None:
+    for word in ("one", "two"):
+        with opens() as terminal:
+            say(terminal, f"!echo $((6 * 7)) # {word}")
+            terminal.until("42\n")
+            say(terminal, CTRL_D)
+            assert terminal.ended() == 0
+    with opens() as terminal:
+        say(terminal, "/resume")
+        terminal.until("1: 1 task, the last: !echo $((6 * 7)) # two")
+        terminal.until("2: 1 task, the last: !echo $((6 * 7)) # one")
+        say(terminal, "/resume 2")
+        terminal.until("1 earlier task remembered")
+        say(terminal, "/context")
+        terminal.until("# one")
+        say(terminal, "/resume")
+        terminal.until("1: 1 task, the last: !echo $((6 * 7)) # two")
+        say(terminal, "/resume 3")
+        terminal.until("there is no run '3'")
+        say(terminal, "/show last")
+        terminal.until("# two")
+    with opens("--continue") as terminal:
+        terminal.until("1 earlier task remembered")
 
 
 def test_a_signal_of_the_system_ends_it(opens: Opens) -> None:

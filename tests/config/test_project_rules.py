@@ -155,6 +155,8 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "state.max_runs": (None, 1, CANNOT),
     "state.command_files": (None, 1, CANNOT),
     "state.command_mb": (None, 1, CANNOT),
+    "telemetry.endpoint": (None, "http://evil.example/", CANNOT),
+    "telemetry.content": (None, True, CANNOT),
     "mcp_servers.x.command": (None, ["touch"], CANNOT),
     "mcp_servers.x.environment": (None, ["HOME"], CANNOT),
     "mcp_servers.x.cwd": (None, "/", CANNOT),

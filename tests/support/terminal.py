@@ -43,7 +43,7 @@ class Terminal:
         columns: int = _COLUMNS,
     ) -> None:
         self._screen, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, columns, 0, 0))
+        self.resize(columns)
         out = os.open(stdout, os.O_WRONLY | os.O_CREAT) if stdout else os.dup(slave)
         self.process = subprocess.Popen(
             [sys.executable, "-c", _AT_ITS_TERMINAL, *words],
@@ -76,6 +76,10 @@ class Terminal:
     def press(self, keys: str) -> None:
         """Type these keys; `\\n` is Enter."""
         os.write(self._screen, keys.encode())
+
+    def resize(self, columns: int) -> None:
+        """Make it so wide; the program gets SIGWINCH."""
+        fcntl.ioctl(self._screen, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, columns, 0, 0))
 
     def answer(self, question: str, keys: str) -> str:
         """Wait for a question and type a line; gives what was shown before the question."""

@@ -13,7 +13,7 @@ ShownRun = Annotated[
     str | None,
     typer.Argument(
         metavar="RUN",
-        help="Id of a run, or its beginning (see `codur runs`); RESULTS/NAME for a challenge of `codur solve`.",
+        help="Id of a run, or its beginning (see `codur runs`), or `last`; RESULTS/NAME for one of `codur solve`.",
         autocompletion=options.run_ids,
     ),
 ]
