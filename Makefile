@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-ci test-all check tests tests-ci tests-all tests-bare clean-root external-agents real-servers pytest-versions adversarial coverage bench bench-startup bench-repair bench-real-bugs lock clean
+.PHONY: help demo test test-ci test-all check tests tests-ci tests-all tests-bare clean-root external-agents real-servers pytest-versions adversarial coverage bench bench-startup bench-repair bench-real-bugs docs lock clean
 
 help:
 	@echo "make demo    solve the bundled challenges with no key and show the table"
@@ -26,6 +26,7 @@ help:
 	@echo "make bench-startup  how long a start takes"
 	@echo "make bench-repair BENCH=DIR   how many buggy programs of a data set the offline repair mends"
 	@echo "make bench-real-bugs PAIRS=DIR   how many real bugs of real projects it mends"
+	@echo "make docs    build the documentation as pages, in .venv/site"
 	@echo "make lock    renew the lock files (needs uv)"
 
 $(VENV)/.runtime: requirements.lock pyproject.toml
@@ -162,11 +163,16 @@ bench-real-bugs: $(VENV)/.dev
 	@test -n "$(PAIRS)" || { echo "Name the directory of pairs.py: make bench-real-bugs PAIRS=DIR" >&2; exit 2; }
 	$(BIN)/python benchmarks/real_bugs.py $(PAIRS) $(BENCH_ARGS)
 
+# The pages, in .venv/site; the reference is made from the code.
+docs: $(VENV)/.dev requirements-docs.lock
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-docs.lock
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=$(CURDIR) $(BIN)/mkdocs build --strict --quiet --site-dir $(VENV)/site
+
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml -o requirements.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --group dev --all-extras -c requirements.lock pyproject.toml -o requirements-dev.lock
 	for group in docs release; do \
-	  uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --group $$group -o requirements-$$group.lock || exit 1; \
+	  uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --group $$group -c requirements-dev.lock -o requirements-$$group.lock || exit 1; \
 	done
 
 clean:

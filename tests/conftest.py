@@ -37,6 +37,7 @@ SLOW = (
     "tests/cli/test_solve.py",
     "tests/cli/test_tools.py",
     "tests/config/test_round_trip.py",
+    "tests/docs/test_tutorial.py",
     "tests/mcp/test_command.py",
     "tests/mcp/test_honest.py",
     "tests/mcp/test_hostile.py",

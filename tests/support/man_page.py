@@ -10,7 +10,7 @@ from typing import Any
 from codur.cli.app import HELP, program
 from codur.config.reading.environment_variables import RESERVED
 
-_EXITS = {
+EXITS = {
     0: "Done: the check passes, or there was nothing to check.",
     1: "Not achieved.",
     2: "Wrong usage or settings.",
@@ -35,7 +35,7 @@ def man_page() -> str:
     lines += [".SH DESCRIPTION", *_paragraphs(HELP), ".SH OPTIONS", *_options(group, top), ".SH COMMANDS"]
     for name, command in group.commands.items():
         lines += _command(f"codur {name}", command, top)
-    lines += [".SH EXIT STATUS", *_listed({str(code): text for code, text in _EXITS.items()})]
+    lines += [".SH EXIT STATUS", *_listed({str(code): text for code, text in EXITS.items()})]
     lines += [".SH ENVIRONMENT", *_listed({name: f"{_escaped(text)}." for name, text in RESERVED.items()})]
     lines += _listed({"CODUR_SECTION__KEY": "A setting, such as CODUR_RUNTIME__MAX_LLM_CALLS."})
     return "\n".join([*lines, ".SH FILES", *_listed(_FILES)]) + "\n"
