@@ -39,6 +39,8 @@ def main() -> int:
         wide = _wide(home / "wide")
         cases = {
             "python -c pass": [sys.executable, "-c", "pass"],
+            # No run that asks a model can be quicker than these imports.
+            'python -c "import langgraph.graph, groq"': [sys.executable, "-c", "import langgraph.graph, groq"],
             "codur --version": [codur, "--version"],
             "codur --help": [codur, "--help"],
             "codur hello": [codur, "hello"],
