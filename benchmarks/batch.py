@@ -1,7 +1,8 @@
 """Measure `codur solve`: how close it comes to the ideal time, what it needs of memory and processor, and 20 kills.
 
     python benchmarks/batch.py [--challenges N] [--jobs N] [--latency MS] [--kills N]
-                               [--only speed,memory,kills,finding] [--check]
+                               [--only speed,memory,kills,finding] [--sizes 50,500,5000]
+                               [--check]
 
 A model on the loopback interface answers each request after `--latency`; each challenge takes one request, for the
 change (a challenge with one source needs no classification). The ideal is calls x latency / jobs, or the processor time
@@ -246,7 +247,7 @@ def _stat(pid: int) -> list[bytes]:
 
 
 def _parent(pid: int) -> int:
-    return int(_stat(pid)[1]) if _stat(pid) else 0
+    return int((_stat(pid) or [b"", b"0"])[1])  # read once: it may end meanwhile
 
 
 def _cpu_s(pid: int) -> float:
@@ -337,10 +338,10 @@ def speed(work: Path, home: Path, number: int, jobs: int, latency_s: float) -> d
     }
 
 
-def memory(work: Path, home: Path, jobs: int) -> dict[str, float]:
+def memory(work: Path, home: Path, jobs: int, sizes: list[int]) -> dict[str, float]:
     figures: dict[str, float] = {}
     with model(0.05) as url:
-        for number in (50, 500):
+        for number in sizes:
             batch = measure(write_challenges(work / f"memory-{number}", number), home, url, jobs)
             print(f"memory: {batch.memory_mib:.0f} MiB at {number} challenges, {batch.wall_s:.0f} s")
             figures[f"memory at {number}, MiB"] = batch.memory_mib
@@ -452,6 +453,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="speed,memory,kills,finding")
+    parser.add_argument("--sizes", default="50,500", help="challenges of the batches whose memory is measured")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
     wanted = options.only.split(",")
@@ -463,7 +465,7 @@ def main() -> int:
         if "speed" in wanted:
             figures |= speed(work, home, options.challenges, options.jobs, options.latency / 1000)
         if "memory" in wanted:
-            figures |= memory(work, home, options.jobs)
+            figures |= memory(work, home, options.jobs, [int(size) for size in options.sizes.split(",")])
         if "finding" in wanted:
             figures |= finding(work, home)
         if "kills" in wanted:
