@@ -1,7 +1,5 @@
 """Progress as data: the engine emits events, `ui` draws them. Nothing here prints."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal
 

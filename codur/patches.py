@@ -1,7 +1,5 @@
 """What an offline repair came to, as it travels, is kept and is shown."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

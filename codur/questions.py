@@ -1,7 +1,5 @@
 """What a run asks its user, what comes back, and what the user says unasked while it works."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from codur.structs import Struct

@@ -6,8 +6,6 @@ time is linear in the text: every search begins with a fixed string, and what fo
 read once (possessive quantifiers).
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

@@ -1,7 +1,5 @@
 """Agents by name: what the settings declare, and which one gets which work."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 

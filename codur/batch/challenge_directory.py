@@ -1,7 +1,5 @@
 """A challenge: a directory with a task and something to check it by."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from codur.errors import UsageError

@@ -1,7 +1,5 @@
 """Finds challenges below directories. Only names are looked at, so that thousands of directories take a moment."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections import Counter

@@ -1,7 +1,5 @@
 """What a batch has to do: each challenge with each agent, as often as asked for."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase

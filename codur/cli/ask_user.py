@@ -1,7 +1,5 @@
 """Asks the user at the terminal: whether to carry out a plan, or for an answer."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What holds for all tasks of a conversation: its command alone shows it, what follows the command changes it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches

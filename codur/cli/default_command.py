@@ -1,7 +1,5 @@
 """A word that is no command is a task: puts `run` in front where no command was given."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from difflib import get_close_matches
 

@@ -1,7 +1,5 @@
 """The user's own editor, on the user's own terminal."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import signal

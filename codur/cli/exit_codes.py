@@ -1,7 +1,5 @@
 """The outermost boundary: whatever a command raises becomes a line, if asked for a JSON object, and an exit code."""
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Callable
 from typing import Literal

@@ -1,7 +1,5 @@
 """Completes what is typed in a conversation: commands after `/`, what they take, files and definitions after `@`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion

@@ -3,8 +3,6 @@
 What a name means here, it means there: a test compares both.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

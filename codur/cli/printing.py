@@ -1,7 +1,5 @@
 """How commands print, and say that a file cannot be used: sanitised, as text or as JSON."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

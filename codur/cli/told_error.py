@@ -1,7 +1,5 @@
 """How an error that ends a command is told: in words, and as the result that JSON was asked for."""
 
-from __future__ import annotations
-
 import sys
 from typing import Literal
 

@@ -11,8 +11,6 @@ entries (profiles, services, agents) and sections merge by key; lists are replac
 What a source needs to be read (`reading.NAME`) is loaded where there is one: most runs have no settings file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any

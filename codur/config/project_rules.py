@@ -6,8 +6,6 @@ content, it may also name the check command. Models, services, keys, agents' ins
 business, accepted or not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal

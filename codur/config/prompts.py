@@ -1,7 +1,5 @@
 """Prompts kept as Markdown files with `{{holes}}`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from codur.config.resources import resource_path

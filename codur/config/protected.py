@@ -1,7 +1,5 @@
 """Names of files and directories that other programs act on, and how names compare."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Collection
 

@@ -3,8 +3,6 @@
 They lie in the folder `config` of a checkout, and in `codur/_config` of an installed wheel.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent.parent

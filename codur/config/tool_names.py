@@ -1,7 +1,5 @@
 """The names of all tools, so that an agent's file can be checked without loading one; a test compares them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 TOOL_NAMES: frozenset[str] = frozenset(

@@ -1,7 +1,5 @@
 """What waits go by: the time, sleep, and the chance that spreads them."""
 
-from __future__ import annotations
-
 import random
 import time
 

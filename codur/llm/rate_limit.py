@@ -1,7 +1,5 @@
 """A rate limit as a service tells it."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from codur.structs import Struct

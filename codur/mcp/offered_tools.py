@@ -1,7 +1,5 @@
 """What servers offer, as it is passed on: bounded, cleaned and named so that no tool of one stands for another's."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Mapping

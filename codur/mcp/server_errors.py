@@ -1,7 +1,5 @@
 """What goes wrong with a server, in a tool's codes."""
 
-from __future__ import annotations
-
 from codur.errors import CodurError, Refused, UsageError
 from codur.types import ToolCode
 

@@ -1,7 +1,5 @@
 """Servers' words made fit to pass on: bounded, and without what a terminal acts on or a reader does not see."""
 
-from __future__ import annotations
-
 import unicodedata
 
 from codur.lazy import regex

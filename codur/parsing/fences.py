@@ -1,7 +1,5 @@
 """Markdown fences and `<think>` parts in model text."""
 
-from __future__ import annotations
-
 import re
 
 from codur.lazy import regex

@@ -4,8 +4,6 @@ Reading is tolerant, completing is not: a value whose brackets or quotes do not 
 returned, because what is missing cannot be known.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import warnings

@@ -1,7 +1,5 @@
 """Values of JSON that may be anything: each reader gives the type that is wanted, or nothing of it."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

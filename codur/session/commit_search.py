@@ -1,7 +1,5 @@
 """Finds the commit that made the check fail: git bisect's way, over copies outside of the repository."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """How the user is asked: by the run, and by tools."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Runs the compiled graph to its end on an event loop of its own, within the run's time."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager

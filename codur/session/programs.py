@@ -1,7 +1,5 @@
 """What a run notices of the programs that it starts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from codur.events import Emit, Note

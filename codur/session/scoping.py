@@ -1,7 +1,5 @@
 """Which files a run may change, and what is told of changes that went beyond."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from codur.checks.challenge_file import read_challenge

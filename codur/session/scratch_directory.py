@@ -1,7 +1,5 @@
 """The temporary directory of a run, and those that killed runs have left behind."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 import time

@@ -1,7 +1,5 @@
 """How a run is stopped from outside: what is raised, and what is done when there is no time to end in good order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 INTERRUPTED, TERMINATED = 130, 143

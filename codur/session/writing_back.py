@@ -1,7 +1,5 @@
 """Writes what was verified in a copy into the directory that was copied, as a run that `codur undo` can undo."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from codur.config.settings import Settings

@@ -1,7 +1,5 @@
 """A log of JSON objects, one a line, each with its checksum; it survives the death of its writer at any point."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -4,8 +4,6 @@ A file is written under a temporary name beside its place, synced, and renamed (
 holds the writer's process id, so that a later start can tell strays of dead processes from files being written.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

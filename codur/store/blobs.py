@@ -1,7 +1,5 @@
 """Contents kept under their SHA-256, each once, for all runs."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """The directory in which Codur remembers its runs: private, made when it is needed."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Advisory file locks (flock(2)); a lock ends with its process, however that ends."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -4,8 +4,6 @@ Contents used lately stay, whoever refers to them: a run that is under way may b
 contents that nothing refers to, or a run's directory under a name that is no run's; the next time takes them away.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

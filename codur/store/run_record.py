@@ -1,7 +1,5 @@
 """What a run's `run.json` holds, and reading it back without trusting it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 

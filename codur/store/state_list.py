@@ -1,7 +1,5 @@
 """A list that several processes read and change: a JSON file, read and written under a lock, replaced in one step."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

@@ -1,7 +1,5 @@
 """Which projects' files the user has accepted, by real path and content."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Mapping

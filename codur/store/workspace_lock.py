@@ -1,7 +1,5 @@
 """One run at a time in a workspace."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

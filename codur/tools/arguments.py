@@ -1,7 +1,5 @@
 """A tool's input class as JSON schema, and a model's arguments as an instance of it."""
 
-from __future__ import annotations
-
 import json
 import types
 from collections.abc import Mapping

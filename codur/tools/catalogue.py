@@ -1,7 +1,5 @@
 """All tools. A new one is a row in its module's `TOOLS`; a new module is a row here."""
 
-from __future__ import annotations
-
 from codur.tools import meta_tools, run_tools, server_tools, web_tools
 from codur.tools.code import edit_tools, find_symbols, lint, python_outline
 from codur.tools.files import apply_patch, data_tools, file_tools, grep, line_tools, list_tools

@@ -14,8 +14,6 @@ Among those that can follow, what uses more of the output and shares more kinds 
 change files those to which more has to be said, since they do less by accident.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence

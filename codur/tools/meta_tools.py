@@ -1,7 +1,5 @@
 """Tools about tools, and the one that asks the user."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from codur.tools.arguments import schema

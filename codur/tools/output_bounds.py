@@ -1,7 +1,5 @@
 """Cutting long texts: so that their beginning and end stay, or their beginning alone."""
 
-from __future__ import annotations
-
 MAX_TEXT = 200_000
 """Longest text that a tool gives back, in characters."""
 MAX_PROBLEM = 1_000

@@ -1,7 +1,5 @@
 """Tools that run the workspace's programs and tests."""
 
-from __future__ import annotations
-
 import glob
 from collections.abc import Iterable, Iterator
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Other names for tools' arguments, as models know them from other programs' tools."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A batch on a terminal: what runs, line by line, below what has finished."""
 
-from __future__ import annotations
-
 import threading
 import time
 

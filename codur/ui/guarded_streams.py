@@ -4,8 +4,6 @@ Warnings, the loggers of libraries and the last words of threads are written to 
 the project in them. `SafeStream` reaches the stream beneath; everybody else is sanitised.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, TextIO, cast
 

@@ -1,7 +1,5 @@
 """Output for programs: one JSON object, a stream of JSON lines, or the bare answer or diff."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any, TextIO

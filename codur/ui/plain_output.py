@@ -1,7 +1,5 @@
 """Plain text without colour, control codes or live lines: for pipes, logs and simple terminals."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TextIO
 

@@ -7,8 +7,6 @@ Zp and the property Default_Ignorable_Code_Point (Unicode 16, DerivedCorePropert
 and Egyptian signs that have a visible form, and without U+FE0E and U+FE0F, which only choose between text and emoji.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NewType
 

@@ -1,7 +1,5 @@
 """Writing to standard output and standard error: encodings that lack a character, and readers that have gone."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -1,7 +1,5 @@
 """Lines of styled parts: the same content for the plain and the rich output, sanitised where it is made."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable
 from typing import Literal

@@ -1,7 +1,5 @@
 """Why a page was not read."""
 
-from __future__ import annotations
-
 from codur.errors import CodurError, Refused
 
 

@@ -1,7 +1,5 @@
 """Texts kept outside the run's state, under their content hash."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

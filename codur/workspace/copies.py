@@ -1,7 +1,5 @@
 """Copying a workspace's files to a directory where candidates can be tried."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

@@ -1,7 +1,5 @@
 """The files of a workspace, in order, without those that nobody means: caches, environments, what git ignores."""
 
-from __future__ import annotations
-
 import errno
 import fnmatch
 import os

@@ -1,7 +1,5 @@
 """Names of files: normal form inside the workspace, and which of them are protected."""
 
-from __future__ import annotations
-
 import os
 import posixpath
 import unicodedata

@@ -1,7 +1,5 @@
 """Whether a directory may be worked on, and whether a path in it may be written."""
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable

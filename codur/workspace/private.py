@@ -1,7 +1,5 @@
 """Files that hold keys and passwords, by their names: shown to no model unasked, and copied nowhere without need."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 

@@ -1,7 +1,5 @@
 """Why a path or file of the workspace cannot be used, with the code that a tool call reports."""
 
-from __future__ import annotations
-
 import errno
 
 from codur.errors import WorkspaceError

@@ -1,7 +1,5 @@
 """Which files are not edited: those that define the check, and those that other programs act on."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable
 from pathlib import Path

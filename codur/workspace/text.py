@@ -4,8 +4,6 @@ A text has `\\n` as its only line end. What the file had (`\\n`, `\\r\\n`, `\\r`
 byte order mark come back when it is encoded over the old bytes.
 """
 
-from __future__ import annotations
-
 import codecs
 from collections import Counter
 from difflib import SequenceMatcher

@@ -1,7 +1,5 @@
 """Files that whoever works through a workspace must not read."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

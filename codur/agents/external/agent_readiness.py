@@ -1,7 +1,5 @@
 """Whether an external agent can run here, and what it gets from the environment."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from codur.agents.external.install import find_program

@@ -1,7 +1,5 @@
 """Where a program is and what it needs to be read to run: its own installation, wherever that is."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator, Mapping

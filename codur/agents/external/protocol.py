@@ -12,8 +12,6 @@ It runs inside Codur's process, with all that the process may do, and is not sto
 over. Only what it leaves in `job.directory` counts, and the check decides what that is worth.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, Protocol

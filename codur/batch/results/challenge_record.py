@@ -1,7 +1,5 @@
 """What is kept of a finished challenge: a line of `results.jsonl`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 

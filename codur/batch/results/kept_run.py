@@ -1,7 +1,5 @@
 """What an attempt at a challenge leaves behind, so that it can be examined: record, trace, attempts, result, log."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Reads the lines of a result file: what is whole and makes sense, and what is wrong with the rest."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

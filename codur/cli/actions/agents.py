@@ -1,7 +1,5 @@
 """What the commands about agents do."""
 
-from __future__ import annotations
-
 import json as json_module
 import os
 import sys

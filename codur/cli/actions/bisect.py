@@ -1,7 +1,5 @@
 """What `codur bisect` does with what it was given."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What `codur commit` and `codur run --commit` do: a commit of what a run changed, told by its task and explanation."""
 
-from __future__ import annotations
-
 import os
 import textwrap
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What `doctor` finds out about the machine, and how it tells it."""
 
-from __future__ import annotations
-
 import json as json_module
 import os
 import platform

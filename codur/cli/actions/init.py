@@ -1,7 +1,5 @@
 """What `codur init` writes: a project's settings file, with what was found said beside what it is found for."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

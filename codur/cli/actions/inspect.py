@@ -1,7 +1,5 @@
 """What the commands that change nothing print."""
 
-from __future__ import annotations
-
 import json as json_module
 import os
 from collections.abc import Mapping

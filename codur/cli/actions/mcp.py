@@ -1,7 +1,5 @@
 """What `codur mcp` asks servers, and prints."""
 
-from __future__ import annotations
-
 import json as json_module
 from collections.abc import Iterator
 from contextlib import contextmanager

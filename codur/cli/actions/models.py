@@ -1,7 +1,5 @@
 """What `codur models` shows: each profile, its model, its key's variable, its price; and who answers, if asked to."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import time

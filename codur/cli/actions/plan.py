@@ -1,7 +1,5 @@
 """What `codur plan` and `codur run --plan-file` do with plans."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from pathlib import Path

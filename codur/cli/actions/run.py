@@ -1,7 +1,5 @@
 """What `codur run` and `codur repair` do with what they were given."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping, Sequence

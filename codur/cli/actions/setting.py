@@ -1,7 +1,5 @@
 """What `codur config set` does: one value in a settings file, checked before it is written."""
 
-from __future__ import annotations
-
 import os
 import stat
 import tempfile

@@ -1,7 +1,5 @@
 """What `codur tools` prints."""
 
-from __future__ import annotations
-
 import difflib
 import json as json_module
 from collections.abc import Iterable, Mapping, Sequence

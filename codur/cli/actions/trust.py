@@ -1,7 +1,5 @@
 """What `trust` shows, asks and keeps."""
 
-from __future__ import annotations
-
 import json as json_module
 import os
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What `undo` and `diff` do."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

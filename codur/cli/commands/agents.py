@@ -1,7 +1,5 @@
 """`codur agents list|show|test|new`: what they take; `actions` does the work."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """`doctor`: says whether programs are contained here, and what else a run needs. `actions` does the work."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

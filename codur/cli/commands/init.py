@@ -1,7 +1,5 @@
 """`codur init`: what it takes; `actions` does the work."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

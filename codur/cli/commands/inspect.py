@@ -4,8 +4,6 @@ Only what they take is declared here; `actions` does the work and is loaded when
 `codur --help` needs none of it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

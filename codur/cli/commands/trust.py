@@ -1,7 +1,5 @@
 """`trust`: accepts the files of a project that tell Codur what to do. `actions` does the work."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """Commands on what a run changed: `undo`, `diff`. `actions` does the work."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

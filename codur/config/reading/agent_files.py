@@ -7,8 +7,6 @@ same name is laid over the shipped one, key by key. The files of the agents that
 Imports PyYAML where there is a file to read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

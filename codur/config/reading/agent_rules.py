@@ -1,7 +1,5 @@
 """What the keys of an agent must be together, beyond the type of each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from codur.config.reading.origin import Problem, did_you_mean, shown

@@ -4,8 +4,6 @@ A kind is an annotation as `msgspec.structs.fields` gives it: a struct (a sectio
 `tuple[X, ...]`, or a leaf: what `msgspec.convert` takes as a whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import cache
 from types import UnionType

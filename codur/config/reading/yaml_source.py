@@ -5,8 +5,6 @@ tags of plain data are read, and a key given twice is an error. Values read as `
 dates stay text and `1e6` is a number. Imports PyYAML; import this module only where there is YAML to read.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

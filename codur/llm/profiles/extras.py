@@ -1,7 +1,5 @@
 """Which SDKs are installed; those of some services are optional parts of Codur's installation."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 
 from codur.llm.request_failure import ServiceFailure

@@ -1,7 +1,5 @@
 """Whether a server of models runs on this machine (Ollama, or one that speaks as it does), and what it has."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

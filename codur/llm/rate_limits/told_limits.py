@@ -5,8 +5,6 @@ Names: `x-ratelimit-{limit,remaining,reset}-{requests,tokens}` (Groq, OpenAI and
 those of the service behind it with a prefix (LiteLLM).
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

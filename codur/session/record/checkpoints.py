@@ -4,8 +4,6 @@ The values are written by `codec` in place of LangGraph's serialiser: a type tha
 executed when it is read, and every text passes the redactor.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -6,8 +6,6 @@ A struct becomes an object whose `$type` names it, a tuple an object with `$tupl
 more. What is neither plain nor known here is an error when it is written, not when it is needed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 

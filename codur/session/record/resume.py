@@ -1,7 +1,5 @@
 """Going on with a run that was cut off: what is needed for it, and putting everything where it was."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

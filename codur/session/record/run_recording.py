@@ -1,7 +1,5 @@
 """What is kept of a run while it goes on: record, trace, steps, result; and the workspace's lock while it lasts."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager

@@ -1,7 +1,5 @@
 """Turns the final state of a run into its result."""
 
-from __future__ import annotations
-
 from codur.errors import CodurError
 from codur.nodes.run_state import RunContext, RunState
 from codur.types import EXIT_CODES, BestAttempt, Outcome, RunResult, Task

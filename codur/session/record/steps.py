@@ -1,7 +1,5 @@
 """The steps of a run, kept as they finish, so that a run that is cut off goes on after its last one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 

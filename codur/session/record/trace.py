@@ -1,7 +1,5 @@
 """What a run tells: every event passes the redactor, is kept in the trace, and goes on to whoever shows it."""
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Moving a piece of Python code to another indentation without changing what it means."""
 
-from __future__ import annotations
-
 import ast
 import io
 import tokenize

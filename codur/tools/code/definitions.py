@@ -1,7 +1,5 @@
 """Functions, classes and methods in source texts, with the lines they take; of Python with their syntax trees."""
 
-from __future__ import annotations
-
 import ast
 import warnings
 from collections.abc import Iterator, Sequence

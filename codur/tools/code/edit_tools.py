@@ -4,8 +4,6 @@ A definition is found by its place in the syntax tree, and only its lines are ex
 refused and the file stays as it was.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any

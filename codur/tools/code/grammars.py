@@ -6,8 +6,6 @@ class that the one around it builds on, `@test` a test by its form, `@constant` 
 `@import` what it imports.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final

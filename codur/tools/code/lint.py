@@ -1,7 +1,5 @@
 """Linting Python with ruff, where it is installed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated, Any

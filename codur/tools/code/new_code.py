@@ -1,7 +1,5 @@
 """Code that a model or a person gives for one definition: unwrapped, checked and indented for its place."""
 
-from __future__ import annotations
-
 import ast
 import re
 

@@ -1,7 +1,5 @@
 """Where code goes in a Python file, and how it is indented there."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 

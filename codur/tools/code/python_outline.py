@@ -1,7 +1,5 @@
 """Tools that answer questions about Python files from their syntax trees."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Iterator, Sequence

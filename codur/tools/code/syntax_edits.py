@@ -4,8 +4,6 @@ The file is read again with the new lines in it: if the grammar understands less
 define what they should, nothing is written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from codur.lazy import regex

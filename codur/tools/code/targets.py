@@ -1,7 +1,5 @@
 """Which definition of a file a name means."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Sequence
 from typing import TypeVar

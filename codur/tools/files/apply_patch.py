@@ -1,7 +1,5 @@
 """The tool that applies a unified diff: all of it or nothing."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from codur.tools.code.definitions import PYTHON_SUFFIXES, parse

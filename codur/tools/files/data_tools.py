@@ -1,7 +1,5 @@
 """The tool that reads JSON, YAML, TOML and INI files: the whole, or the value at a key."""
 
-from __future__ import annotations
-
 import configparser
 import json
 import re

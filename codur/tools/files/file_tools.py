@@ -1,7 +1,5 @@
 """Tools that read and change single files."""
 
-from __future__ import annotations
-
 import difflib
 import io
 from collections import Counter, defaultdict

@@ -4,8 +4,6 @@ Where ripgrep is installed it picks the files that can match, and only those are
 code either way, so that the answers are the same.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,7 +1,5 @@
 """Tools that read several files, and that replace or add lines by their numbers."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from codur.tools.files.data_tools import require_readable

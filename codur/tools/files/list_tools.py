@@ -1,7 +1,5 @@
 """Tools that list files and directories, and find them by name."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from codur.tools.flow.outputs import DirectoryList, FileList, Tree

@@ -1,7 +1,5 @@
 """Unified diffs as data: files, what becomes of each, and its hunks."""
 
-from __future__ import annotations
-
 from codur.lazy import regex
 from codur.structs import Struct
 from codur.tools.tool import ToolError

@@ -4,8 +4,6 @@ Ripgrep gets the files' directories and looks for bytes that every match holds, 
 beside that does no harm, since the lines are matched again.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Set
 from pathlib import Path

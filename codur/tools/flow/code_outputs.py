@@ -1,7 +1,5 @@
 """Kinds of output about code and its history; the others are in `outputs`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from codur.tools.flow.io_kinds import Described, member

@@ -4,8 +4,6 @@ A field of an output class says what kind of value it gives, an argument of an i
 whose suffix fits is also a path of a narrower kind, so that only Python files are offered to tools for Python.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping
 from functools import cache

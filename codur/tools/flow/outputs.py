@@ -4,8 +4,6 @@ A tool declares one of them and fills `ToolResult.data` with it; `Toolbox.call` 
 files are in the result's text and not here. A result that is not `ok` has none, except that of a program that ran.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

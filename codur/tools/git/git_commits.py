@@ -1,7 +1,5 @@
 """The commits of a repository, and their files in a directory elsewhere; nothing in the repository is written."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from codur.structs import replace

@@ -6,8 +6,6 @@ which runs nothing, and each that could start a program or show a file is overri
 last word in git's configuration.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 ENVIRONMENT: tuple[tuple[str, str], ...] = (

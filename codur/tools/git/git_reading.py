@@ -1,7 +1,5 @@
 """Git tools that read; no program that a repository's configuration names is started."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Git tools that change the repository: off until allowed; no hook, filter or signer is started."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """A batch in words: how it goes on, and the table at its end."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from typing import Final, Literal

@@ -1,7 +1,5 @@
 """Unified diffs as styled lines."""
 
-from __future__ import annotations
-
 from codur.lazy import regex
 from codur.ui.styled_lines import Line, Style, count, line
 

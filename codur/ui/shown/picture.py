@@ -1,7 +1,5 @@
 """Draws a directed graph as SVG: nodes in rows by their distance from the start, no service and no network."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 

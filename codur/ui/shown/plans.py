@@ -1,7 +1,5 @@
 """A plan as lines: its steps, and what carrying it out will do."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from codur.questions import PlanEffects, Question

@@ -1,7 +1,5 @@
 """Events in words: the lines that stay, and the one line that says what is going on."""
 
-from __future__ import annotations
-
 import textwrap
 
 from codur.events import (

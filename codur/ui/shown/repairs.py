@@ -1,7 +1,5 @@
 """What an offline search came to: how sure its repair is, and the other repairs that pass."""
 
-from __future__ import annotations
-
 from codur.patches import Distinction, Patch, RepairReport
 from codur.ui.shown.diffs import diff_lines
 from codur.ui.styled_lines import Line, clip, count, line

@@ -1,7 +1,5 @@
 """Runs that are kept, in words: the list of them, and what one of them did."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any

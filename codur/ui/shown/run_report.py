@@ -1,7 +1,5 @@
 """The end of a run: what was achieved, how, and at what cost; or what came instead, and what to do."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from itertools import zip_longest
 

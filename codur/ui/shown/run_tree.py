@@ -1,7 +1,5 @@
 """The trace of a run as a tree: each node that was entered, who decided where it went, and what it did and cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Every function gives text that is ready for `output_formats.show`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from codur.errors import CodurError

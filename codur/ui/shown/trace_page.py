@@ -3,8 +3,6 @@
 Nothing in it runs: steps unfold by themselves, and its content security policy allows its own style and no more.
 """
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256

@@ -1,7 +1,5 @@
 """Verdicts in words. No sentence here says more than the verdict does."""
 
-from __future__ import annotations
-
 from codur.types import Difference, RunResult, Verdict
 from codur.ui.styled_lines import Line, Style, clip, count, line
 

@@ -4,8 +4,6 @@ A file that has other names (hard links) may be read: package managers and git w
 changes the old inode: the new bytes get one of their own under this name, and the other names keep the old bytes.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

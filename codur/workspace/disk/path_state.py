@@ -1,7 +1,5 @@
 """What is at a path at one moment, as far as it can be put back: kind, mode, content by reference."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import stat

@@ -5,8 +5,6 @@ symbolic link between a check and its use cannot lead out (openat(2), "Rationale
 normal and resolved (`paths.real`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -5,8 +5,6 @@ only what has changed. A file changed shortly before it was copied may change ag
 systems are coarse), so it is read again. What may be a secret stays in memory until a program changes it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

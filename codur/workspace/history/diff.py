@@ -1,7 +1,5 @@
 """Unified diffs of file contents, in the form that `git apply` and `patch -p1` read."""
 
-from __future__ import annotations
-
 import base64
 import difflib
 import hashlib

@@ -5,8 +5,6 @@ run dies, each path can be put back: a change that was announced and not confirm
 The lines are those of an `AppendLog`; contents are in a `BlobStore`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal

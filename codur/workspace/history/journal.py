@@ -1,7 +1,5 @@
 """Reading and writing files by key, with memory of what was seen and changed: stale check, diffs and undo."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Iterable, Mapping

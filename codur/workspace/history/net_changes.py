@@ -1,7 +1,5 @@
 """What a sequence of journal entries amounts to, path by path."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """What programs change in a workspace, found by comparing it before and after."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """Puts paths back to what they were, but for those that someone else has changed since."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeGuard
 

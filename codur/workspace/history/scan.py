@@ -1,7 +1,5 @@
 """A look at everything in a workspace that programs may change, by file status alone."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Collection

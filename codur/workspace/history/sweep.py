@@ -1,7 +1,5 @@
 """Removes what a crash left of files being written."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Undoing a run, taking that back, and showing what the run changed: all from its journal."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from codur.structs import Struct, replace

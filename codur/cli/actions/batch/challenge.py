@@ -1,7 +1,5 @@
 """What `codur challenge` does with what it was given."""
 
-from __future__ import annotations
-
 import shlex
 import sys
 from collections.abc import Sequence

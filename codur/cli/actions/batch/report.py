@@ -1,7 +1,5 @@
 """What `codur report` does with what it was given."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from pathlib import Path

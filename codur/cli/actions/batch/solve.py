@@ -1,7 +1,5 @@
 """What `codur solve` does with what it was given."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from datetime import datetime

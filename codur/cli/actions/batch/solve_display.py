@@ -1,7 +1,5 @@
 """What `codur solve` shows: while it goes on, and at its end."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What `codur solve` was asked for, and the words that ask for the rest of it."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """`codur challenge new|check`: what they take; `actions` does the work."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
