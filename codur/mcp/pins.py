@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from codur.errors import StateError
-from codur.store.state_list import DamagedError, StateList
+from codur.store.state_list import StateList
 from codur.structs import Struct, field
 
 PinState = Literal["accepted", "changed", "new"]
@@ -93,7 +93,7 @@ class Pins:
             return self._memory
         try:
             held = self._list.read()
-        except DamagedError as error:  # an empty list would accept anything, so a damaged one accepts nothing
+        except ValueError as error:  # an empty list would accept anything, so a damaged one accepts nothing
             raise StateError(
                 f"the list of accepted MCP tools {self._list.file} is damaged",
                 remedy="Look at each server's tools again with `codur mcp trust NAME`.",

@@ -21,10 +21,6 @@ _MAX_BYTES = 16 * 1024**2
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
-class DamagedError(Exception):
-    """The file does not hold what it should."""
-
-
 class StateList(Generic[T]):
     """The file; it and its directory are made when something is written.
 
@@ -53,7 +49,7 @@ class StateList(Generic[T]):
 
         Raises:
             StateError: it cannot be read, or others may write to it.
-            DamagedError: it does not hold what it should.
+            ValueError: it does not hold what it should.
         """
         with state_errors(self.file):
             try:
@@ -63,12 +59,12 @@ class StateList(Generic[T]):
             with os.fdopen(descriptor, "rb") as stream:
                 self._require_private(os.fstat(descriptor))
                 data = stream.read(_MAX_BYTES + 1)
+        if len(data) > _MAX_BYTES:
+            raise ValueError("too large")
         try:
-            if len(data) > _MAX_BYTES:
-                raise DamagedError
             value: T = convert(json.loads(data), self._kind)
-        except (ValueError, RecursionError) as error:
-            raise DamagedError from error
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
         return value
 
     def write(self, value: T) -> None:

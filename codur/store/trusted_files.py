@@ -8,7 +8,7 @@ from typing import Literal
 
 from codur.errors import StateError
 from codur.store.atomic import set_aside
-from codur.store.state_list import DamagedError, StateList
+from codur.store.state_list import StateList
 from codur.structs import Struct
 
 
@@ -64,7 +64,7 @@ class TrustStore:
         """
         try:
             return self._read()
-        except DamagedError:
+        except ValueError:
             return {}
 
     def accept(self, workspace: Path, files: Mapping[str, bytes], *, when: str) -> Path | None:
@@ -108,7 +108,7 @@ class TrustStore:
     def _read_or_set_aside(self, stamp: str) -> tuple[dict[str, Accepted], Path | None]:
         try:
             return self._read(), None
-        except DamagedError:
+        except ValueError:
             return {}, set_aside(self._file, stamp.replace(":", "-"))
 
     def _read(self) -> dict[str, Accepted]:
