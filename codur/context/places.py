@@ -1,4 +1,4 @@
-"""Places in source files that the output of a failed check names."""
+"""Places in source files that the output of a failed check names, and bodies that are still to be written there."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -19,6 +19,11 @@ failed assertions of C. Java tells the package and the file's name alone."""
 _TEST_ID = regex(r"^(?:FAILED |ERROR )?([\w./-]+?)::(?:(\w+)::)?(\w+)", re.MULTILINE)
 """`tests/test_a.py::TestX::test_y`, or the same as a report has it: `tests.test_a.TestX::test_y`."""
 MAX_PLACES = 40
+_UNFINISHED = regex(
+    r"raise NotImplementedError|^(?:E +)?NotImplementedError"
+    r'|^ *(?:async )?def .*:\n(?: +""".*"""\n)? +(?:pass|\.\.\.)$',
+    re.MULTILINE,
+)
 _HUNK = regex(r"@@ -(\d+)")
 _HUNK_CONTEXT = 3
 
@@ -56,6 +61,11 @@ def places_in(text: str, files: Collection[str]) -> tuple[Place, ...]:
     seen = {(place.path, place.function) for place in ordered}
     ordered += [place for place in tests if (place.path, place.function) not in seen]
     return tuple(dict.fromkeys(ordered))[:MAX_PLACES]
+
+
+def is_unfinished(text: str) -> bool:
+    """Whether a source, or the lines of one that an error shows, has a body that is still to be written."""
+    return _UNFINISHED.search(text) is not None
 
 
 def edited_lines(diff: str) -> str:

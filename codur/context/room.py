@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from codur.config.settings import Profile
 from codur.context.brief import CodingBrief
+from codur.context.places import is_unfinished
 from codur.lazy import regex
 from codur.llm.tokens import estimate_tokens
 from codur.structs import Struct, replace
@@ -20,7 +21,6 @@ _AROUND_EDITS = 1500
 """What a model thinks and says beside its edits, in tokens."""
 _LINE_TOKENS = 12
 _SITUATION_TOKENS = 200
-_STUB = regex(r'raise NotImplementedError|^ *(?:async )?def .*:\n(?: +""".*"""\n)? +(?:pass|\.\.\.)$', re.MULTILINE)
 _CLASS = regex(r"^[ \t]*(?:\w+[ \t]+)*(?:class|struct|interface|trait|impl|enum)\b", re.MULTILINE)
 
 
@@ -93,7 +93,7 @@ def _answer_tokens(brief: CodingBrief, target: str | None, whole_file_lines: int
     most = min(profile.max_completion_tokens, max(usual, profile.request_tokens // 3))
     own = brief.sources.get(target or "", "")
     texts = [own] if own else [text for path, text in brief.sources.items() if path not in brief.read_only]
-    if not texts or brief.missing_files or any(_STUB.search(text) for text in texts):
+    if not texts or brief.missing_files or any(map(is_unfinished, texts)):
         return most
     # A short file may come back whole; of a long one only functions do.
     longest = max((estimate_tokens(text) for text in texts if text.count("\n") <= whole_file_lines), default=0)

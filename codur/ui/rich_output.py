@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from codur.events import Event, NodeEntered
@@ -28,25 +27,16 @@ class RichOutput:
         verbose: also routes, model requests and tools.
         color: whether colours may be used.
         typing: reads what is typed while work goes on.
-        clock: seconds, for the live line.
     """
 
     def __init__(
-        self,
-        stdout: TextIO,
-        stderr: TextIO,
-        *,
-        verbose: bool,
-        color: bool,
-        typing: Typing | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        self, stdout: TextIO, stderr: TextIO, *, verbose: bool, color: bool, typing: Typing | None = None
     ) -> None:
         self._out = SafeStream(stdout)
         self._err = SafeStream(stderr)
         self._color = color
         self._typing = typing
-        self._clock = clock
-        self._start = clock()
+        self._start = time.monotonic()
         self._narrator = Narrator(verbose=verbose, works=self._err.isatty())
         self._status = Status()
         self._screen: Screen | None = None
@@ -102,5 +92,5 @@ class RichOutput:
         return self._screen
 
     def _now(self) -> tuple[Shown, float]:
-        seconds = self._clock() - self._start
+        seconds = time.monotonic() - self._start
         return self._status.text(seconds), seconds

@@ -17,6 +17,7 @@ from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import LlmSettings, Profile, Settings, ToolSettings
 from codur.context.brief import CodingBrief
+from codur.context.places import is_unfinished
 from codur.context.room import share
 from codur.errors import LimitReached
 from codur.events import Event, Note
@@ -175,3 +176,20 @@ def test_a_request_that_was_too_long_is_made_again_in_short(tmp_path: Path) -> N
     assert [event.text for event in events if isinstance(event, Note)] == [
         "groq (m) takes no more than 8,000 tokens; the request was cut."
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "unfinished"),
+    [
+        ("def f(a):\n    raise NotImplementedError\n", True),
+        ('def f(a):\n    """Adds."""\n    ...\n', True),
+        ("async def f(a):\n    pass\n", True),
+        (">       raise NotImplementedError(a)\nE       NotImplementedError: 1\n", True),
+        ("E   NotImplementedError\n", True),
+        ("Traceback (most recent call last):\nNotImplementedError: f\n", True),
+        ("def f(a):\n    return a\n", False),
+        ("try:\n    f()\nexcept NotImplementedError:\n    pass\n", False),
+    ],
+)
+def test_a_body_that_is_still_to_be_written_is_known_in_a_source_and_in_an_error(text: str, unfinished: bool) -> None:
+    assert is_unfinished(text) == unfinished

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from posixpath import basename
 
 from codur.context.file_order import standing
-from codur.context.places import places_in
+from codur.context.places import is_unfinished, places_in
 from codur.planning.patterns.classify import asks_for_more
 from codur.planning.patterns.named_paths import MADE, SOURCE_SUFFIXES, suffix_of
 from codur.planning.patterns.vocabulary import words
@@ -16,7 +16,6 @@ _ON_FILES = frozenset({"code_fix", "refactor"})
 _ON_WORDS = frozenset({"explanation", "search"})
 """What a file's name may stand for something in general in, so that a model may know an answer."""
 _WORD = r"[^\W\d_]+"
-_UNFINISHED = "NotImplementedError"
 
 
 def first_plan(
@@ -66,7 +65,7 @@ def is_settled(
     fails_in = any(place.path in own for place in places_in(before.error, files))
     in_document = any(basename(path) in task.prompt for path in discovery.files if path not in own)
     if (
-        in_document and fails_in and _UNFINISHED in before.error
+        in_document and fails_in and is_unfinished(before.error)
     ):  # "do what TASK.md says": it is shown, and so is the body
         return True
     if not task.check_is_goal and discovery.confidence < _SURE:
