@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test test-ci test-all check tests tests-ci tests-all tests-bare clean-root external-agents real-servers pytest-versions adversarial coverage bench bench-startup bench-repair bench-real-bugs docs lock clean
+.PHONY: help demo test test-ci test-all check tests tests-ci tests-all tests-bare clean-root external-agents real-servers pytest-versions adversarial coverage bench bench-startup bench-repair bench-real-bugs docs release lock clean
 
 help:
 	@echo "make demo    solve the bundled challenges with no key and show the table"
@@ -27,6 +27,7 @@ help:
 	@echo "make bench-repair BENCH=DIR   how many buggy programs of a data set the offline repair mends"
 	@echo "make bench-real-bugs PAIRS=DIR   how many real bugs of real projects it mends"
 	@echo "make docs    build the documentation as pages, in .venv/site"
+	@echo "make release     build wheel and sdist in dist/, with what belongs to them, and install both with each Python at hand"
 	@echo "make lock    renew the lock files (needs uv)"
 
 $(VENV)/.runtime: requirements.lock pyproject.toml
@@ -167,6 +168,29 @@ bench-real-bugs: $(VENV)/.dev
 docs: $(VENV)/.dev requirements-docs.lock
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-docs.lock
 	NO_MKDOCS_2_WARNING=1 PYTHONPATH=$(CURDIR) $(BIN)/mkdocs build --strict --quiet --site-dir $(VENV)/site
+
+# In dist/: wheel and sdist, the same bytes from the same commit; a software bill of materials; the licences of what it needs; checksums.
+# Both are installed with each Python at hand, of those that are supported, and have to mend a program.
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
+RELEASE = $(CURDIR)/$(VENV)/release
+release: export SOURCE_DATE_EPOCH = $(shell git log -1 --format=%ct)
+release:
+	rm -rf dist $(RELEASE) && $(PYTHON) -m venv $(RELEASE)/tools && $(PYTHON) -m venv $(RELEASE)/needs
+	$(RELEASE)/tools/bin/python -m pip install --quiet --require-hashes -r requirements-release.lock
+	$(RELEASE)/tools/bin/hatchling build --directory dist
+	$(RELEASE)/tools/bin/hatchling build --directory $(RELEASE)/again >/dev/null
+	for file in dist/*; do cmp $$file $(RELEASE)/again/$$(basename $$file) || exit 1; done
+	$(RELEASE)/needs/bin/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(RELEASE)/needs/bin/python -m pip uninstall --quiet --yes pip setuptools
+	$(RELEASE)/tools/bin/cyclonedx-py environment $(RELEASE)/needs/bin/python --pyproject pyproject.toml --mc-type application \
+	  --output-reproducible --of JSON -o dist/codur.cdx.json
+	$(RELEASE)/tools/bin/pip-licenses --python $(RELEASE)/needs/bin/python --from mixed --with-system --with-license-file --no-license-path \
+	  --format plain-vertical --output-file dist/LICENSES-of-dependencies.txt
+	for python in $(PYTHONS); do \
+	  $$python -c "" 2>/dev/null || { echo "$$python is not here: not tried"; continue; }; \
+	  for file in dist/*.whl dist/*.tar.gz; do tests/packaging/installs.sh $$python $$file $(RELEASE) || exit 1; done; \
+	done
+	cd dist && sha256sum * >SHA256SUMS
 
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate pyproject.toml -o requirements.lock
