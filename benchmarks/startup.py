@@ -17,12 +17,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROUNDS = 11
 WIDE, FOLDER = 20_000, 100
 """Files of the wide workspace, and of each of its directories."""
 WIDE_CASE, SHOWN_CASE = "the same among 20,000 files", 'codur "fix main.py", until something is shown'
+TURNS = 200
+PROMPT = b"codur>"
+BARE_PROMPT = "from prompt_toolkit import PromptSession; PromptSession().prompt('codur> ')"
 PROGRAM = "def total(n):\n    return sum(range(1, n))\n\n\nfor n in (3, 10, 100):\n    print(n, total(n))\n"
 EXPECTED = "3 6\n10 55\n100 5050\n"
 
@@ -65,12 +70,20 @@ def main() -> int:
                     return 1
             (project / "main.py").write_text(PROGRAM)
             times.setdefault(SHOWN_CASE, []).append(_until_shown([codur, "fix main.py"], project, environ))
+            for name, argv, words in (
+                ("prompt_toolkit alone, to its prompt", [sys.executable, "-c", BARE_PROMPT], PROMPT),
+                ("codur, to its first line", [codur], b"codur"),
+                ("codur, to its prompt", [codur], PROMPT),
+            ):
+                times.setdefault(name, []).append(_until_shown(argv, project, environ, words))
+        memory = _conversation([codur], project, environ)
         shutil.rmtree(project)
     bare = statistics.median(times["python -c pass"])
     print(f"{'command':40} {'median ms':>10} {'x bare':>7}")
     for name, values in times.items():
         median = statistics.median(values)
         print(f"{name:40} {median * 1000:10.0f} {median / bare:7.1f}")
+    print("a conversation, resident MiB after a number of tasks:", ", ".join(f"{at}: {mib:.1f}" for at, mib in memory))
     return 0
 
 
@@ -85,19 +98,47 @@ def _wide(root: Path) -> Path:
     return root
 
 
-def _until_shown(argv: list[str], cwd: Path, environ: dict[str, str]) -> float:
-    """Seconds from the start of a program on a terminal until it shows something; it is ended then."""
+@contextmanager
+def _at_terminal(argv: list[str], cwd: Path, environ: dict[str, str]) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """A program on a terminal, and our end of that; it is ended afterwards."""
     ours, theirs = pty.openpty()
-    started = time.perf_counter()
-    with subprocess.Popen(
-        argv, cwd=cwd, env={**environ, "TERM": "xterm"}, stdin=theirs, stdout=theirs, stderr=theirs
-    ) as process:
+    environ = {**environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
+    with subprocess.Popen(argv, cwd=cwd, env=environ, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
-        os.read(ours, 1)
-        passed = time.perf_counter() - started
-        process.terminate()
-        os.close(ours)
-    return passed
+        try:
+            yield process, ours
+        finally:
+            process.terminate()
+            os.close(ours)
+
+
+def _read_until(terminal: int, words: bytes) -> None:
+    seen = b""
+    while words not in seen:
+        seen += os.read(terminal, 65536)
+
+
+def _until_shown(argv: list[str], cwd: Path, environ: dict[str, str], words: bytes = b"") -> float:
+    """Seconds from the start of a program on a terminal until it shows these words, or anything; it is ended then."""
+    started = time.perf_counter()
+    with _at_terminal(argv, cwd, environ) as (_, terminal):
+        os.read(terminal, 1) if not words else _read_until(terminal, words)
+        return time.perf_counter() - started
+
+
+def _conversation(argv: list[str], cwd: Path, environ: dict[str, str]) -> list[tuple[int, float]]:
+    """What a conversation has in memory after some numbers of tasks, in MiB."""
+    found = []
+    with _at_terminal(argv, cwd, environ) as (process, terminal):
+        _read_until(terminal, PROMPT)
+        for number in range(1, TURNS + 1):
+            os.write(terminal, b"!true\r")
+            _read_until(terminal, b"done")
+            _read_until(terminal, PROMPT)
+            if number in (1, 20, 100, TURNS):
+                pages = int(Path(f"/proc/{process.pid}/statm").read_text().split()[1])
+                found.append((number, pages * os.sysconf("SC_PAGE_SIZE") / 2**20))
+    return found
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
-from codur import __version__
 from codur.cli import actions, machine
 from codur.cli.actions.init import check_found, model_words
 from codur.cli.choices import CHANGES, PERMISSIONS, Choices
@@ -285,9 +284,8 @@ def _history(directory: Path | None, turns: Path | None, redactor: Redactor) -> 
 
 
 def _greeting(directory: Path, settings: Settings, remembered: int) -> str:
-    """Which model is asked and why, what decides, and what to try."""
+    """Which model is asked and why, what decides, and what to try; where it is was said before all this was loaded."""
     lines = [
-        f"codur {__version__} in {directory.absolute()}",
         f"model: {model_words(settings)}",
         f"check: {check_found(directory, settings)}",
     ]

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
-from codur import cli
+from codur import __version__, cli
 from codur.cli.exit_codes import JsonKind, exit_code_of
 from codur.errors import UsageError
 from codur.session.stop import INTERRUPTED, TERMINATED, Stopped, leaving
@@ -63,6 +63,8 @@ def _converse(*, goes_on: bool) -> int:
     if not _at_terminal():
         raise UsageError("a conversation takes a terminal", remedy='Give the task as words: codur "fix main.py"')
     with _stopped_by_signals():
+        # Before what takes most of the start is loaded: Enter is seen to have been taken.
+        cli.printing.tell(f"codur {__version__} in {Path().absolute()}")
         return cli.conversation.Conversation(Path(), run=run, guarded=_guarded, goes_on=goes_on).hold()
 
 

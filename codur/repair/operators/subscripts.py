@@ -31,11 +31,25 @@ def slice_bound(context: Context, node: ast.Slice) -> Iterator[Proposal]:
             continue
         for amount in (1, -1):
             new = shifted(context, bound, amount)
-            if new == "0" and side == "end":  # one step on from -1: up to the end
-                yield context.replace(bound, "", says="should go up to the end", weight=weight)
+            if new == "0":  # one step from -1 or 1: up to the end, or from the start
+                yield _uncut(context, node, bound, weight) or context.replace(
+                    bound, "", says=f"should reach the {side}", weight=weight
+                )
             else:
                 yield context.replace(bound, new, says=f"should be cut at `{new}`", weight=weight)
         yield context.whole(bound, "", f"should reach the {side}", 0.6 * weight)
+
+
+def _uncut(context: Context, node: ast.Slice, bound: ast.expr, weight: float) -> Proposal | None:
+    """`for x in a[1:]` → `for x in a`, where nothing but this bound is cut; a person would not write `a[0:]`."""
+    cut = context.source.parent(node)
+    loop = context.source.parent(cut) if isinstance(cut, ast.Subscript) else None
+    alone = all(part in (None, bound) for part in (node.lower, node.upper, node.step))
+    if not (alone and isinstance(cut, ast.Subscript) and isinstance(loop, ast.For | ast.comprehension)):
+        return None
+    if loop.iter is not cut:
+        return None
+    return context.replace(cut, context.code(cut.value), says="should not be cut", weight=weight)
 
 
 def slice_added(context: Context, node: Value) -> Iterator[Proposal]:
