@@ -75,6 +75,8 @@ class TaskOptions(Options, total=False):
     """Approve of any plan beforehand."""
     plan: Plan
     """Carry out this plan, rather than make one."""
+    stream: bool
+    """Tell answers of models word by word, too."""
     earlier: str
     """What models are told of earlier tasks."""
     ask: Callable[[Question], Answer]
@@ -126,6 +128,7 @@ def _job(prompt: str, workspace: Path | str, options: Mapping[str, Any]) -> Job:
     environ: Mapping[str, str] = given.pop("environ", None) or os.environ
     home = Path(environ.get("HOME", "/"))
     host = replace(host_of(environ, home if home.is_absolute() else Path("/")), consult=given.pop("ask", None))
+    host = replace(host, stream=given.pop("stream", False))
     config, settings = given.pop("config", None), given.pop("settings", {})
     fields = {_TASK_FIELDS.get(name, name): value for name, value in given.items()}
     task = Task(prompt=prompt, workspace=str(Path(workspace).absolute()), **fields)

@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 from typer.exceptions import Exit, TyperException
 
 from codur import __version__
+from codur.cli.commands.acp import acp
 from codur.cli.commands.agents import agents_app
 from codur.cli.commands.batch.challenge import challenge_app
 from codur.cli.commands.batch.report import report
@@ -42,7 +43,7 @@ At a terminal, codur alone begins a conversation."""
 
 _COMMANDS: Final = (
     *(run, route, plan, solve, report, repair, verify, bisect, resume),
-    *(runs, show, diff, undo, commit, init, models, graph, tools, trust, doctor),
+    *(runs, show, diff, undo, commit, init, models, graph, tools, trust, doctor, acp),
 )
 _GROUPS: Final = {
     "agents": (agents_app, "List, show, try and make agents."),

@@ -13,7 +13,7 @@ from codur.cli.default_command import TASK_COMMAND, with_command
 
 COMMANDS: Final = (
     *("run", "route", "plan", "solve", "report", "repair", "verify", "bisect", "resume"),
-    *("runs", "show", "diff", "undo", "commit", "init", "models", "graph", "tools", "trust", "doctor"),
+    *("runs", "show", "diff", "undo", "commit", "init", "models", "graph", "tools", "trust", "doctor", "acp"),
     *("agents", "challenge", "mcp", "config"),
 )
 """All commands; the parser has the same."""

@@ -1,5 +1,6 @@
 """What `codur mcp serve` and `codur acp` do."""
 
+import asyncio
 from pathlib import Path
 
 from codur.cli import machine
@@ -21,6 +22,20 @@ def serve_mcp(directory: Path, http: int | None) -> int:
         mcp_server.over_pipes(offered) if http is None else mcp_server.over_http(offered, http)
     except OSError as error:
         raise UsageError(f"port {http}: {error.strerror}", remedy="Give another port to --http.") from error
+    return 0
+
+
+def serve_acp() -> int:
+    """Serve an editor over standard input and output until it closes them.
+
+    Raises:
+        UsageError: a package is not installed.
+    """
+    try:
+        from codur.cli.serving import acp_agent  # noqa: PLC0415 - lazy: an extra that may not be installed
+    except ImportError as error:
+        raise _missing("acp") from error
+    asyncio.run(acp_agent.serve(machine.host().environ))
     return 0
 
 

@@ -1,0 +1,295 @@
+"""Codur as an agent of the Agent Client Protocol, for editors: a session is a conversation about one directory.
+
+What happens in a run is told as the protocol's updates; what a run asks becomes a request for permission.
+"""
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+from uuid import uuid4
+
+import acp
+from acp.schema import (
+    AgentCapabilities,
+    Implementation,
+    InitializeResponse,
+    NewSessionResponse,
+    PermissionOption,
+    PromptResponse,
+    ResourceContentBlock,
+    TextContentBlock,
+    ToolCallLocation,
+    ToolCallUpdate,
+)
+
+from codur import __version__, api
+from codur.api import Job
+from codur.cli.actions import undo
+from codur.errors import CodurError
+from codur.events import AnswerDelta, CheckRan, Event, FileChanged, StepBegan
+from codur.questions import Answer, Question
+from codur.session.turns import Turn, earlier_text, turn_of
+from codur.store.blobs import BlobStore
+from codur.structs import Struct, field
+from codur.types import RunResult
+from codur.ui.sanitise import sanitise
+from codur.ui.shown.plans import question_lines
+from codur.ui.shown.progress_lines import Narrator
+from codur.ui.shown.run_report import summary_lines
+from codur.ui.styled_lines import joined
+from codur.workspace.disk.path_state import PathState
+from codur.workspace.history.undo_run import run_changes
+
+_MOST_CHARS, _MOST_SESSIONS = 1_000_000, 100
+"""Of a prompt, and of a file that a difference shows; sessions of one editor."""
+_ALLOW = PermissionOption(option_id="approve", name="Carry it out", kind="allow_once")
+_KEEP = PermissionOption(option_id="keep", name="Use it, and keep its file", kind="allow_always")
+_REJECT = PermissionOption(option_id="reject", name="Do not", kind="reject_once")
+
+
+class Session(Struct, frozen=False):
+    """A conversation.
+
+    Attributes:
+        job: the task at work.
+    """
+
+    directory: Path
+    turns: list[Turn] = field(default_factory=list)
+    job: Job | None = None
+
+
+class CodurAgent:
+    """What an editor speaks to.
+
+    Args:
+        environ: the environment of each run.
+    """
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._sessions: dict[str, Session] = {}
+        self._client: Any = None
+        self._jobs: set[Job] = set()
+
+    def on_connect(self, conn: acp.Client) -> None:
+        """Keep the editor, to tell and ask it."""
+        self._client = conn
+
+    async def initialize(self, **_: Any) -> InitializeResponse:
+        """Say who this is; an older version than ours is for the editor to refuse."""
+        return InitializeResponse(
+            protocol_version=acp.PROTOCOL_VERSION,
+            agent_capabilities=AgentCapabilities(),
+            agent_info=Implementation(name="codur", title="Codur", version=__version__),
+        )
+
+    async def new_session(self, cwd: str, **_: Any) -> NewSessionResponse:
+        """Begin a conversation about a directory."""
+        if not (os.path.isabs(cwd) and "\0" not in cwd and os.path.isdir(cwd)):  # noqa: PTH112, PTH117 - a Path refuses NUL
+            raise acp.RequestError.invalid_params({"cwd": "is no directory"})
+        if len(self._sessions) >= _MOST_SESSIONS:
+            raise acp.RequestError.invalid_request({"sessions": f"at most {_MOST_SESSIONS}"})
+        name = uuid4().hex
+        self._sessions[name] = Session(directory=Path(cwd))
+        return NewSessionResponse(session_id=name)
+
+    async def prompt(self, session_id: str, prompt: Sequence[Any], **_: Any) -> PromptResponse:
+        """Carry out a task; it is told of the earlier ones of its session."""
+        session = self._session(session_id)
+        if session.job is not None:
+            raise acp.RequestError.invalid_request({"session": "a task is at work"})
+        words = _words(prompt, session.directory)
+        if not 0 < len(words) <= _MOST_CHARS:
+            raise acp.RequestError.invalid_params({"prompt": f"from 1 to {_MOST_CHARS:,} characters"})
+        loop, telling = asyncio.get_running_loop(), _Telling(self._client, session_id, session.directory)
+
+        def ask(question: Question) -> Answer:
+            return asyncio.run_coroutine_threadsafe(telling.asked(question), loop).result()
+
+        session.job = api.solve(
+            words,
+            session.directory,
+            ask=ask,
+            earlier=earlier_text(session.turns),
+            environ=self._environ,
+            stream=True,
+        )
+        self._jobs.add(session.job)
+        try:
+            result = await telling.told(session.job)
+            self._jobs.discard(session.job)
+        except CodurError as error:
+            await telling.says(f"{error.message}\n{error.remedy}")
+            return PromptResponse(stop_reason="end_turn")
+        finally:
+            session.job = None
+        session.turns.append(turn_of(words, result))
+        return PromptResponse(stop_reason="cancelled" if result.outcome == "interrupted" else "end_turn")
+
+    async def cancel(self, session_id: str, **_: Any) -> None:
+        """End the task of a session in good order."""
+        session = self._sessions.get(session_id)
+        if session is not None and session.job is not None:
+            session.job.cancel()
+
+    async def close(self) -> None:
+        """End all tasks, and wait until their workspaces are put back."""
+        for job in self._jobs:
+            job.cancel()
+        for job in self._jobs:
+            with suppress(CodurError):
+                await job
+
+    def _session(self, name: str) -> Session:
+        if name not in self._sessions:
+            raise acp.RequestError.invalid_params({"sessionId": "there is no such session"})
+        return self._sessions[name]
+
+
+def _words(blocks: Sequence[Any], directory: Path) -> str:
+    """The task: the texts, and the files that are named with them by their paths in the directory."""
+    said = [block.text for block in blocks if isinstance(block, TextContentBlock)]
+    linked = (unquote(urlsplit(block.uri).path) for block in blocks if isinstance(block, ResourceContentBlock))
+    files = [Path(path).relative_to(directory).as_posix() for path in linked if Path(path).is_relative_to(directory)]
+    return " ".join([*said, *files]).strip()
+
+
+class _Telling:
+    """Tells one prompt's run, and asks for it."""
+
+    def __init__(self, client: Any, session: str, directory: Path) -> None:
+        self._client = client
+        self._session = session
+        self._directory = directory
+        self._narrator = Narrator(verbose=False, works=True)
+        self._number = 0
+        self._edits: dict[str, str] = {}
+
+    async def told(self, job: Job) -> RunResult:
+        """The run's result, after all of it was told. If the editor goes, the run ends.
+
+        Raises:
+            CodurError: it could not begin.
+        """
+        try:
+            async for event in job:
+                await self._event(event)
+        except BaseException:  # the editor has gone: nobody sees what the rest would come to
+            job.cancel()
+            raise
+        result = await job
+        await self._changes(result)
+        lines = summary_lines(result, told=self._narrator.told)
+        await self.says("\n\n".join(filter(None, (result.answer.strip(), joined(lines)))))
+        return result
+
+    async def says(self, text: str) -> None:
+        """Tell as the agent's own words."""
+        await self._update(acp.update_agent_message_text(sanitise(text)))
+
+    async def asked(self, question: Question) -> Answer:
+        """What the user permits; a question in words ends the run, and is answered by the next prompt."""
+        if question.kind == "question":
+            return Answer(decision="nobody")
+        allowed = [] if question.text else [_ALLOW, *([_KEEP] if question.kind == "test" else [])]
+        text = joined(question_lines(question))
+        call = ToolCallUpdate(
+            tool_call_id=self._name(),
+            title="Must this test pass?" if question.kind == "test" else "Carry out this plan?",
+            status="pending",
+            content=[acp.tool_content(acp.text_block(text))],
+        )
+        reply = await self._client.request_permission(
+            session_id=self._session, tool_call=call, options=[*allowed, _REJECT]
+        )
+        chosen = getattr(reply.outcome, "option_id", "")
+        if chosen in {option.option_id for option in allowed}:
+            return Answer(decision="approve", keep=chosen == "keep")
+        return Answer(decision="reject" if chosen else "nobody")
+
+    async def _event(self, event: Event) -> None:
+        match event:
+            case AnswerDelta():
+                await self._update(acp.update_agent_thought_text(sanitise(event.text)))
+            case CheckRan():
+                text = "\n".join(line.text for line in self._narrator.lines(event))
+                content = [acp.tool_content(acp.text_block(text))]
+                start = acp.start_tool_call(
+                    self._name(),
+                    sanitise(f"check: {event.verdict.check}"),
+                    kind="execute",
+                    status="completed" if event.verdict.passed else "failed",
+                    content=content,
+                )
+                await self._update(start)
+            case FileChanged():
+                await self._edit(event.path)
+            case StepBegan():
+                await self._update(acp.update_plan(_entries(event)))
+            case _:
+                for line in self._narrator.lines(event):
+                    await self._update(acp.update_agent_thought_text(f"{line.text}\n"))
+
+    async def _edit(self, path: str) -> None:
+        if path not in self._edits:
+            self._edits[path] = self._name()
+            where = [ToolCallLocation(path=str(self._directory / path))]
+            title = sanitise(f"edit {path}")
+            start = acp.start_tool_call(self._edits[path], title, kind="edit", status="in_progress", locations=where)
+            await self._update(start)
+
+    async def _changes(self, result: RunResult) -> None:
+        """What stays changed, file by file; what does not was put back."""
+        differences = _differences(result) if result.changed_files and result.run_id else {}
+        for path in differences:
+            await self._edit(path)
+        for path, name in self._edits.items():
+            if path not in differences:
+                await self._update(acp.update_tool_call(name, status="failed"))
+                continue
+            old, new = differences[path]
+            shown = acp.tool_diff_content(str(self._directory / path), new, old)
+            await self._update(acp.update_tool_call(name, status="completed", content=[shown]))
+
+    async def _update(self, update: Any) -> None:
+        await self._client.session_update(session_id=self._session, update=update)
+
+    def _name(self) -> str:
+        self._number += 1
+        return f"{self._session[:8]}-{uuid4().hex[:8]}-{self._number}"
+
+
+def _entries(event: StepBegan) -> list[Any]:
+    """The steps of a plan, each with where it stands."""
+    ahead = len(event.steps) - event.number
+    standing: list[Any] = ["completed"] * (event.number - 1) + ["in_progress"] + ["pending"] * ahead
+    return [acp.plan_entry(sanitise(step), status=at) for step, at in zip(event.steps, standing, strict=True)]
+
+
+def _differences(result: RunResult) -> dict[str, tuple[str | None, str]]:
+    """Old and new texts of what a run changed, by path."""
+    state = undo.kept_state()
+    journal = undo.journal_of(undo.changed_run(result.run_id, Path(result.workspace)), state)
+    blobs = BlobStore(state.blobs)
+    changes = [change for change in run_changes(journal) if change.path in result.changed_files]
+    return {change.path: (_text(change.before, blobs), _text(change.after, blobs) or "") for change in changes}
+
+
+def _text(state: PathState | None, blobs: BlobStore) -> str | None:
+    if state is None or not state.content:
+        return None
+    return blobs.get(state.content)[:_MOST_CHARS].decode("utf-8", "replace")
+
+
+async def serve(environ: Mapping[str, str]) -> None:
+    """Speak over standard input and output until the editor closes them."""
+    agent = CodurAgent(environ)
+    try:
+        await acp.run_agent(agent)  # type: ignore[arg-type]  # of the protocol's methods those that there are
+    finally:
+        await agent.close()

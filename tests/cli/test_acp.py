@@ -1,0 +1,165 @@
+"""`codur acp`, driven by the protocol's own client over real pipes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import acp
+import pytest
+from acp.schema import AllowedOutcome, DeniedOutcome, RequestPermissionResponse
+
+from tests.cli.kit import ROOT, codur, environment
+from tests.runs.kit import REPAIRABLE, contents, fill
+
+SLOW = {"main.py": "import time\nopen('began', 'w').close()\ntime.sleep(60)\n", "expected.txt": "1\n"}
+
+
+@dataclass
+class Editor:
+    """What an editor sees, and how it answers."""
+
+    answer: str = "approve"
+    updates: list[Any] = field(default_factory=list)
+    asked: list[Any] = field(default_factory=list)
+
+    def on_connect(self, conn: Any) -> None:
+        """Nothing is kept."""
+
+    async def session_update(self, session_id: str, update: Any, **_: Any) -> None:
+        self.updates.append(update)
+
+    async def request_permission(
+        self, session_id: str, tool_call: Any, options: list[Any], **_: Any
+    ) -> RequestPermissionResponse:
+        self.asked.append((tool_call, [option.option_id for option in options]))
+        if not self.answer:
+            return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
+        return RequestPermissionResponse(outcome=AllowedOutcome(outcome="selected", option_id=self.answer))
+
+    @property
+    def said(self) -> str:
+        return "".join(update.content.text for update in self.updates if update.session_update == "agent_message_chunk")
+
+    def of(self, kind: str) -> list[Any]:
+        return [update for update in self.updates if update.session_update == kind]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return fill(tmp_path / "project", {**REPAIRABLE, "notes.txt": "milk\n"})
+
+
+@asynccontextmanager
+async def editing(editor: Editor, project: Path) -> AsyncIterator[tuple[Any, str, Any]]:
+    """The connection, a session's id, and the process."""
+    own = {**environment(project.parent / "home"), "PYTHONPATH": str(ROOT)}
+    started = acp.spawn_agent_process(editor, sys.executable, "-m", "codur", "acp", env=own)  # type: ignore[arg-type]
+    async with started as (connection, process):
+        hello = await connection.initialize(protocol_version=0)
+        assert (hello.protocol_version, hello.agent_info.name) == (acp.PROTOCOL_VERSION, "codur")  # type: ignore[union-attr]
+        session = await connection.new_session(cwd=str(project), mcp_servers=[])
+        yield connection, session.session_id, process
+
+
+async def says(connection: Any, session: str, *words: str) -> str:
+    answer = await connection.prompt(session_id=session, prompt=[acp.text_block(text) for text in words])
+    return str(answer.stop_reason)
+
+
+def test_a_fix_with_its_check_and_its_difference(project: Path) -> None:
+    editor = Editor()
+
+    async def talk() -> None:
+        async with editing(editor, project) as (connection, session, _):
+            link = acp.resource_link_block("main.py", (project / "main.py").as_uri())
+            reply = await connection.prompt(session_id=session, prompt=[acp.text_block("fix"), link])
+            assert reply.stop_reason == "end_turn"
+
+    asyncio.run(talk())
+    checks = [(update.title, update.status) for update in editor.of("tool_call") if update.kind == "execute"]
+    assert checks == [("check: python main.py", "failed"), ("check: python main.py", "completed")]
+    (edit,) = [update for update in editor.of("tool_call") if update.kind == "edit"]
+    assert [place.path for place in edit.locations] == [str(project / "main.py")]
+    ((difference,),) = [update.content for update in editor.of("tool_call_update")]
+    assert (difference.old_text, difference.new_text) == (REPAIRABLE["main.py"], contents(project)["main.py"])
+    assert "solved" in editor.said
+
+
+@pytest.mark.parametrize(("answer", "stays"), [("approve", False), ("reject", True), ("", True)])
+def test_what_a_plan_does_is_asked_for(project: Path, answer: str, stays: bool) -> None:
+    editor = Editor(answer=answer)
+
+    async def talk() -> None:
+        async with editing(editor, project) as (connection, session, _):
+            assert await says(connection, session, "rm notes.txt") == "end_turn"
+
+    asyncio.run(talk())
+    ((call, options),) = editor.asked
+    assert options == ["approve", "reject"]
+    assert "notes.txt" in call.content[0].content.text
+    assert (project / "notes.txt").exists() == stays
+
+
+def test_cancelled(tmp_path: Path) -> None:
+    project, editor = fill(tmp_path / "project", SLOW), Editor()
+
+    async def talk() -> None:
+        async with editing(editor, project) as (connection, session, _):
+            waiting = asyncio.ensure_future(says(connection, session, "fix main.py"))
+            while not (project / "began").exists():
+                await asyncio.sleep(0.02)
+            with pytest.raises(acp.RequestError):
+                await says(connection, session, "fix main.py")
+            await connection.cancel(session_id=session)
+            assert await waiting == "cancelled"
+
+    asyncio.run(talk())
+
+
+def test_an_editor_that_dies_in_the_middle(tmp_path: Path) -> None:
+    project = fill(tmp_path / "project", SLOW)
+
+    async def talk() -> None:
+        async with editing(Editor(), project) as (connection, session, process):
+            waiting = asyncio.ensure_future(says(connection, session, "fix main.py"))
+            while not (project / "began").exists():
+                await asyncio.sleep(0.02)
+            process.stdin.close()
+            assert await asyncio.wait_for(process.wait(), 60) == 0
+            waiting.cancel()
+            await asyncio.wait([waiting])
+
+    asyncio.run(talk())
+    kept = json.loads(codur("runs", "--json", cwd=project, home=tmp_path / "home").out)
+    assert [run["status"] for run in kept] == ["interrupted"]
+    assert contents(project)["main.py"] == SLOW["main.py"]
+
+
+def test_what_is_refused(project: Path) -> None:
+    async def talk() -> None:
+        async with editing(Editor(), project) as (connection, session, _):
+            for words in ("", "x" * 10_000_000):
+                with pytest.raises(acp.RequestError, match="Invalid params"):
+                    await says(connection, session, words)
+            with pytest.raises(acp.RequestError, match="Invalid params"):
+                await says(connection, "no session", "fix main.py")
+            for place in ("relative", str(project / "main.py"), "/nowhere"):
+                with pytest.raises(acp.RequestError, match="Invalid params"):
+                    await connection.new_session(cwd=place, mcp_servers=[])
+
+    asyncio.run(talk())
+
+
+def test_the_extra_is_not_installed(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "hidden" / "acp").mkdir(parents=True)
+    (tmp_path / "hidden" / "acp" / "__init__.py").write_text("raise ImportError('not here')\n")
+    ran = codur("acp", cwd=project, home=tmp_path / "home", PYTHONPATH=str(tmp_path / "hidden"))
+    assert ran.code == 2
+    assert 'pip install "codur[acp]"' in ran.err
