@@ -18,6 +18,7 @@ from codur.store.run_records import RunStore
 from codur.store.trusted_files import TrustStore
 from codur.structs import Struct
 from codur.ui.output_formats import Output, OutputKind, choose_kind, make_output
+from codur.ui.stream import Appearance
 
 if TYPE_CHECKING:
     from codur.cli.typed_line import TypedLine
@@ -141,9 +142,8 @@ class Showing(Struct):
 
     def output(self) -> Output:
         """Where events and the result go."""
-        return make_output(
-            self.kind, stdout=sys.stdout, stderr=sys.stderr, verbose=self.verbose, color=True, typing=self.typed
-        )
+        appearance = Appearance(verbose=self.verbose, color=True, typing=self.typed)
+        return make_output(self.kind, appearance, stdout=sys.stdout, stderr=sys.stderr)
 
     def shows_words(self) -> bool:
         """Whether answers are shown while they come."""

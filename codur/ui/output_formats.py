@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, Protocol, TextIO
+from typing import Literal, Protocol, TextIO
 
 from codur.events import Event
 from codur.types import RunResult
@@ -11,10 +11,7 @@ from codur.ui.json_output import JsonOutput, JsonStreamOutput, RawOutput
 from codur.ui.plain_output import PlainOutput
 from codur.ui.rich_output import RichOutput
 from codur.ui.sanitise import Shown
-from codur.ui.stream import SafeStream
-
-if TYPE_CHECKING:
-    from codur.ui.screen import Typing
+from codur.ui.stream import Appearance, SafeStream
 
 OutputKind = Literal["rich", "plain", "json", "json_stream", "raw"]
 
@@ -49,30 +46,26 @@ def choose_kind(
     return "rich" if stdout_is_tty and not simple and not in_ci else "plain"
 
 
-def make_output(
-    kind: OutputKind, *, stdout: TextIO, stderr: TextIO, verbose: bool, color: bool, typing: Typing | None = None
-) -> Output:
+def make_output(kind: OutputKind, appearance: Appearance, *, stdout: TextIO, stderr: TextIO) -> Output:
     """Give the output of that kind.
 
     Args:
         kind: see `choose_kind`.
         stdout: gets the answer and the diff, or the JSON.
         stderr: gets the progress and the summary.
-        verbose: also routes, model requests and tools.
-        color: whether `rich` may use colours, on those of the two streams that are terminals.
-        typing: what `rich` shows of what is typed while work goes on.
+        appearance: how much is shown.
     """
     match kind:
         case "rich":
-            return RichOutput(stdout, stderr, verbose=verbose, color=color, typing=typing)
+            return RichOutput(stdout, stderr, appearance)
         case "plain":
-            return PlainOutput(stdout, stderr, verbose=verbose)
+            return PlainOutput(stdout, stderr, verbose=appearance.verbose)
         case "json":
-            return JsonOutput(stdout, stderr, verbose=verbose)
+            return JsonOutput(stdout, stderr, verbose=appearance.verbose)
         case "json_stream":
-            return JsonStreamOutput(stdout, stderr, verbose=verbose)
+            return JsonStreamOutput(stdout, stderr, verbose=appearance.verbose)
         case "raw":
-            return RawOutput(stdout, stderr, verbose=verbose)
+            return RawOutput(stdout, stderr, verbose=appearance.verbose)
 
 
 def show(text: Shown, stream: TextIO) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, TextIO
 
+from codur import ui
 from codur.events import Event, NodeEntered
 from codur.types import RunResult
 from codur.ui.plain_output import put_folded, put_lines
@@ -12,11 +13,11 @@ from codur.ui.sanitise import Shown
 from codur.ui.shown.diffs import TERMINAL_LIMIT, diff_lines
 from codur.ui.shown.progress_lines import QUICK_NODES, Narrator, Status
 from codur.ui.shown.run_report import answers_only, body_lines, is_prose, only_shows_repairs, summary_lines
-from codur.ui.stream import SafeStream
+from codur.ui.stream import Appearance, SafeStream
 from codur.ui.styled_lines import block, line
 
 if TYPE_CHECKING:
-    from codur.ui.screen import Screen, Typing
+    from codur.ui.screen import Screen
 
 
 class RichOutput:
@@ -24,20 +25,15 @@ class RichOutput:
 
     Args:
         stdout, stderr: the streams; colours and the live line appear only where they are terminals.
-        verbose: also routes, model requests and tools.
-        color: whether colours may be used.
-        typing: reads what is typed while work goes on.
+        appearance: how much is shown.
     """
 
-    def __init__(
-        self, stdout: TextIO, stderr: TextIO, *, verbose: bool, color: bool, typing: Typing | None = None
-    ) -> None:
+    def __init__(self, stdout: TextIO, stderr: TextIO, appearance: Appearance) -> None:
         self._out = SafeStream(stdout)
         self._err = SafeStream(stderr)
-        self._color = color
-        self._typing = typing
+        self._appearance = appearance
         self._start = time.monotonic()
-        self._narrator = Narrator(verbose=verbose, works=self._err.isatty())
+        self._narrator = Narrator(verbose=appearance.verbose, works=self._err.isatty())
         self._status = Status()
         self._screen: Screen | None = None
 
@@ -66,7 +62,7 @@ class RichOutput:
 
     def _show_body(self, result: RunResult, screen: Screen) -> None:
         """The answer as what its Markdown means, and the diff in colours; as they are where nobody looks at them."""
-        if not self._color or not self._out.isatty() or only_shows_repairs(result):
+        if not self._appearance.color or not self._out.isatty() or only_shows_repairs(result):
             screen.write(body_lines(result, limit=TERMINAL_LIMIT))
             return
         if is_prose(result):
@@ -83,11 +79,9 @@ class RichOutput:
             self._screen.stop()
 
     def _opened(self) -> Screen:
-        from codur.ui.screen import Screen  # noqa: PLC0415 - lazy: rich costs more than an instant answer
-
         if self._screen is None:
-            self._screen = Screen(
-                self._out, self._err, color=self._color, status=self._now, above=self._status.above, typing=self._typing
+            self._screen = ui.screen.Screen(
+                self._out, self._err, self._appearance, status=self._now, above=self._status.above
             )
         return self._screen
 

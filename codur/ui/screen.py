@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Sequence
-from typing import IO, Protocol, cast
+from typing import IO, cast
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from codur import ui
 from codur.ui.sanitise import Shown, sanitise
-from codur.ui.stream import SafeStream
+from codur.ui.stream import Appearance, SafeStream
 from codur.ui.styled_lines import Line, Style, folded, folds
 
 _STYLES: dict[Style, str] = {
@@ -67,42 +68,30 @@ def live_on(console: Console, content: Callable[[], RenderableType], *, per_seco
     return live
 
 
-class Typing(Protocol):
-    """What is typed while the live line is there."""
-
-    def rows(self) -> Sequence[str]: ...
-
-    def start(self) -> None: ...
-
-    def stop(self) -> None: ...
-
-
 class Screen:
     """Lines on two streams, and a live line below them while work goes on.
 
     Args:
         out, err: the streams; colours and the live line appear only on terminals.
-        color: whether colours may be used.
+        appearance: how much they show.
         status: gives the live line's text, and the seconds since the start.
         above: gives the lines above it, for the columns it is given.
-        typing: reads what is typed meanwhile, which is shown below it.
     """
 
     def __init__(
         self,
         out: SafeStream,
         err: SafeStream,
+        appearance: Appearance,
         *,
-        color: bool,
         status: Callable[[], tuple[Shown, float]],
         above: Callable[[int], Sequence[Line]],
-        typing: Typing | None = None,
     ) -> None:
-        self._out = console_for(out, color=color and out.isatty(), terminal=out.isatty())
-        self._err = console_for(err, color=color and err.isatty(), terminal=err.isatty())
+        self._out = console_for(out, color=appearance.color and out.isatty(), terminal=out.isatty())
+        self._err = console_for(err, color=appearance.color and err.isatty(), terminal=err.isatty())
         self._status = status
         self._above = above
-        self._typing = typing
+        self._typing = appearance.typing
         self._stream = err
         self._frames = _FRAMES if self._err.encoding.startswith("utf") else _ASCII_FRAMES
         self._live: Live | None = None
@@ -134,15 +123,11 @@ class Screen:
 
     def write_answer(self, text: str) -> None:
         """Write an answer in Markdown on `out`, as what it means."""
-        from codur.ui.formatted_text import print_markdown  # noqa: PLC0415 - lazy: parsers and grammars, for the end only
-
-        print_markdown(text, self._out)
+        ui.formatted_text.print_markdown(text, self._out)
 
     def write_diff(self, lines: Sequence[Line]) -> None:
         """Write the lines of a diff on `out`, in the colours of its language."""
-        from codur.ui.formatted_text import diff_texts  # noqa: PLC0415 - lazy: as above
-
-        for text in diff_texts(lines, [text_of(item) for item in lines]):
+        for text in ui.formatted_text.diff_texts(lines, [text_of(item) for item in lines]):
             self._out.print(text)
 
     def _live_text(self) -> Group:

@@ -1,10 +1,12 @@
-"""Writing to standard output and standard error: encodings that lack a character, and readers that have gone."""
+"""Writing to standard output and standard error: how much, encodings that lack a character, readers that have gone."""
 
 import errno
 import io
 import os
-from typing import TextIO
+from collections.abc import Sequence
+from typing import Protocol, TextIO
 
+from codur.structs import Struct
 from codur.ui.guarded_streams import beneath
 from codur.ui.sanitise import Shown
 
@@ -36,6 +38,30 @@ def fit(text: str, encoding: str) -> str:
     except UnicodeEncodeError:
         return text.translate(_ASCII).encode(encoding, "backslashreplace").decode(encoding)
     return text
+
+
+class Typing(Protocol):
+    """What is typed while the live line is there."""
+
+    def rows(self) -> Sequence[str]: ...
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+class Appearance(Struct):
+    """How much is shown.
+
+    Attributes:
+        verbose: also routes, model requests and tools.
+        color: colours may be used, on streams that are terminals.
+        typing: reads what is typed while work goes on; it is shown below the live line.
+    """
+
+    verbose: bool = False
+    color: bool = False
+    typing: Typing | None = None
 
 
 class SafeStream:

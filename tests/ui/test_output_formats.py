@@ -17,6 +17,7 @@ from codur.structs import replace
 from codur.types import Attempt, RunResult, Verdict
 from codur.ui.output_formats import OutputKind, choose_kind, make_output, show
 from codur.ui.sanitise import sanitise
+from codur.ui.stream import Appearance
 from tests.ui.samples import ANSWER, DIFF, DONE, EVENTS, FAILED, RED, Terminal, play
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +67,7 @@ def shown(
     stdout: io.StringIO | None = None,
 ) -> tuple[str, str]:
     out, err = stdout or io.StringIO(), io.StringIO()
-    play(make_output(kind, stdout=out, stderr=err, verbose=verbose, color=True), events, result)
+    play(make_output(kind, Appearance(verbose=verbose, color=True), stdout=out, stderr=err), events, result)
     return out.getvalue(), err.getvalue()
 
 
@@ -293,7 +294,7 @@ def test_foreign_text_is_sanitised_everywhere(kind: OutputKind, terminal: bool) 
         notes=(HOSTILE,),
     )
     out, err = (Terminal(), Terminal()) if terminal else (io.StringIO(), io.StringIO())
-    output = make_output(kind, stdout=out, stderr=err, verbose=True, color=False)
+    output = make_output(kind, Appearance(verbose=True), stdout=out, stderr=err)
     events = [_with(event, HOSTILE) for event in EVENTS if event.kind != "node_entered"]
     play(output, [*events, RunFinished(result=result)], result)
     text = out.getvalue() + err.getvalue()
@@ -339,9 +340,10 @@ IMPORTS = """
 import io, sys
 from codur.types import RunResult
 from codur.ui.output_formats import make_output
+from codur.ui.stream import Appearance
 from codur.ui.shown import tables
 from codur.events import NodeEntered
-out = make_output(sys.argv[1], stdout=io.StringIO(), stderr=io.StringIO(), verbose=True, color=True)
+out = make_output(sys.argv[1], Appearance(verbose=True, color=True), stdout=io.StringIO(), stderr=io.StringIO())
 out.event(NodeEntered(node="pattern_plan"))
 out.result(RunResult(outcome="done", exit_code=0, answer="a", diff=sys.argv[2]))
 tables.agents_table([tables.AgentRow(name="a", type="llm", profile="p")])

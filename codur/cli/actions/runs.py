@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory
 from codur.structs import replace
 from codur.ui.output_formats import show
-from codur.ui.shown.run_list import run_text, runs_table
+from codur.ui.shown.run_list import KeptRun, run_text, runs_table
 from codur.ui.stream import SafeStream
 
 
@@ -67,26 +67,13 @@ def show_run(wanted: str | None, directory: Path, *, prompts: bool, verbose: boo
     Raises:
         UsageError: there is no such run, or its record cannot be used.
     """
-    run = _of_batch(wanted, directory) or machine.kept_runs().find(wanted, workspace=_real(directory))
-    record, result, undone = run.record(), run.result(), undone_since(run)
     problems: list[str] = []
-    trace = run.trace.read(on_damage=problems.append)
+    run = _kept(wanted, directory, problems.append)
     if json:
-        trace = [event for event in trace if prompts or event.get("event") != "model_prompted"]
-        say_json({"record": to_builtins(record), "undone": undone, "trace": trace, "result": result})
+        trace = [event for event in run.trace if prompts or event.get("event") != "model_prompted"]
+        say_json({"record": to_builtins(run.record), "undone": run.undone, "trace": trace, "result": run.result})
     else:
-        show(
-            run_text(
-                record,
-                trace,
-                result,
-                undone=undone,
-                prompts=prompts,
-                verbose=verbose,
-                width=SafeStream(sys.stdout).columns,
-            ),
-            sys.stdout,
-        )
+        show(run_text(run, prompts=prompts, verbose=verbose, width=SafeStream(sys.stdout).columns), sys.stdout)
     for problem in problems:
         warn(problem)
 
@@ -97,17 +84,21 @@ def write_page(wanted: str | None, directory: Path, file: Path | None) -> None:
     Raises:
         UsageError: there is no such run, its record cannot be used, or the page cannot be written.
     """
-    run = _of_batch(wanted, directory) or machine.kept_runs().find(wanted, workspace=_real(directory))
-    record, result, undone = run.record(), run.result(), undone_since(run)
-    trace = run.trace.read(on_damage=warn)
+    run = _kept(wanted, directory, warn)
     edges: dict[str, Sequence[str]] = {"start": (START_NODE,)}
     edges |= {str(name): targets for name, targets in ROUTES.items()}
-    path = file if file is not None else Path(f"codur-{record.id}.html")
+    path = file if file is not None else Path(f"codur-{run.record.id}.html")
     try:
-        path.write_text(ui.trace_page(record, trace, result, undone=undone, edges=edges), encoding="utf-8")
+        path.write_text(ui.trace_page(run, edges), encoding="utf-8")
     except OSError as error:
         raise unwritable(path, error, "Name a file in a directory that exists and may be written.") from error
     say(str(path))
+
+
+def _kept(wanted: str | None, directory: Path, on_damage: Callable[[str], None]) -> KeptRun:
+    run = _of_batch(wanted, directory) or machine.kept_runs().find(wanted, workspace=_real(directory))
+    trace = run.trace.read(on_damage=on_damage)
+    return KeptRun(record=run.record(), trace=trace, result=run.result(), undone=undone_since(run))
 
 
 def _of_batch(wanted: str | None, directory: Path) -> RunDirectory | None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from codur.store.run_record import RunRecord
-from codur.structs import convert
+from codur.structs import Struct, convert
 from codur.types import RunResult
 from codur.ui.sanitise import Shown
 from codur.ui.shown.diffs import diff_lines
@@ -71,30 +71,33 @@ def runs_table(
     return table(columns, cells, (), color=width > 0, width=width)
 
 
-def run_text(
-    record: RunRecord,
-    trace: Sequence[Mapping[str, Any]],
-    result: Mapping[str, Any] | None,
-    *,
-    undone: Undone = "",
-    prompts: bool = False,
-    verbose: bool = False,
-    width: int | None = None,
-) -> Shown:
+class KeptRun(Struct):
+    """A run as it was kept.
+
+    Attributes:
+        trace: its events.
+        result: its whole result as plain JSON; None if it never came to one.
+        undone: how much of what it changed was undone since.
+    """
+
+    record: RunRecord
+    trace: Sequence[Mapping[str, Any]]
+    result: Mapping[str, Any] | None
+    undone: Undone = ""
+
+
+def run_text(run: KeptRun, *, prompts: bool = False, verbose: bool = False, width: int | None = None) -> Shown:
     """Give what a run did, from its start to its result.
 
     Args:
-        record: the run.
-        trace: its events as they were kept.
-        result: its whole result as plain JSON; None if it never came to one.
-        undone: how much of what it changed was undone since.
         prompts: also the requests to models, as they were sent.
         verbose: also who decided where each node went, and why.
         width: of the terminal, in columns; None if it is none.
     """
-    lines = [*run_head(record, undone), line("")]
+    record, result = run.record, run.result
+    lines = [*run_head(record, run.undone), line("")]
     narrator = Narrator(verbose=True)
-    lines += tree_lines(traced_nodes(trace), narrator, prompts=prompts, reasons=verbose)
+    lines += tree_lines(traced_nodes(run.trace), narrator, prompts=prompts, reasons=verbose)
     if result is not None:
         ended = result_of(result)
         tried = _attempts(ended) if ended.outcome != "done" else []

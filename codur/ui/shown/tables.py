@@ -5,6 +5,7 @@ Every function gives text that is ready for `output_formats.show`.
 
 from collections.abc import Sequence
 
+from codur import ui
 from codur.errors import CodurError
 from codur.structs import Struct
 from codur.types import RouteStep
@@ -81,9 +82,7 @@ def table(
     if color and width < _least_width(header, rows):
         return _stacked(header, rows, footer, width)
     if color:
-        from codur.ui.screen import render_table  # noqa: PLC0415 - lazy: plain tables need no rich
-
-        return render_table(header, rows, footer, width=width)
+        return ui.screen.render_table(header, rows, footer, width=width)
     body = [header, *rows, *([footer] if footer else [])]
     widths = [max(cells(row[index].text) for row in body) for index in range(len(columns))]
     rule = line("  ".join("-" * size for size in widths))

@@ -12,18 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from codur.events import CheckRan, Event, FileChanged, ModelAnswered, ModelPrompted
-from codur.store.run_record import RunRecord
 from codur.structs import replace
 from codur.types import Verdict
 from codur.ui.sanitise import sanitise
 from codur.ui.shown.diffs import diff_lines
 from codur.ui.shown.picture import graph_svg
 from codur.ui.shown.progress_lines import Narrator
-from codur.ui.shown.run_list import result_of, run_head, state_of
+from codur.ui.shown.run_list import KeptRun, result_of, run_head, state_of
 from codur.ui.shown.run_report import body_lines, summary_lines
 from codur.ui.shown.run_tree import TracedNode, traced_nodes
 from codur.ui.styled_lines import Line, count
-from codur.workspace.history.undo_run import Undone
 
 _PAGE = """\
 <!doctype html>
@@ -51,21 +49,13 @@ _PAGE = """\
 """
 
 
-def trace_page(
-    record: RunRecord,
-    trace: Sequence[Mapping[str, Any]],
-    result: Mapping[str, Any] | None,
-    *,
-    undone: Undone,
-    edges: Mapping[str, Sequence[str]],
-) -> str:
+def trace_page(run: KeptRun, edges: Mapping[str, Sequence[str]]) -> str:
     """The whole page.
 
     Args:
-        record, trace, result, undone: as `run_text` takes them.
         edges: where each node of the graph may go; `start` and `end` are among them.
     """
-    nodes = traced_nodes(trace)
+    record, nodes = run.record, traced_nodes(run.trace)
     style = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
     narrator = Narrator(verbose=True)
     steps = "\n".join(_step(node, narrator) for node in nodes)
@@ -73,9 +63,9 @@ def trace_page(
         policy=_policy(style),
         title=_text(f"{state_of(record)}: {' '.join(record.prompt.split())[:200]}"),
         style=style,
-        head=_paragraphs(run_head(record, undone)),
+        head=_paragraphs(run_head(record, run.undone)),
         steps=steps or "<p>none were kept</p>",
-        result=_result(result, narrator),
+        result=_result(run.result, narrator),
         graph=graph_svg(edges, way=_way(nodes)),
     )
 

@@ -50,7 +50,7 @@ from codur.types import (
     Usage,
     Verdict,
 )
-from codur.ui.shown.run_list import run_text
+from codur.ui.shown.run_list import KeptRun, run_text
 from codur.workspace.disk.path_state import PathState
 from codur.workspace.history.disk_journal import DiskJournal, Entry
 from tests.ui.samples import DONE, EVENTS, RED
@@ -313,13 +313,15 @@ def test_checkpoints() -> None:
 
 
 def test_the_trace_and_the_result_are_shown(run: RunDirectory) -> None:
-    text = run_text(run.record(), run.trace.read(), run.result(), prompts=True, verbose=True)
+    text = run_text(
+        KeptRun(record=run.record(), trace=run.trace.read(), result=run.result()), prompts=True, verbose=True
+    )
     assert text.split("\n") == (DATA / "shown.txt").read_text().split("\n")
 
 
 def test_a_pass_that_did_not_hold_is_shown(run: RunDirectory) -> None:
     told = {"event": "check_ran", "at": 2.0, "verdict": {"status": "tampered", "check": "pytest", "note": "is canned"}}
-    text = run_text(run.record(), [{**told, "when": "confirm"}], None)
+    text = run_text(KeptRun(record=run.record(), trace=[{**told, "when": "confirm"}], result=None))
     assert "is canned" in text
 
 

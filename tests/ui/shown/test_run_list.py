@@ -22,7 +22,7 @@ from codur.events import (
 from codur.store.run_record import RunRecord, RunSummary
 from codur.structs import replace
 from codur.types import Difference, RunResult, Verdict
-from codur.ui.shown.run_list import age, run_text, runs_table
+from codur.ui.shown.run_list import KeptRun, age, run_text, runs_table
 
 NOW = datetime(2026, 11, 21, 4, 43, tzinfo=UTC)
 RUN = RunRecord(
@@ -82,7 +82,7 @@ def test_what_a_run_did() -> None:
     result = RunResult(
         outcome="not_achieved", exit_code=1, reason="it stayed red", verdict=FAILED, diff="", model_calls=2
     )
-    text = run_text(RUN, [*trace, *unknown], to_builtins(result))
+    text = run_text(KeptRun(record=RUN, trace=[*trace, *unknown], result=to_builtins(result)))
     assert text.split("\n")[5:15] == [
         "",
         "├─ policy → coding · open · 1.0 s",
@@ -96,16 +96,16 @@ def test_what_a_run_did() -> None:
         "✘ not achieved: it stayed red",
     ]
     assert "\x1b" not in text
-    whole = run_text(RUN, trace, to_builtins(result), verbose=True).split("\n")
+    whole = run_text(KeptRun(record=RUN, trace=trace, result=to_builtins(result)), verbose=True).split("\n")
     assert whole[6:9] == [
         "task: fix (in /w, sandbox: landlock)",
         "├─ policy → coding · open · 1.0 s",
         "│     route: policy → coding (plan, open): because",
     ]
-    narrow = run_text(RUN, trace, to_builtins(result), width=40)
+    narrow = run_text(KeptRun(record=RUN, trace=trace, result=to_builtins(result)), width=40)
     assert max(map(len, narrow.split("\n"))) <= 40
 
 
 def test_a_run_that_was_cut_off_says_how_to_go_on() -> None:
     cut = replace(RUN, prompt="fix", status="crashed", task={"prompt": "fix"})
-    assert run_text(cut, [], None).endswith(f"→ codur resume {RUN.id}")
+    assert run_text(KeptRun(record=cut, trace=[], result=None)).endswith(f"→ codur resume {RUN.id}")

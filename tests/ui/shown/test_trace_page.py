@@ -24,6 +24,7 @@ from codur.events import (
     RepairProgress,
 )
 from codur.store.run_record import RunRecord, RunSummary
+from codur.ui.shown.run_list import KeptRun
 from codur.ui.shown.trace_page import trace_page
 from tests.support.browser import browser_page, find_browser
 from tests.ui.samples import DIFF, FAILED, RED
@@ -58,7 +59,7 @@ EVENTS: tuple[Event, ...] = (
 
 def page(**more: Any) -> str:
     trace = [{"at": number / 2, **to_builtins(event)} for number, event in enumerate(EVENTS)]
-    return trace_page(RUN, trace, to_builtins(FAILED), undone="", edges=EDGES, **more)
+    return trace_page(KeptRun(record=RUN, trace=trace, result=to_builtins(FAILED)), EDGES, **more)
 
 
 def test_it_has_each_step_with_what_it_told() -> None:
@@ -90,7 +91,7 @@ def test_the_way_taken_is_drawn() -> None:
 
 
 def test_a_run_without_a_result_or_a_trace() -> None:
-    text = trace_page(RUN, [], None, undone="part", edges=EDGES)
+    text = trace_page(KeptRun(record=RUN, trace=[], result=None, undone="part"), EDGES)
     assert "it never came to one" in text
     assert "undone in part" in text
 
