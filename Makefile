@@ -164,10 +164,10 @@ bench-real-bugs: $(VENV)/.dev
 	@test -n "$(PAIRS)" || { echo "Name the directory of pairs.py: make bench-real-bugs PAIRS=DIR" >&2; exit 2; }
 	$(BIN)/python benchmarks/real_bugs.py $(PAIRS) $(BENCH_ARGS)
 
-# The pages, in .venv/site; the reference is made from the code.
+# The pages, in .venv/site; the reference is made from the code. Not --quiet: warnings that are not shown are not counted.
 docs: $(VENV)/.dev requirements-docs.lock
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-docs.lock
-	NO_MKDOCS_2_WARNING=1 PYTHONPATH=$(CURDIR) $(BIN)/mkdocs build --strict --quiet --site-dir $(VENV)/site
+	NO_MKDOCS_2_WARNING=1 PYTHONPATH=$(CURDIR) $(BIN)/mkdocs build --strict --site-dir $(VENV)/site
 
 # In dist/: wheel and sdist, the same bytes from the same commit; a software bill of materials; the licences of what it needs; checksums.
 # Both are installed with each Python at hand, of those that are supported, and have to mend a program.
