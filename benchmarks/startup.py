@@ -112,10 +112,13 @@ def _at_terminal(argv: list[str], cwd: Path, environ: dict[str, str]) -> Iterato
             os.close(ours)
 
 
-def _read_until(terminal: int, words: bytes) -> None:
+def _read_until(terminal: int, *wanted: bytes) -> None:
+    """Read until each of these was shown, one after the other."""
     seen = b""
-    while words not in seen:
-        seen += os.read(terminal, 65536)
+    for words in wanted:
+        while words not in seen:
+            seen += os.read(terminal, 65536)
+        seen = seen.partition(words)[2]
 
 
 def _until_shown(argv: list[str], cwd: Path, environ: dict[str, str], words: bytes = b"") -> float:
@@ -133,8 +136,7 @@ def _conversation(argv: list[str], cwd: Path, environ: dict[str, str]) -> list[t
         _read_until(terminal, PROMPT)
         for number in range(1, TURNS + 1):
             os.write(terminal, b"!true\r")
-            _read_until(terminal, b"done")
-            _read_until(terminal, PROMPT)
+            _read_until(terminal, b"done", PROMPT)
             if number in (1, 20, 100, TURNS):
                 pages = int(Path(f"/proc/{process.pid}/statm").read_text().split()[1])
                 found.append((number, pages * os.sysconf("SC_PAGE_SIZE") / 2**20))
