@@ -310,7 +310,10 @@ def test_what_holds_for_later_tasks_and_what_is_wrong(opens: Opens, project: Pat
             terminal.press(f"{typed}\r")
             terminal.until(shown)
         terminal.press("show me @not\t")
-        terminal.until("es.txt")  # what completion adds, however it is drawn
+        if terminal.until("es.txt").endswith(
+            " @not"
+        ):  # a menu, which a slow machine draws before the word is completed
+            terminal.until("es.txt")
         terminal.press("\r")
         terminal.until("milk")
         terminal.press("/help\r")

@@ -16,7 +16,7 @@ YAML = "Correct the YAML there; check indentation and quotes."
 ONLY = "Keep only settings in it."
 TOP = (
     "Known here: llm, providers, agents, runtime, planning, context, verification, repair, tools, scope, sandbox, "
-    "state, mcp_servers."
+    "state, telemetry, mcp_servers."
 )
 
 PROFILES = f"Known: {', '.join(sorted(Settings().llm.profiles))}."
