@@ -132,82 +132,34 @@ class Provider(Section, frozen=True, kw_only=True):
     """Tokens a minute at most for each model, longest answers included; null is what the service tells."""
 
 
+def _priced(dollars: tuple[float, float, float | None, float], **known: Any) -> Profile:
+    """A profile with what a million tokens cost: of the prompt, of it cached, of it written to the cache, answered."""
+    price_in, cached, written, out = dollars
+    return Profile(price_in=price_in, price_cached=cached, price_cache_write=written, price_out=out, **known)
+
+
 def _default_profiles() -> dict[str, Profile]:
+    groq: dict[str, Any] = {"provider": "groq", "context_window": 131_072, "reasoning_effort": "low"}
+    # OpenAI's chat protocol takes tools with these models only if they do not reason, and a temperature likewise.
+    # Prices: developers.openai.com/api/docs/pricing of 2026-09-22, for prompts up to 272,000 tokens, as others
+    # quote it; the page itself was not at hand.
+    gpt: dict[str, Any] = {"provider": "openai", "reasoning_effort": "none"}
+    # These models refuse a temperature, and all but the smallest a demand for a tool call; what they think counts
+    # towards the limit of the answer. Prices: platform.claude.com/docs/en/models of 2026-10, cached prompts as
+    # others quote it of 2026-10-24; the smallest costs more for prompts of more than 100,000 tokens.
+    claude: dict[str, Any] = {"provider": "anthropic", "temperature": None, "forced_tools": False}
     return {
-        "gpt-oss-120b": Profile(
-            provider="groq",
-            model="openai/gpt-oss-120b",
-            context_window=131_072,
-            reasoning_effort="low",
-            price_in=0.15,
-            price_cached=0.075,
-            price_out=0.60,
-        ),
-        "gpt-oss-20b": Profile(
-            provider="groq",
-            model="openai/gpt-oss-20b",
-            context_window=131_072,
-            reasoning_effort="low",
-            price_in=0.075,
-            price_cached=0.0375,
-            price_out=0.30,
-        ),
-        "local": Profile(
-            provider="ollama",
-            model="gpt-oss:20b",
-            json_mode="object",
-        ),
-        # OpenAI's chat protocol takes tools with these models only if they do not reason, and a temperature likewise.
-        # Prices: developers.openai.com/api/docs/pricing of 2026-09-22, for prompts up to 272,000 tokens, as others
-        # quote it; the page itself was not at hand.
-        "gpt-6-sol": Profile(
-            provider="openai",
-            model="gpt-6-sol",
-            reasoning_effort="none",
-            price_in=2.00,
-            price_cached=0.20,
-            price_cache_write=2.50,
-            price_out=10.00,
-        ),
-        "gpt-6-luna": Profile(
-            provider="openai",
-            model="gpt-6-luna",
-            reasoning_effort="none",
-            price_in=0.10,
-            price_cached=0.01,
-            price_cache_write=0.125,
-            price_out=0.50,
-        ),
+        "gpt-oss-120b": _priced((0.15, 0.075, None, 0.60), model="openai/gpt-oss-120b", **groq),
+        "gpt-oss-20b": _priced((0.075, 0.0375, None, 0.30), model="openai/gpt-oss-20b", **groq),
+        "local": Profile(provider="ollama", model="gpt-oss:20b", json_mode="object"),
+        "gpt-6-sol": _priced((2.00, 0.20, 2.50, 10.00), model="gpt-6-sol", **gpt),
+        "gpt-6-luna": _priced((0.10, 0.01, 0.125, 0.50), model="gpt-6-luna", **gpt),
         # What OpenRouter takes for a model depends on where it sends the request; so no price is known here.
-        "openrouter": Profile(
-            provider="openrouter",
-            model="openai/gpt-oss-120b",
+        "openrouter": Profile(provider="openrouter", model="openai/gpt-oss-120b"),
+        "claude-sonnet": _priced(
+            (2.00, 0.10, 2.50, 10.00), model="claude-sonnet-5-5", reasoning_effort="low", **claude
         ),
-        # These models refuse a temperature, and all but the smallest a demand for a tool call; what they think counts
-        # towards the limit of the answer. Prices: platform.claude.com/docs/en/models of 2026-10, cached prompts as
-        # others quote it of 2026-10-24; the smallest costs more for prompts of more than 100,000 tokens.
-        "claude-sonnet": Profile(
-            provider="anthropic",
-            model="claude-sonnet-5-5",
-            temperature=None,
-            forced_tools=False,
-            reasoning_effort="low",
-            price_in=2.00,
-            price_cached=0.10,
-            price_cache_write=2.50,
-            price_out=10.00,
-        ),
-        "claude-haiku": Profile(
-            provider="anthropic",
-            model="claude-haiku-5-5",
-            temperature=None,
-            forced_tools=False,
-            reasoning_effort="low",
-            price_in=0.10,
-            price_cached=0.01,
-            price_cache_write=0.125,
-            price_out=0.50,
-        ),
+        "claude-haiku": _priced((0.10, 0.01, 0.125, 0.50), model="claude-haiku-5-5", reasoning_effort="low", **claude),
     }
 
 

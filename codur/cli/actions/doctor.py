@@ -1,16 +1,17 @@
 """What `doctor` finds out about the machine, and how it tells it."""
 
-import json as json_module
 import os
 import platform
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from msgspec import structs, to_builtins
+from msgspec import structs
 
 from codur import __version__
 from codur.cli import machine
-from codur.cli.printing import say
+from codur.cli.printing import say, say_json
 from codur.config.settings import AUTO, Provider, SandboxSettings, Settings
 from codur.errors import CodurError, ConfigError
 from codur.llm.pool import ModelPool
@@ -23,101 +24,12 @@ from codur.sandbox.backends import probe
 from codur.sandbox.backends.landlock import landlock_abi
 from codur.sandbox.launcher import Launcher
 from codur.store.directory import StateDirectory
-from codur.structs import Struct
 from codur.tools.code.syntax_trees import not_installed
 from codur.types import Limits
 from codur.workspace.workspace import Workspace
 
 _GIT_TIMEOUT_S = 10.0
 _ROOT_WARNING = "Codur runs as root: run it as an ordinary user, so that the system protects itself too"
-
-
-class BackendHealth(Struct):
-    """A back end for this system, tried just now.
-
-    Attributes:
-        loopback: programs under it can talk to themselves through 127.0.0.1 and ::1.
-    """
-
-    name: str
-    works: bool
-    loopback: bool
-    problem: str
-    remedy: str
-
-
-class ModelHealth(Struct):
-    """A model profile, and whether its model could be asked; a local server that is in use tells its size.
-
-    Attributes:
-        note: why it cannot be asked, or how large requests to it are made.
-    """
-
-    profile: str
-    ready: bool
-    note: str
-
-
-class ProviderHealth(Struct):
-    """A service of models, as far as this machine tells.
-
-    Attributes:
-        key: `set`, `not set`, or `not needed`.
-        sdk: the package that it is asked through; empty if that is not installed.
-        remedy: what to do where something is missing; may be empty.
-    """
-
-    provider: str
-    api: str
-    key: str
-    key_env: str
-    sdk: str
-    remedy: str
-
-
-class AutoHealth(Struct):
-    """What `auto` stands for; `profile` and `model` are empty if no model is at hand."""
-
-    profile: str
-    model: str
-    reason: str
-
-
-class Health(Struct):
-    """What `doctor` tells.
-
-    Attributes:
-        contained: whether programs that Codur starts are contained.
-        backend: the one in use; `none` if nothing contains programs.
-        note: why it is not a better one, and how to get that; empty if it is the best.
-        gaps: what it does not hold here of what is promised.
-        landlock_abi: version of the kernel's interface; 0 if there is none.
-        state: where runs are kept; empty if no place is known.
-        state_problem: why runs cannot be kept; empty if they can.
-        git: its version; empty if it is not installed or does not run.
-        languages: what to install for the sources in the directory, in a sentence; empty if nothing is missing.
-        auto: what `auto` stands for in the settings; None if they do not use it.
-    """
-
-    version: str
-    contained: bool
-    backend: str
-    note: str
-    gaps: tuple[str, ...]
-    backends: tuple[BackendHealth, ...]
-    system: str
-    kernel: str
-    landlock_abi: int
-    root: bool
-    state: str
-    state_problem: str
-    python: str
-    interpreter: str
-    git: str
-    providers: tuple[ProviderHealth, ...]
-    models: tuple[ModelHealth, ...]
-    languages: str
-    auto: AutoHealth | None
 
 
 def show_health(directory: Path, config: Path | None, *, json: bool, strict: bool) -> int:
@@ -131,44 +43,53 @@ def show_health(directory: Path, config: Path | None, *, json: bool, strict: boo
         UsageError: there is no such directory.
     """
     health = _examine(machine.settings_for(machine.existing(directory), config, {}).settings, directory)
-    say(json_module.dumps(to_builtins(health)) if json else "\n".join(_lines(health)))
-    return 0 if health.contained and not health.state_problem and not (strict and health.gaps) else 1
+    say_json(health) if json else say("\n".join(_lines(health)))
+    return 0 if health["contained"] and not health["state_problem"] and not (strict and health["gaps"]) else 1
 
 
-def _examine(settings: Settings, directory: Path) -> Health:
+def _examine(settings: Settings, directory: Path) -> dict[str, Any]:
+    """What `--json` prints.
+
+    `note` says why the back end is not a better one, and how to get that; `gaps`, what it does not hold here of what is
+    promised; `landlock_abi` is 0 without Landlock; `state` is empty if no place for runs is known, `state_problem`, if
+    they can be kept; `git` is a version, empty if git does not run; `languages`, what to install for the sources in the
+    directory; `auto`, what `auto` stands for in the settings, null if they do not use it.
+    """
     root = machine.state_directory()
     state_problem = _state_problem(root)
     cache = StateDirectory(root).cache if root is not None and not state_problem and root.is_dir() else None
     remembered = Remembered(StateDirectory(root).limits_file) if root is not None else None
     pool = ModelPool(settings, os.environ, Limits(), PoolOptions(remembered=remembered))
     chosen = _chosen(settings, cache)
-    return Health(
-        version=__version__,
-        contained=chosen is not None and chosen.backend.name != "none",
-        backend=chosen.backend.name if chosen is not None else "none",
-        note=chosen.note if chosen is not None else _refusal(settings),
-        gaps=chosen.backend.gaps if chosen is not None else (),
-        backends=tuple(
-            BackendHealth(
-                name=one.name, works=not one.problem, loopback=one.loopback, problem=one.problem, remedy=one.remedy
-            )
-            for name in probe.candidates()
-            for one in probe.tried(os.environ, cache=None, names=(name,))
-        ),
-        system=f"{platform.system()} {platform.machine()}",
-        kernel=platform.release(),
-        landlock_abi=landlock_abi(),
-        root=os.geteuid() == 0,
-        state=str(root or ""),
-        state_problem=state_problem,
-        python=platform.python_version(),
-        interpreter=sys.executable,
-        git=_git_version(structs.replace(settings.sandbox, require="any")) if chosen is not None else "",
-        providers=tuple(_provider(name, provider) for name, provider in settings.providers.items()),
-        models=_models(settings, pool),
-        languages=_languages(directory),
-        auto=_auto(settings, pool),
-    )
+    refusal = f"no program is started: sandbox.backend is {settings.sandbox.backend}, which does not work here"
+    return {
+        "version": __version__,
+        "contained": chosen is not None and chosen.backend.name != "none",
+        "backend": chosen.backend.name if chosen is not None else "none",
+        "note": chosen.note if chosen is not None else refusal,
+        "gaps": list(chosen.backend.gaps if chosen is not None else ()),
+        "backends": _backends(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "kernel": platform.release(),
+        "landlock_abi": landlock_abi(),
+        "root": os.geteuid() == 0,
+        "state": str(root or ""),
+        "state_problem": state_problem,
+        "python": platform.python_version(),
+        "interpreter": sys.executable,
+        "git": _git_version(structs.replace(settings.sandbox, require="any")) if chosen is not None else "",
+        "providers": [_provider(name, provider) for name, provider in settings.providers.items()],
+        "models": _models(settings, pool),
+        "languages": _languages(directory),
+        "auto": _auto(settings, pool),
+    }
+
+
+def _backends() -> list[dict[str, Any]]:
+    """Those for this system, each tried just now; with `loopback` programs can talk to themselves."""
+    tried = (one for name in probe.candidates() for one in probe.tried(os.environ, cache=None, names=(name,)))
+    keys = ("name", "loopback", "problem", "remedy")
+    return [{**{key: getattr(one, key) for key in keys}, "works": not one.problem} for one in tried]
 
 
 def _chosen(settings: Settings, cache: Path | None) -> Chosen | None:
@@ -177,10 +98,6 @@ def _chosen(settings: Settings, cache: Path | None) -> Chosen | None:
         return probe.choose_backend(settings.sandbox.backend, os.environ, cache=cache, fresh=True)
     except ConfigError:
         return None
-
-
-def _refusal(settings: Settings) -> str:
-    return f"no program is started: sandbox.backend is {settings.sandbox.backend}, which does not work here"
 
 
 def _state_problem(root: Path | None) -> str:
@@ -204,14 +121,15 @@ def _git_version(sandbox: SandboxSettings) -> str:
     return done.stdout.removeprefix("git version").strip() if done.exit_status == 0 else ""
 
 
-def _models(settings: Settings, pool: ModelPool) -> tuple[ModelHealth, ...]:
+def _models(settings: Settings, pool: ModelPool) -> list[dict[str, Any]]:
+    """The profiles; the note says why one cannot be asked, or how large requests to it are made."""
     named = (*settings.llm.fallback_profiles, *(config.profile for config in settings.agents.configs.values()))
     used = {pool.profiles.default, pool.profiles.fast, *named}
     problems = {name: pool.problem(name) for name in settings.llm.profiles}
-    return tuple(
-        ModelHealth(profile=name, ready=not problem, note=problem or pool.sizes.told(name, look=name in used))
+    return [
+        {"profile": name, "ready": not problem, "note": problem or pool.sizes.told(name, look=name in used)}
         for name, problem in problems.items()
-    )
+    ]
 
 
 def _languages(directory: Path) -> str:
@@ -225,64 +143,53 @@ def _languages(directory: Path) -> str:
     return f'of {", ".join(missing)} whole files are shown, or lines: `pip install "codur[languages]"` for functions'
 
 
-def _provider(name: str, provider: Provider) -> ProviderHealth:
-    variable = provider.api_key_env or ""
+def _provider(name: str, provider: Provider) -> dict[str, Any]:
+    """A service; `sdk` is the package that it is asked through, empty if that is not installed."""
+    variable, sdk = provider.api_key_env or "", installed(provider.api)
     key = "not needed" if not variable else "set" if key_of(provider, os.environ) else "not set"
-    sdk = installed(provider.api)
     remedy = f"export {variable}=…" if key == "not set" else ""
-    return ProviderHealth(
-        provider=name,
-        api=provider.api,
-        key=key,
-        key_env=variable,
-        sdk=sdk,
-        remedy=remedy if sdk else missing(name, provider.api).remedy,
-    )
+    remedy = remedy if sdk else missing(name, provider.api).remedy
+    return {"provider": name, "api": provider.api, "key": key, "key_env": variable, "sdk": sdk, "remedy": remedy}
 
 
-def _auto(settings: Settings, pool: ModelPool) -> AutoHealth | None:
+def _auto(settings: Settings, pool: ModelPool) -> dict[str, Any] | None:
     if AUTO not in (settings.llm.default_profile, settings.llm.fast_profile):
         return None
     choice = pool.profiles.chosen()
     name = choice.default if choice.found else ""
-    return AutoHealth(profile=name, model=pool.profile(name).model if name else "", reason=choice.reason)
+    return {"profile": name, "model": pool.profile(name).model if name else "", "reason": choice.reason}
 
 
-def _provider_line(one: ProviderHealth) -> str:
-    key = f"{one.key_env} is {one.key}" if one.key_env else "no key needed"
-    absent = "" if one.sdk else ", its package is not installed"
-    return f"provider {one.provider}: {key}{absent}{': ' if one.remedy else ''}{one.remedy}"
+def _provider_line(one: Mapping[str, Any]) -> str:
+    key = f"{one['key_env']} is {one['key']}" if one["key_env"] else "no key needed"
+    absent = "" if one["sdk"] else ", its package is not installed"
+    return f"provider {one['provider']}: {key}{absent}{': ' if one['remedy'] else ''}{one['remedy']}"
 
 
-def _works(one: BackendHealth) -> str:
-    if one.loopback:
+def _works(one: Mapping[str, Any]) -> str:
+    if one["loopback"]:
         return "works; programs have a loopback of their own"
     return "works; programs have no loopback, so tests that use sockets fail (network namespaces are not allowed here)"
 
 
-def _lines(health: Health) -> list[str]:
-    said = "contained" if health.contained else "NOT contained"
-    lines = [f"programs: {said} ({health.backend})"]
-    if health.note:
-        lines.append(f"  {health.note}")
-    lines += [f"  not held: {gap}" for gap in health.gaps]
-    for one in health.backends:  # where nothing is missing nothing is to be installed
-        remedy = f"; {one.remedy}" if one.remedy and (health.note or health.gaps) else ""
-        lines.append(f"  {one.name}: {_works(one) if one.works else one.problem}{remedy}")
-    lines.append(f"system: {health.system}, kernel {health.kernel}, Landlock {health.landlock_abi or 'not available'}")
-    if health.root:
-        lines.append(f"warning: {_ROOT_WARNING}")
+def _lines(told: Mapping[str, Any]) -> list[str]:
+    lines = [f"programs: {'contained' if told['contained'] else 'NOT contained'} ({told['backend']})"]
+    lines += [f"  {told['note']}"] if told["note"] else []
+    lines += [f"  not held: {gap}" for gap in told["gaps"]]
+    for one in told["backends"]:  # where nothing is missing nothing is to be installed
+        remedy = f"; {one['remedy']}" if one["remedy"] and (told["note"] or told["gaps"]) else ""
+        lines.append(f"  {one['name']}: {_works(one) if one['works'] else one['problem']}{remedy}")
     lines.append(
-        f"state directory: {health.state or 'none'}{': ' if health.state_problem else ''}{health.state_problem}"
+        f"system: {told['system']}, kernel {told['kernel']}, Landlock {told['landlock_abi'] or 'not available'}"
     )
-    lines.append(f"python: {health.python} ({health.interpreter})")
-    lines.append(f"git: {health.git or 'not found: install git to have its state read'}")
-    lines += [f"languages: {health.languages}"] if health.languages else []
-    lines += [_provider_line(one) for one in health.providers]
-    if health.auto is not None:
-        chosen = f"{health.auto.profile} ({health.auto.model})" if health.auto.profile else "no model"
-        lines.append(f"model auto: {chosen}: {health.auto.reason}")
-    lines += [
-        f"model {one.profile}: {'configured (not asked): ' if one.ready else ''}{one.note}" for one in health.models
-    ]
-    return lines
+    lines += [f"warning: {_ROOT_WARNING}"] if told["root"] else []
+    lines.append(f"state directory: {': '.join(filter(None, (told['state'] or 'none', told['state_problem'])))}")
+    lines.append(f"python: {told['python']} ({told['interpreter']})")
+    lines.append(f"git: {told['git'] or 'not found: install git to have its state read'}")
+    lines += [f"languages: {told['languages']}"] if told["languages"] else []
+    lines += map(_provider_line, told["providers"])
+    if auto := told["auto"]:
+        chosen = f"{auto['profile']} ({auto['model']})" if auto["profile"] else "no model"
+        lines.append(f"model auto: {chosen}: {auto['reason']}")
+    asked = "configured (not asked): "
+    return lines + [f"model {one['profile']}: {asked if one['ready'] else ''}{one['note']}" for one in told["models"]]

@@ -53,7 +53,7 @@ def solve_challenges(request: SolveRequest) -> int:
         read_dataset(request.dataset, request.directories) if request.dataset else find_challenges(request.directories),
         agents=request.agent,
         attempts=request.attempts,
-        pattern=request.filter,
+        pattern=request.only,
         limit=request.limit,
     )
     if request.in_place and (len(request.agent) > 1 or request.attempts > 1):
@@ -71,7 +71,7 @@ def solve_challenges(request: SolveRequest) -> int:
         in_place=request.in_place,
         keeping=Keeping(exchange=request.record, log=settings.runtime.debug_log, prompts=request.show_prompts),
     )
-    if request.list:
+    if request.list_only:
         results = _results(request, work)
         goes_on = request.mode in GOES_ON and has_results(results)
         done = counting_in(results, work, setup, mode=request.mode) if goes_on else {}

@@ -8,7 +8,7 @@ from codur.batch.results.earlier import Mode
 from codur.cli import options
 from codur.structs import Struct
 
-_NOT_AGAIN = frozenset({"directories", "results", "mode", "list"})
+_NOT_AGAIN = frozenset({"directories", "results", "mode", "list_only"})
 """What is not asked for in the same words when a batch is gone on with."""
 
 
@@ -18,6 +18,7 @@ class SolveRequest(Struct):
     Attributes:
         jobs: None stands for the number of processors.
         budget, max_tokens: for the whole batch.
+        only: of `--filter`.
         mode: what becomes of results that are there.
     """
 
@@ -25,7 +26,7 @@ class SolveRequest(Struct):
     dataset: Path | None = None
     agent: tuple[str, ...] = ()
     attempts: int = 1
-    filter: str = ""
+    only: str = ""
     limit: int | None = None
     jobs: int | None = None
     timeout: float | None = None
@@ -46,7 +47,7 @@ class SolveRequest(Struct):
     show_prompts: bool = False
     json: bool = False
     quiet: bool = False
-    list: bool = False
+    list_only: bool = False
     results: Path | None = None
     mode: Mode = "new"
 
@@ -73,7 +74,7 @@ class SolveRequest(Struct):
             value = getattr(self, name)
             if name in _NOT_AGAIN or value == getattr(plain, name):
                 continue
-            option = "--" + name.replace("_", "-")
+            option = "--filter" if name == "only" else "--" + name.replace("_", "-")
             for each in value if isinstance(value, tuple) else (value,):
                 words += [option] if each is True else [option, str(each)]
         # what failed again since is done once more: nothing tells it from what is still to be done again

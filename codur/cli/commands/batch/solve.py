@@ -95,35 +95,8 @@ def solve(
     no_sandbox: options.NoSandbox = False,
 ) -> int:
     """Solve challenge directories, side by side, each in a copy."""
-    return actions.batch.solve.solve_challenges(
-        actions.SolveRequest(
-            directories=tuple(directories),
-            dataset=dataset,
-            agent=tuple(agent or ()),
-            attempts=attempts,
-            filter=only,
-            limit=limit,
-            jobs=jobs,
-            timeout=timeout,
-            max_llm_calls=max_llm_calls,
-            max_iterations=max_iterations,
-            budget=budget,
-            max_tokens=max_tokens,
-            scope=tuple(scope or ()),
-            max_files=max_files,
-            samples=samples,
-            config=config,
-            junit=junit,
-            offline=offline,
-            in_place=in_place,
-            no_sandbox=no_sandbox,
-            yes=yes,
-            record=record,
-            show_prompts=show_prompts,
-            json=json,
-            quiet=quiet,
-            list=list_only,
-            results=results,
-            mode=actions.batch.solve.mode_of(resume=resume, rerun_failed=rerun_failed, fresh=fresh),
-        )
-    )
+    given = locals()  # first: the request has each option under the same name
+    lists = {name: tuple(given[name] or ()) for name in ("directories", "agent", "scope")}
+    modes = {name: given.pop(name) for name in ("resume", "rerun_failed", "fresh")}
+    request = actions.SolveRequest(**{**given, **lists}, mode=actions.batch.solve.mode_of(**modes))
+    return actions.batch.solve.solve_challenges(request)
