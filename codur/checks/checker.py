@@ -44,58 +44,28 @@ class Checker:
     Args:
         programs: runs its programs.
         allow_run: whether programs may be started; if not, only the syntax is looked at.
+
+    Attributes:
+        pristine: the check's files as they were when it was guarded.
+        conditions: what decides how its tests run.
+        last_tests: how the tests of the last run of pytest ended, by node id; empty if it did not tell.
     """
 
     def __init__(
         self, workspace: Workspace, settings: VerificationSettings, programs: CheckPrograms, *, allow_run: bool = True
     ) -> None:
-        self._workspace = workspace
-        self._settings = settings
-        self._programs = programs
-        self._allow_run = allow_run
-        self._pristine = Pristine()
-        self._conditions = Conditions()
+        self.workspace = workspace
+        self.settings = settings
+        self.programs = programs
+        self.allow_run = allow_run
+        self.pristine = Pristine()
+        self.conditions = Conditions()
         self._tripped: list[str] = []
         self._guarded: Check | None = None
         self._excused: frozenset[str] | None = None
-        self._last_tests: Mapping[str, TestEnd] = {}
+        self.last_tests: Mapping[str, TestEnd] = {}
         # of the first run: plugins that patch the framework are the project's own
         self._patched: frozenset[str] | None = None
-
-    @property
-    def last_tests(self) -> Mapping[str, TestEnd]:
-        """How the tests of the last run of pytest ended, by node id; empty if it did not tell."""
-        return self._last_tests
-
-    @property
-    def workspace(self) -> Workspace:
-        """What is checked."""
-        return self._workspace
-
-    @property
-    def settings(self) -> VerificationSettings:
-        """How it is checked."""
-        return self._settings
-
-    @property
-    def pristine(self) -> Pristine:
-        """The check's files as they were when it was guarded."""
-        return self._pristine
-
-    @property
-    def conditions(self) -> Conditions:
-        """What decides how its tests run."""
-        return self._conditions
-
-    @property
-    def programs(self) -> CheckPrograms:
-        """What runs its programs."""
-        return self._programs
-
-    @property
-    def allow_run(self) -> bool:
-        """Whether programs may be started."""
-        return self._allow_run
 
     def stdin_of(self, check: Check) -> bytes:
         """What the check gives on standard input.
@@ -103,11 +73,11 @@ class Checker:
         Raises:
             WorkspaceError: its file cannot be read.
         """
-        return self._pristine.data(check.stdin_file, self._workspace) if check.stdin_file else b""
+        return self.pristine.data(check.stdin_file, self.workspace) if check.stdin_file else b""
 
     def temporary_directory(self) -> AbstractContextManager[Path]:
         """An empty directory outside the workspace; whatever programs leave in it, its removal follows no link."""
-        return self._programs.launcher.temporary_directory()
+        return self.programs.launcher.temporary_directory()
 
     def guard(self, check: Check) -> None:
         """Keep the check's files as they are now, and refuse edits to them from now on.
@@ -117,9 +87,9 @@ class Checker:
         """
         self._guarded = check
         for each in filter(None, (check, check.beside)):
-            self._pristine.keep(each, self._workspace)
-            self._conditions.keep(each, self._workspace)
-            self._workspace.protect(each.protected)
+            self.pristine.keep(each, self.workspace)
+            self.conditions.keep(each, self.workspace)
+            self.workspace.protect(each.protected)
 
     def on(self, workspace: Workspace, launcher: Launcher | None = None, *, without: Iterable[str] = ()) -> Checker:
         """The same checker for a copy of the workspace; files of the check that are to be left out there stay known.
@@ -127,19 +97,19 @@ class Checker:
         Args:
             launcher: starts its programs; the same one if None.
         """
-        programs = self._programs.on(workspace, launcher)
-        other = Checker(workspace, self._settings, programs, allow_run=self._allow_run)
-        other._pristine = self._pristine.without(without)
+        programs = self.programs.on(workspace, launcher)
+        other = Checker(workspace, self.settings, programs, allow_run=self.allow_run)
+        other.pristine = self.pristine.without(without)
         # Before the conditions are copied: they are read from the files.
-        other._pristine.restore(workspace)  # a copy has no ignored files, and the check may need one
-        other._conditions = self._conditions.copy(workspace)
+        other.pristine.restore(workspace)  # a copy has no ignored files, and the check may need one
+        other.conditions = self.conditions.copy(workspace)
         other._excused, other._patched = self._excused, self._patched
         return other
 
     def within(self, cancel: CancelToken, time_left: Callable[[], float]) -> Checker:
         """The same checker with less time: its programs end with this token, and none starts when no time is left."""
         other = copy.copy(self)
-        other._programs = self._programs.within(cancel, time_left)
+        other.programs = self.programs.within(cancel, time_left)
         return other
 
     def excuse(self, tests: Iterable[str]) -> None:
@@ -165,19 +135,19 @@ class Checker:
             LimitReached: the run's time was used up.
             WorkspaceError: a file of the check cannot be read.
         """
-        if check is None or check.kind == "syntax" or not self._allow_run:
-            return syntax_verdict(self._workspace, check, sandbox=self._programs.launcher.name)
+        if check is None or check.kind == "syntax" or not self.allow_run:
+            return syntax_verdict(self.workspace, check, sandbox=self.programs.launcher.name)
         if check.text:  # a made test, which lies in the workspace only as long as it runs
             return self._made(check, check.text.encode())
         # Before and after: a file that was changed in between runs makes the verdict as doubtful as one changed by the
         # program.
-        found = self._pristine.restore(self._workspace)
+        found = self.pristine.restore(self.workspace)
         touched: tuple[str, ...] = ()
         self._tripped.clear()
         try:
-            verdict = self.judge(check, self._programs)
+            verdict = self.judge(check, self.programs)
         finally:
-            touched = self._pristine.restore(self._workspace)
+            touched = self.pristine.restore(self.workspace)
         # Told before the check's own files: it is the graver of the two.
         if self._tripped:
             paths = ", ".join(dict.fromkeys(self._tripped))
@@ -191,10 +161,10 @@ class Checker:
     def _made(self, check: Check, text: bytes) -> Verdict:
         """A test that was made for the task and, if it passes, the project's own check."""
         path, beside = check.entry or "", check.beside
-        with self._workspace.placed(path, text):
+        with self.workspace.placed(path, text):
             verdict = self.run(replace(check, text="", beside=None))
             # Looked at while it is still in place: afterwards it is taken away, whatever it says.
-            if not self._workspace.is_file(path) or self._workspace.read_bytes(path) != text:
+            if not self.workspace.is_file(path) or self.workspace.read_bytes(path) != text:
                 return tampered(verdict, f"the program changed {path}, which is the check")
         if beside is None or verdict.status not in {"passed", "failed"}:
             return verdict
@@ -236,10 +206,10 @@ class Checker:
 
     @property
     def _most_output(self) -> int:
-        return self._settings.max_output_kb * 1024
+        return self.settings.max_output_kb * 1024
 
     def _output(self, check: Check, programs: Programs) -> Verdict:
-        expected = self._pristine.expected(check, self._workspace)
+        expected = self.pristine.expected(check, self.workspace)
         size = len(expected.encode("utf-8", "surrogatepass"))
         # More than expected is kept, so that an output which is too long is seen to be, and where.
         result = self._start(check, programs, output_bytes=2 * size + _OUTPUT_MARGIN)
@@ -279,7 +249,7 @@ class Checker:
             if result.exit_status and _NOT_UNDERSTOOD.search(said):
                 result, reports = self._start_tests(check, programs, files, error=said)
             run = read_run(files.events, files.word)
-            self._last_tests = run.ends if run else {}
+            self.last_tests = run.ends if run else {}
             counts = read_report(files.report) or (counts_of(run) if run and result.exit_status != 0 else None)
         if result.exit_status == PYTEST_NO_TESTS or (result.exit_status == 0 and counts and not counts.total):
             return self._no_tests(check, result)
@@ -327,7 +297,7 @@ class Checker:
         counts = counts_in(result.stdout + "\n" + result.stderr)
         if result.exit_status == 0 and is_plain_runner(check.label):
             # It told numbers before and tells none now: something kept it from its end.
-            if counts is None and self._conditions.known(check):
+            if counts is None and self.conditions.known(check):
                 return self._ended_early(check, result, counts)
             if counts is not None and counts.ran == 0:
                 return self._no_tests(check, result)
@@ -335,7 +305,7 @@ class Checker:
 
     def _no_tests(self, check: Check, result: ProcessResult) -> Verdict:
         verdict = self._verdict(check, result, status="no_check", note=_NO_TESTS)
-        reason = self._conditions.why_none(check, self._workspace)
+        reason = self.conditions.why_none(check, self.workspace)
         return tampered(verdict, f"{_NO_TESTS}: {reason}") if reason else verdict
 
     def _ended_early(self, check: Check, result: ProcessResult, counts: TestCounts | None) -> Verdict:
@@ -345,7 +315,7 @@ class Checker:
     def _tests_verdict(self, check: Check, result: ProcessResult, counts: TestCounts | None) -> Verdict:
         passed = result.exit_status == 0
         if not check.tests:
-            self._conditions.remember(check, counts, passed=passed)
+            self.conditions.remember(check, counts, passed=passed)
         share = counts.passed / counts.total if counts and counts.total else 0.0
         output = self._error_text(f"{result.stdout}\n{result.stderr}")
         error = "" if passed else self._inside_paths(counts.error) if counts and counts.error else output
@@ -367,7 +337,7 @@ class Checker:
             ),
         )
         fewer = passed and not check.tests
-        reason = self._conditions.fewer(check, counts, self._workspace) if fewer else ""
+        reason = self.conditions.fewer(check, counts, self.workspace) if fewer else ""
         return tampered(verdict, reason) if reason else verdict
 
     def _verdict(self, check: Check, result: ProcessResult, **fields: Any) -> Verdict:
@@ -376,7 +346,7 @@ class Checker:
             check=check.label,
             exit_status=result.exit_status,
             timed_out=result.timed_out,
-            sandbox=self._programs.launcher.name,
+            sandbox=self.programs.launcher.name,
             duration_s=result.duration_s,
         )
         return replace(common, **fields)
@@ -387,7 +357,7 @@ class Checker:
         return text if len(text) <= SHOWN_CHARS else f"…{text[-SHOWN_CHARS:]}"
 
     def _inside_paths(self, text: str) -> str:
-        return text.replace(f"{self._workspace.root}/", "").strip()
+        return text.replace(f"{self.workspace.root}/", "").strip()
 
 
 def tampered(verdict: Verdict, reason: str) -> Verdict:

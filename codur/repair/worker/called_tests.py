@@ -140,7 +140,7 @@ class Light:
             first = (item["class"] or item["function"]).partition(".")[0]
             self.names.setdefault(item["module"], set()).add(first)
         self.places = Places()
-        self.told: list[str]
+        self.told: list[str] = []
         # Now and not in each fork: the path is searched once for the modules that every candidate imports.
         self.specs = self.found_already()
         self.rehearse()
@@ -210,7 +210,6 @@ class Light:
         Raises:
             NeedsSession: a whole session must tell.
         """
-        self.told = []  # anew, since a shared process runs one candidate after the other
         sys.path[:] = self.plan["path"]
         sys.meta_path.insert(0, self)
         if self.tests.conftests.load_once and self.tests.conftests and not vars(self.config).get("_configured"):

@@ -54,13 +54,6 @@ class Conftests:
     def __bool__(self) -> bool:
         return bool(self.trees)
 
-    def for_candidates(self, path: str, data: bytes) -> bytes:
-        """The part of a source that may be run for a candidate: of a `conftest.py` loaded once, what tests may call."""
-        if path not in self.trees or self.load_later:
-            return data
-        body = [node for node in self.trees[path].body if _is_called_by_tests(node)]
-        return ast.unparse(ast.Module(body=body, type_ignores=[])).encode()
-
 
 def _imported(tree: ast.Module) -> Iterator[str]:
     """Parts of the names of what is imported, and what stands for other ways to load something."""
@@ -80,9 +73,3 @@ def _hooks(tree: ast.Module) -> Iterator[str]:
         name = node.id if isinstance(node, ast.Name) else getattr(node, "name", None)
         if isinstance(name, str) and name.startswith("pytest_"):
             yield name
-
-
-def _is_called_by_tests(node: ast.stmt) -> bool:
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return not node.name.startswith("pytest_")
-    return isinstance(node, (ast.Import, ast.ImportFrom, ast.ClassDef))

@@ -35,10 +35,7 @@ class Guard:
 
     def start(self, report: int) -> None:
         """Watch this process from now on."""
-        # A hook cannot be taken off again; in a process that is used for several candidates only the report changes.
-        watched, self.report = self.report >= 0, report
-        if watched:
-            return
+        self.report = report
         handlers: dict[str, Callable[[str, Any], None]] = {"open": self.opened}
         handlers.update(dict.fromkeys(self.PATHS, self.touched))
         handlers.update(dict.fromkeys(self.OTHERS, self.left))

@@ -89,35 +89,29 @@ class Kept:
 
 
 class Fork:
-    """A process for one candidate, or for several one after the other, watched from outside of it.
+    """A process for one candidate, watched from outside of it."""
 
-    Args:
-        turns: for how many. For more than one, its standard input stays open.
-    """
-
-    def __init__(self, frames: Frames, turns: int = 1) -> None:
-        self.frames, self.turns = frames, turns
+    def __init__(self, frames: Frames) -> None:
+        self.frames = frames
         self.readers: dict[int, str] = {}
-        self.stdin = memoryview(b"")
         self.poll = select.poll()
         self.spent = 0.0
 
     def run(self, request: dict[str, Any], way: str, work: Work) -> dict[str, Any]:
         """What became of `work`."""
-        self.begin(request, way)
-        self.start(work)
-        self.hand(request["stdin"].encode("latin-1"))
-        self.watch(lambda: False)
-        return self.finish()
-
-    def begin(self, request: dict[str, Any], way: str) -> None:
-        """Count time and output for a candidate from now on."""
-        self.begun, self.before = time.monotonic(), self.spent
+        self.begun = time.monotonic()
         self.cpu_s, self.idle_s, self.wall_s = request["limits"][way]
         self.flood = request["flood"]
         self.kept = {name: Kept(request["keep"]) for name in ("stdout", "stderr")}
         self.kept["report"] = Kept(2 * MAX_FILE_BYTES)  # never cut: half a report is none
         self.end = "ended"
+        self.start(work)
+        self.hand(request["stdin"].encode("latin-1"))
+        while not self.step(self.tick()):
+            if self.over():
+                self.have_it_tell()
+                break
+        return self.finish()
 
     def start(self, work: Work) -> None:
         """Fork."""
@@ -150,7 +144,7 @@ class Fork:
                 os.dup2(descriptor, number)
                 os.close(descriptor)
             # A second line behind the watcher's clock; the kernel counts whole seconds, hence the margin.
-            limit(resource.RLIMIT_CPU, self.turns * (int(self.wall_s) + 2))
+            limit(resource.RLIMIT_CPU, int(self.wall_s) + 2)
             gc.enable()
             status = work(report)
         finally:
@@ -165,17 +159,6 @@ class Fork:
             self.poll.register(self.feed, select.POLLOUT)
         else:
             os.close(self.feed)
-
-    def watch(self, has_answered: Callable[[], bool]) -> bool:
-        """Feeds, reads and waits until it ends, has used up what it may use, or has answered; whether it goes on."""
-        while not self.step(self.tick()):
-            if has_answered():
-                self.spent = used(self.pid)
-                return True
-            if self.over():
-                self.have_it_tell()
-                break
-        return False
 
     def finish(self) -> dict[str, Any]:
         """Ends it with all that it started; what became of the candidate."""
@@ -199,23 +182,19 @@ class Fork:
         code = os.waitstatus_to_exitcode(status) if self.end == "ended" else None
         if code == -signal.SIGXCPU:
             self.end, code = "timed_out", None
-        return self.told(code)
-
-    def told(self, status: int | None) -> dict[str, Any]:
-        """What became of the candidate that is counted."""
         return {
             "end": self.end,
-            "status": status,
+            "status": code,
             "stdout": self.kept["stdout"].told(),
             "stderr": self.kept["stderr"].told(),
             "told": read_report(bytes(self.kept["report"].head)),
             "duration_s": time.monotonic() - self.begun,
-            "cpu_s": self.spent - self.before,
+            "cpu_s": self.spent,
         }
 
     def tick(self) -> int:
         """Milliseconds until the program is looked at again; it uses up what is left of its time no sooner."""
-        return min(TICK_MS, max(1, int(1000 * (self.before + self.cpu_s - self.spent)) + 1))
+        return min(TICK_MS, max(1, int(1000 * (self.cpu_s - self.spent)) + 1))
 
     def have_it_tell(self) -> None:
         """Let a program that has run out of time write what it holds back."""
@@ -233,7 +212,7 @@ class Fork:
         wall_s, last, self.spent = time.monotonic() - self.begun, self.spent, used(self.pid)
         # Processor time that stands still is not enough: on a busy machine a program may wait for its turn.
         idle = wall_s > self.idle_s and last == self.spent and not is_running(self.pid)
-        if idle or wall_s > self.wall_s or self.spent - self.before > self.cpu_s:
+        if idle or wall_s > self.wall_s or self.spent > self.cpu_s:
             self.end = "timed_out"
         elif any(kept.received > self.flood for kept in self.kept.values()):
             self.end = "flooded"
@@ -271,11 +250,10 @@ class Fork:
         self.stdin = self.stdin[written:]
         if not self.stdin:
             self.poll.unregister(self.feed)
-            if self.turns == 1:
-                os.close(self.feed)
+            os.close(self.feed)
 
     def close(self) -> None:
-        if self.stdin or self.turns > 1:
+        if self.stdin:
             os.close(self.feed)
         for descriptor in self.readers:
             os.close(descriptor)
@@ -291,13 +269,9 @@ def limit_all(memory: int) -> None:
     """Bound what this process and its forks may use; of memory, `memory` bytes more than now."""
     limit(resource.RLIMIT_CORE, 0)
     limit(resource.RLIMIT_FSIZE, MAX_FILE_BYTES)
-    limit(resource.RLIMIT_DATA, data_bytes() + memory)
-
-
-def data_bytes() -> int:
-    """How much data this process has now; what its forks may use comes on top."""
     with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[5]) * resource.getpagesize()
+        data = int(file.read().split()[5]) * resource.getpagesize()
+    limit(resource.RLIMIT_DATA, data + memory)
 
 
 def used(pid: int) -> float:

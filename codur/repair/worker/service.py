@@ -12,7 +12,6 @@ from typing import Any
 from .effect_guard import Guard
 from .fork import Fork, Frames, Work, limit_all
 from .memory_sources import Sources
-from .shared_fork import Room
 
 REPORT = "report.xml"
 Answer = dict[str, Any]
@@ -80,7 +79,6 @@ class Runner:
     def __init__(self, service: Service) -> None:
         self.service, self.task = service, service.task
         self.sources, self.guard = service.sources, service.guard
-        self.room = Room(service.frames, self.sources)
 
     def serve(self) -> None:
         """Answer requests until no more come."""
@@ -93,17 +91,12 @@ class Runner:
         """The ways to run a candidate, the preferred one first."""
         yield "script"
 
-    def may_share(self, files: Mapping[str, bytes], way: str) -> bool:
-        """Whether a candidate may be run in a process with others."""
-        return False
-
     def work(self, way: str) -> Work:
         """What its fork does."""
         raise NotImplementedError
 
     def load(self, request: Request) -> Answer:
         """Loads what a normal run loaded."""
-        self.room.leave()
         for name in request["modules"]:
             with contextlib.suppress(ImportError):  # the normal run may have met it, and gone on without
                 __import__(name)
@@ -125,11 +118,7 @@ class Runner:
 
     def run_candidate(self, request: Request, way: str) -> Answer:
         """What becomes of a candidate in one way."""
-        files = {path: text.encode("latin-1") for path, text in request["files"].items()}
-        if self.may_share(files, way):
-            return self.room.judge(request, self.work(way))
-        self.room.leave()
-        self.sources.change(files)
+        self.sources.change({path: text.encode("latin-1") for path, text in request["files"].items()})
         try:
             return Fork(self.service.frames).run(request, way, self.work(way))
         finally:

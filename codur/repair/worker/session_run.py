@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -28,7 +28,6 @@ from .fork_end import Caught, depth, finish, show
 from .memory_sources import outside
 from .pytest_plan import planned
 from .service import REPORT, Runner, Service
-from .shared_fork import import_lines, is_pure
 
 WRONG_USAGE = 4
 PLAIN_DEPTH = 5
@@ -51,7 +50,6 @@ class Session(Runner):
         self.light: Light | None = None
         self.codes: dict[str, Any] = {}
         self.load_conftests: Callable[[], None] = lambda: None
-        self.pure = False
         self.config: Any = None
         sys.path[0], sys.argv = self.task["path"], list(self.task["argv"])
         rewriting: Any = rewrite
@@ -91,21 +89,6 @@ class Session(Runner):
                 self.plan, self.recursion = learnt["plan"], learnt["room"]
                 with suppress(AttributeError, TypeError):  # not in this version of pytest: only sessions
                     self.light = Light(self)
-                self.pure = self.are_pure([*learnt["inside"], *learnt["rewritten"]])
-
-    def are_pure(self, paths: Sequence[str]) -> bool:
-        """Whether the program and its tests may share a process with other candidates."""
-        files = self.sources.files
-        names = {path[len(self.sources.root) + 1 :].partition("/")[0].removesuffix(".py") for path in files}
-        run = {path: self.conftests.for_candidates(path, files[path]) for path in paths if path in files}
-        return is_pure(run, names)
-
-    def may_share(self, files: Mapping[str, bytes], way: str) -> bool:
-        """Whether a candidate may, which imports nothing that the program does not."""
-        if way != "light" or not self.pure:
-            return False
-        originals = {path: self.sources.files[f"{self.sources.root}/{path}"] for path in files}
-        return all(import_lines(data) <= import_lines(originals[path]) for path, data in files.items())
 
     def rewritten(self, path: Any, config: Any) -> Any:
         """The code of a test module with its assertions rewritten; test modules are the same for all candidates."""

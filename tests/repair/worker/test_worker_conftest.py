@@ -126,10 +126,3 @@ def test_what_a_conftest_imports_and_hooks() -> None:
     assert told("def pytest_runtest_call(item): pass\n") == (True, False)
     assert told("if True:\n    def pytest_runtest_call(item): pass\n") == (True, False)
     assert told("from hooks import pytest_runtest_call\n") == (True, False)
-
-
-def test_only_what_tests_may_call_counts_for_a_candidate() -> None:
-    text = "import os\nos.environ['A'] = 'b'\ndef pytest_configure():\n    os.chdir('/')\ndef helper():\n    return 1\n"
-    found = Conftests({"/w/conftest.py": text.encode()}, "/w")
-    assert found.for_candidates("/w/conftest.py", b"") == b"import os\n\ndef helper():\n    return 1"
-    assert found.for_candidates("/w/main.py", b"x = 1\n") == b"x = 1\n"
