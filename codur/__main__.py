@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -9,6 +10,8 @@ from codur import __version__
 
 _HELP_COLUMNS = 80
 """Of the prepared help; the parser makes it no wider, and narrower where the terminal is."""
+_YOUNG = 50_000
+"""Objects after which a collection looks for garbage: what a start loads is none, and Python's 700 look at it again."""
 
 
 def main() -> int:
@@ -22,11 +25,13 @@ def main() -> int:
     if sys.argv[1:] in (["--help"], ["-h"]) and _columns() >= _HELP_COLUMNS:
         with open(os.path.join(os.path.dirname(__file__), "help.txt"), encoding="utf-8") as prepared:
             return _say(prepared.read())
-    from codur.cli.main import run  # noqa: PLC0415 - lazy: the version needs nothing of it
-    from codur.ui.guarded_streams import guarded  # noqa: PLC0415 - lazy: as above
+    gc.set_threshold(_YOUNG)
+    from codur.cli.main import run_guarded  # noqa: PLC0415 - lazy: the version needs nothing of it
 
-    sys.stdout, sys.stderr = guarded(sys.stdout), guarded(sys.stderr)
-    return run(sys.argv[1:])
+    try:
+        return run_guarded(sys.argv[1:])
+    finally:
+        gc.freeze()  # else the interpreter's end goes through every object once more: a fifth of a run with a model
 
 
 def _say(text: str) -> int:

@@ -19,6 +19,7 @@ from codur import __version__, cli
 from codur.cli.exit_codes import JsonKind, exit_code_of
 from codur.errors import UsageError
 from codur.session.stop import INTERRUPTED, TERMINATED, Stopped, leaving
+from codur.ui.guarded_streams import guarded
 
 _STOP_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 _AGAIN_S = 2.0
@@ -28,6 +29,12 @@ _GRACE_S = 8.0
 _SOON_S = 0.05
 """When a stop that was ignored is raised again."""
 _LEFT = b"left at once; unfinished edits may be there: `codur resume` goes on, `codur undo` puts them back\n"
+
+
+def run_guarded(argv: Sequence[str]) -> int:
+    """As `run`, for the whole process: whoever reads what it prints may go away."""
+    sys.stdout, sys.stderr = guarded(sys.stdout), guarded(sys.stderr)
+    return run(argv)
 
 
 def run(argv: Sequence[str]) -> int:

@@ -1,26 +1,30 @@
-"""A program that runs a patched program on generated inputs and writes down what it answers.
+"""A program that runs versions of a program on generated inputs and writes down what they answer.
 
 It stands alone (standard library only, no import of Codur): its text is given to the workspace's own Python with `-c`.
 
     TASK OUT ROOT
 
 TASK is a JSON object: `entry` (file relative to ROOT), `function` (empty: the program is run as a script), `inputs`
-(texts for standard input, or argument lists as literals) and `seconds` for one input. OUT becomes a JSON list with one
-answer for each input: the printed text or the returned value, shortened, or `!` and what was raised. With the function
-`>>>`, the examples of the file's docstrings are tried: an answer for each, `ok` or `!`.
+(texts for standard input, or argument lists as literals), `seconds` for one input, `most` seconds for a version, and
+`versions`, each of which has the bytes (as Latin-1) of the same files. Each runs in a fork: one interpreter is started
+for all of them. OUT and its number becomes a JSON list with one answer for each input: the printed text or the returned
+value, shortened, or `!` and what was raised. With the function `>>>`, the examples of the file's docstrings are tried:
+an answer for each, `ok` or `!`.
 """
 
 from __future__ import annotations
 
 import ast
 import copy
-import doctest
 import hashlib
 import io
 import json
+import os
 import signal
 import sys
+import time
 import types
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +78,7 @@ def guarded(call: Any) -> str:
 
 
 LIMIT = [1.0]
+PAUSE_S = 0.001
 
 
 def loaded(entry: Path) -> types.ModuleType:
@@ -86,35 +91,54 @@ def loaded(entry: Path) -> types.ModuleType:
     return module
 
 
-class Tally(doctest.DocTestRunner):
-    """Tries examples and keeps whether each came out as it is written."""
-
-    def __init__(self) -> None:
-        super().__init__(verbose=False)
-        self.found: list[str] = []
-
-    def report_success(self, *given: Any) -> None:
-        self.found.append("ok")
-
-    def report_failure(self, *given: Any) -> None:
-        self.found.append("!")
-
-    def report_unexpected_exception(self, *given: Any) -> None:
-        self.found.append("!")
-
-
 def tried(module: types.ModuleType) -> list[str]:
     """Whether each example in a module's docstrings comes out as it is written."""
-    tally = Tally()
+    import doctest  # noqa: PLC0415 - lazy: it loads a debugger, and few programs have examples
+
+    found: list[str] = []
+    runner: Any = doctest.DocTestRunner(verbose=False)
+    runner.report_success = lambda *_: found.append("ok")
+    runner.report_failure = runner.report_unexpected_exception = lambda *_: found.append("!")
     for each in doctest.DocTestFinder().find(module, module.__name__):
         signal.setitimer(signal.ITIMER_REAL, LIMIT[0])
         try:
-            tally.run(each, out=lambda text: None)
+            runner.run(each, out=lambda text: None)
         except TooLong:
-            tally.found.append("!")
+            found.append("!")
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
-    return tally.found
+    return found
+
+
+def answers(wanted: Any, entry: Path) -> list[str]:
+    """What the version that is in place answers."""
+    if wanted["function"] == ">>>":
+        return tried(loaded(entry))
+    if not wanted["function"]:
+        return [guarded(lambda given=given: run_script(entry, given)) for given in wanted["inputs"]]
+    function = getattr(loaded(entry), wanted["function"])
+    return [
+        # A fresh copy each time: a function that changes its arguments would change the next answer.
+        guarded(lambda given=given: repr(function(*copy.deepcopy(ast.literal_eval(given)))))
+        for given in wanted["inputs"]
+    ]
+
+
+def in_fork(work: Any, seconds: float) -> None:
+    """Do it in a process of its own, and end that with all that it started, after so many seconds at the latest."""
+    pid = os.fork()
+    if not pid:
+        try:
+            os.setsid()
+            work()
+        finally:
+            os._exit(0)
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and not os.waitpid(pid, os.WNOHANG)[0]:
+        time.sleep(PAUSE_S)
+    with suppress(OSError):
+        os.killpg(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
 
 
 def main(task: str, out: str, root: str) -> None:
@@ -123,18 +147,11 @@ def main(task: str, out: str, root: str) -> None:
     signal.signal(signal.SIGALRM, give_up)
     sys.path[0] = root
     entry = Path(root) / wanted["entry"]
-    if wanted["function"] == ">>>":
-        answers = tried(loaded(entry))
-    elif wanted["function"]:
-        function = getattr(loaded(entry), wanted["function"])
-        answers = [
-            # A fresh copy each time: a function that changes its arguments would change the next answer.
-            guarded(lambda given=given: repr(function(*copy.deepcopy(ast.literal_eval(given)))))
-            for given in wanted["inputs"]
-        ]
-    else:
-        answers = [guarded(lambda given=given: run_script(entry, given)) for given in wanted["inputs"]]
-    Path(out).write_text(json.dumps(answers), encoding="utf-8")
+    for number, texts in enumerate(wanted["versions"]):
+        for path, text in texts.items():
+            (Path(root) / path).write_bytes(text.encode("latin-1"))
+        told = Path(f"{out}{number}")
+        in_fork(lambda told=told: told.write_text(json.dumps(answers(wanted, entry))), wanted["most"])
 
 
 if __name__ == "__main__":

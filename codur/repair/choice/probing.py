@@ -4,18 +4,20 @@ import ast
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from codur.checks.checker import Checker
+from codur.checks.pristine import Pristine
 from codur.errors import LimitReached
 from codur.lazy import regex
 from codur.repair.candidates.candidates import Program
 from codur.repair.choice.input_generator import changed_arguments, changed_text, literal
 from codur.repair.code.source_file import FunctionNode, parse_source
-from codur.repair.code.texts_in_place import in_place
 from codur.repair.evidence.tracing import Coverage
 from codur.structs import Struct
 from codur.types import Check
+from codur.workspace import text
 
 EXAMPLES = ">>>"
 _EXAMPLE = regex(r"^[ \t]*>>> ", re.MULTILINE)
@@ -24,6 +26,7 @@ _PROGRAM = Path(__file__).with_name("probe_program.py")
 _TASK, _OUT = ".repair-inputs.json", ".repair-answers.json"
 _SECONDS = 0.1  # chosen; a loop that does not end costs this for each input
 _TIMEOUT_S = 4.0
+"""For a version of the program, and for the start."""
 _MAX_CALLS = 8  # each is changed in many ways, and `MOST` inputs are taken of all
 
 
@@ -64,8 +67,8 @@ class Prober:
         check = self._check
         # A program that reads nothing prints the same whatever is generated.
         if check.kind == "output" and check.entry and check.stdin_file:
-            text = self._workspace.read_bytes(check.stdin_file).decode(errors="replace")
-            return Inputs(entry=check.entry, function="", given=changed_text(text))
+            given = self._workspace.read_bytes(check.stdin_file).decode(errors="replace")
+            return Inputs(entry=check.entry, function="", given=changed_text(given))
         places = {(change.path, change.line) for program in programs for change in program.changes}
         # Sorted, because sets have another order in each process, and the same search must give the same patch.
         for path in sorted({path for path, _ in places}):
@@ -74,9 +77,9 @@ class Prober:
                 return found
         return None
 
-    def _calls(self, path: str, text: str, lines: set[int]) -> Inputs | None:
+    def _calls(self, path: str, content: str, lines: set[int]) -> Inputs | None:
         """Recorded calls of the top-level function that holds one of the lines."""
-        source = parse_source(path, text)
+        source = parse_source(path, content)
         if source is None or self._coverage is None:
             return None
         for node in source.tree.body:
@@ -105,24 +108,51 @@ class Prober:
 
     def examples(self, original: Program) -> Inputs | None:
         """The examples in the docstrings of the files in question; None if there are none."""
-        for path, text in original.texts.items():
-            if _EXAMPLE.search(text):
+        for path, content in original.texts.items():
+            if _EXAMPLE.search(content):
                 return Inputs(entry=path, function=EXAMPLES, given=())
         return None
 
-    def answers(self, inputs: Inputs, texts: Mapping[str, str]) -> tuple[str, ...]:
-        """What the program with these texts answers; empty if it could not be run."""
-        root = self._workspace.root
-        task, out = root / _TASK, root / _OUT
-        wanted = {"entry": inputs.entry, "function": inputs.function, "inputs": inputs.given, "seconds": _SECONDS}
-        argv = ("{python}", "-c", _PROGRAM.read_text(encoding="utf-8"), str(task), str(out), str(root))
+    def answers(self, inputs: Inputs, versions: Sequence[Mapping[str, str]]) -> list[tuple[str, ...]]:
+        """What the program answers with each of these texts; empty where it could not be run.
+
+        Raises:
+            WorkspaceError: a file that they change cannot be put back.
+        """
+        here = self._workspace
+        originals = {path: here.read_bytes(path) for path in {path for texts in versions for path in texts}}
+        wanted = {
+            "entry": inputs.entry,
+            "function": inputs.function,
+            "inputs": inputs.given,
+            "seconds": _SECONDS,
+            "most": _TIMEOUT_S,
+            "versions": [
+                {path: _encoded(path, texts.get(path), old) for path, old in originals.items()} for texts in versions
+            ],
+        }
+        task, outs = here.root / _TASK, [here.root / f"{_OUT}{number}" for number in range(len(versions))]
+        words = map(str, (task, here.root / _OUT, here.root))
+        argv = ("{python}", "-c", _PROGRAM.read_text(encoding="utf-8"), *words)
+        timeout_s = _TIMEOUT_S * (len(versions) + 1)
         try:
             task.write_text(json.dumps(wanted), encoding="utf-8")
-            with in_place(self._workspace, texts):
-                self._checker.run(Check(kind="command", argv=argv, timeout_s=_TIMEOUT_S, source="generated inputs"))
-            return tuple(json.loads(out.read_text(encoding="utf-8")))
-        except (OSError, ValueError, LimitReached):  # it did not end, or forbids being run like this
-            return ()
+            with suppress(LimitReached):  # what was answered until then counts
+                self._checker.run(Check(kind="command", argv=argv, timeout_s=timeout_s, source="generated inputs"))
+            return [_answered(out) for out in outs]
         finally:
-            task.unlink(missing_ok=True)
-            out.unlink(missing_ok=True)
+            Pristine(originals).restore(here)  # the program put the versions in place
+            for path in (task, *outs):
+                path.unlink(missing_ok=True)
+
+
+def _encoded(path: str, new: str | None, old: bytes) -> str:
+    """The bytes of a file's new text, or its old ones, as a text of so many characters."""
+    return (old if new is None else text.encode(path, new, old)).decode("latin-1")
+
+
+def _answered(out: Path) -> tuple[str, ...]:
+    try:
+        return tuple(json.loads(out.read_text(encoding="utf-8")))
+    except (OSError, ValueError):  # it did not end, or forbids being run like this
+        return ()

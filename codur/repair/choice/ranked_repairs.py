@@ -20,7 +20,7 @@ from codur.structs import Struct
 from codur.types import Verdict
 
 MOST_SHOWN = 6
-_MOST_PROBED = 10  # each costs two runs of the program, or of its examples
+_MOST_PROBED = 10  # each costs runs of the program, and of its examples
 _MOST_OF_ALL = 40
 _CLEAR = 0.75  # chosen, as the two below: what is not clear is asked about, or told as a guess
 _CLEAR_BY_WEAK_CHECK = 0.95
@@ -117,7 +117,7 @@ def choose(
     most, weak = _MOST_OF_ALL if every else _MOST_PROBED, doubts.weak
     likely = sorted(passed, key=lambda each: -_score(each))[:most]
     trial = _Trial.of(original, prober, likely)
-    scored = sorted(map(trial.scored, likely), key=lambda each: -each.score)
+    scored = sorted((trial.scored(*each) for each in enumerate(likely)), key=lambda each: -each.score)
     groups: dict[tuple[str, ...] | int, list[_Scored]] = {}
     for index, each in enumerate(scored):
         # Without answers nothing says that two are alike: each is a behaviour of its own.
@@ -147,27 +147,31 @@ def _doubtful(program: Program, doubts: Doubts) -> bool:
 
 
 class _Trial(Struct):
-    """Inputs on which programs are compared with the one as it was found, and that one's answers."""
+    """How programs answer inputs that tell them from the one as it was found, and that one's answers.
 
-    original: Program
-    prober: Prober
+    Attributes:
+        answers, shown: of each program, to the inputs and to the examples in docstrings.
+    """
+
     inputs: Inputs | None
-    examples: Inputs | None
     before: tuple[str, ...]
+    answers: Sequence[tuple[str, ...]]
+    shown: Sequence[tuple[str, ...]]
 
     @classmethod
     def of(cls, original: Program, prober: Prober, likely: Sequence[Passed]) -> _Trial:
-        """There are none for a single program."""
+        """There are no inputs for a single program."""
         several = len(likely) > 1
         inputs = prober.inputs(original, [each.program for each in likely]) if several else None
-        before = prober.answers(inputs, {}) if inputs else ()
         examples = prober.examples(original) if several else None
-        return cls(original=original, prober=prober, inputs=inputs, examples=examples, before=before)
+        versions = [changed(each.program, original) for each in likely]
+        none: tuple[str, ...] = ()
+        before, *answers = prober.answers(inputs, [{}, *versions]) if inputs else [none] * (len(likely) + 1)
+        shown = prober.answers(examples, versions) if examples else [none] * len(likely)
+        return cls(inputs=inputs, before=before, answers=answers, shown=shown)
 
-    def scored(self, passed: Passed) -> _Scored:
-        texts = changed(passed.program, self.original)
-        answers = self.prober.answers(self.inputs, texts) if self.inputs else ()
-        shown = self.prober.answers(self.examples, texts) if self.examples else ()
+    def scored(self, number: int, passed: Passed) -> _Scored:
+        answers, shown = self.answers[number], self.shown[number]
         agreed = _NO_EXAMPLE + sum(each == "ok" for each in shown) / len(shown) if shown else 1.0
         reached = self.inputs is not None and self.inputs.reach(passed.program)
         same = sum(new == old for new, old in zip(answers, self.before, strict=False)) if reached else 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import fcntl
 import marshal
 import os
 import socket
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 _BOOT = (
     "import sys; sys.path.append(sys.argv[1]); from codur.sandbox.starter.starter import main; main(int(sys.argv[2]))"
 )
+_INPUT_BYTES = 262_144
+"""What a program may be sent before it reads: a warm worker is sent 110 kB while its interpreter starts (40 ms)."""
 _WRAPPER_PROCESSES = 2  # of the namespaces; they do not count as the program's
 _STOP_SECONDS = 2.0
 _END_SECONDS = 10.0  # as long as the other side may take for killing
@@ -134,6 +138,8 @@ class StartedProgram:
         self.stdin = -1
         if has_input:
             stdin, self.stdin = os.pipe()
+            with contextlib.suppress(OSError):  # the user's pipes have a bound together; then who writes waits
+                fcntl.fcntl(stdin, fcntl.F_SETPIPE_SZ, _INPUT_BYTES)
             self._handed.append(stdin)
 
     def handed_over(self, inherited: Sequence[int]) -> list[int]:
