@@ -5,7 +5,7 @@
 Every answer gets one more line of the output right, so that each attempt is made, checked and told of in the next. An
 attempt is counted from one answer of the coding model to the next one; `own` is that without what the model took (from
 the request until its answer is read) and the check (the program's run). `step` is a step of the compiled graph whose
-node does nothing, `kept step` the same with its state kept in a file.
+node does nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from itertools import count, pairwise
 from pathlib import Path
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -29,7 +28,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from codur.events import CheckRan, Event, ModelAnswered
 from codur.graph.build import GraphContext
 from codur.nodes.run_state import RunState, RunUpdate, initial_state
-from codur.session.record.checkpoints import checkpoints
 from codur.session.task_run import run_task
 from codur.types import Limits, Task
 from tests.runs.kit import EDIT, fill, host, settings_for
@@ -48,18 +46,13 @@ def main() -> int:
     for _ in range(options.rounds):
         for name, values in measured(options.attempts).items():
             found[name] += values
-    found |= {"step": [], "kept step": []}
-    with tempfile.TemporaryDirectory() as place:
-        for number in range(options.rounds):
-            with checkpoints(Path(place) / f"{number}.sqlite", redact=str, on_damage=print) as saver:
-                found["step"].append(empty_step(None))
-                found["kept step"].append(empty_step(saver))
+    found["step"] = [empty_step() for _ in range(options.rounds)]
     for name, values in found.items():
         print(f"{name:8} {statistics.median(values) * 1000:7.1f} ms  ({len(values)} values)")
     return 0
 
 
-def empty_step(saver: BaseCheckpointSaver[str] | None) -> float:
+def empty_step() -> float:
     """Seconds a step of a compiled graph of a node that does nothing."""
 
     def policy(state: RunState) -> RunUpdate:
@@ -69,8 +62,8 @@ def empty_step(saver: BaseCheckpointSaver[str] | None) -> float:
     graph.add_node("policy", policy)
     graph.add_edge(START, "policy")
     graph.add_conditional_edges("policy", lambda state: "policy" if state["cursor"] < STEPS else END, ["policy", END])
-    compiled, start = graph.compile(checkpointer=saver), initial_state(Task(prompt="fix main.py", workspace="/"))
-    config: RunnableConfig = {"recursion_limit": 2 * STEPS, "configurable": {"thread_id": "run"}}
+    compiled, start = graph.compile(), initial_state(Task(prompt="fix main.py", workspace="/"))
+    config: RunnableConfig = {"recursion_limit": 2 * STEPS}
     begun = time.perf_counter()
     asyncio.run(compiled.ainvoke(start, config))
     return (time.perf_counter() - begun) / STEPS

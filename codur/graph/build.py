@@ -47,7 +47,7 @@ Graph = CompiledStateGraph[RunState, GraphContext, RunState, RunState]
 
 @lru_cache(maxsize=1)
 def _shared_graph() -> Graph:
-    """The graph of the runs that keep no checkpoints: compiling it costs more than running it."""
+    """The graph of the runs that ask nobody: compiling it costs more than running it."""
     return build_graph()
 
 
@@ -76,8 +76,8 @@ async def run_graph(
 
     Args:
         start: the state in which the run started (not the one in which the walk stopped).
-        checkpointer: keeps the state after every node, and has the one to go on from; it serves this run alone. A
-            run that may ask its user needs one.
+        checkpointer: keeps the state after every node, for as long as the user is asked; it serves this run alone, and
+            one that asks nobody needs none.
         answer: the answer to the question that the last call gave.
 
     Returns:
@@ -91,10 +91,10 @@ async def run_graph(
     asks = replace(context.run, consult=_interrupted) if context.run.consult is not None else context.run
     try:
         final = await graph.ainvoke(
-            await _entry(graph, start, checkpointer, len(context.done), answer),
-            _config(),
+            start if answer is None else Command(resume=answer),
+            # LangGraph's own limit is 10,007 steps, which a loop runs for seconds before anybody hears of it.
+            RunnableConfig(recursion_limit=STEP_LIMIT, configurable={"thread_id": THREAD}),
             context=replace(context, run=asks),
-            durability=None if checkpointer is None else "sync",  # also a killed run is gone on with from its last node
         )
     except GraphRecursionError as error:
         raise step_limit_reached() from error
@@ -103,35 +103,9 @@ async def run_graph(
     return cast("Question", waiting[0].value) if waiting else cast("RunState", final)
 
 
-def _config() -> RunnableConfig:
-    # LangGraph's own limit is 10,007 steps, which a loop runs for seconds before anybody hears of it.
-    return RunnableConfig(recursion_limit=STEP_LIMIT, configurable={"thread_id": THREAD})
-
-
 def _interrupted(question: Question) -> Answer:
     """LangGraph's interrupt: leaves the graph with the question; when it is entered again, gives the answer."""
     return cast("Answer", interrupt(question))
-
-
-async def _entry(
-    graph: Graph, start: RunState, checkpointer: BaseCheckpointSaver[str] | None, done: int, answer: Answer | None
-) -> RunState | Command[None] | None:
-    """What the graph is entered with: an answer, nothing (it goes on from its checkpoint), or the first state."""
-    if answer is not None:
-        return Command(resume=answer)
-    if checkpointer is not None and await _fits(graph, checkpointer, done):
-        return None
-    return start
-
-
-async def _fits(graph: Graph, checkpointer: BaseCheckpointSaver[str], done: int) -> bool:
-    """Whether there is a checkpoint to go on from; one that is ahead of what is to be taken over is dropped."""
-    values = (await graph.aget_state(_config())).values
-    # The record is the truth: a checkpoint that is ahead of it holds a node whose files may not be there.
-    if values and len(values["trail"]) <= done:
-        return True
-    await checkpointer.adelete_thread(THREAD)  # begun anew, the nodes that were done are taken over from the record
-    return False
 
 
 class _PlainNode(Protocol):

@@ -1,17 +1,21 @@
 """Runs the compiled graph to its end on an event loop of its own, within the run's time."""
 
 import asyncio
+import json
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.types import Interrupt
+
 from codur.errors import Interrupted, out_of_time
-from codur.events import Asked, Note
+from codur.events import Asked
 from codur.graph.build import GraphContext, run_graph
 from codur.graph.walk import Walked
 from codur.nodes.run_state import RunContext, RunState
 from codur.questions import Answer, Question
-from codur.session.record.checkpoints import Checkpoints, checkpoints
+from codur.session.record.codec import decode, encode
 from codur.session.record.run_recording import Recording
 
 _MOVED_EVERY_S = 1.0
@@ -21,7 +25,7 @@ def run_graph_blocking(start: RunState, walked: Walked, context: RunContext, rec
     """Take over what was walked and run the rest.
 
     Args:
-        record: what is kept of the run; its checkpoints too, if it is kept at all.
+        record: what is kept of the run, each node as it finishes.
 
     Raises:
         CodurError: what ended the run.
@@ -29,30 +33,32 @@ def run_graph_blocking(start: RunState, walked: Walked, context: RunContext, rec
         KeyboardInterrupt: the user stopped it; every thread of the run has ended by then.
     """
     taken = GraphContext(run=context, done=walked.done, finished=record.finished(context))
-    with ExitStack() as stack:
-        saver = _saver(context, record, stack)
-        answer: Answer | None = None
-        while True:
-            # A new event loop each time: waiting for the user within one would keep its connections open, and count as
-            # the run's time.
-            found = _once(_within_time(start, taken, saver, answer))
-            if not isinstance(found, Question):
-                return found
-            answer = _asked(found, context)
+    # LangGraph's `interrupt` needs a checkpointer, and nothing else does: a run that was cut off is gone on with from
+    # its record. It ends with this process, and so nothing in it is blanked: what was approved of is carried out.
+    saver = InMemorySaver(serde=_Plain()) if context.consult is not None else None
+    answer: Answer | None = None
+    while True:
+        # A new event loop each time: waiting for the user within one would keep its connections open, and count as
+        # the run's time.
+        found = _once(_within_time(start, taken, saver, answer))
+        if not isinstance(found, Question):
+            return found
+        answer = _asked(found, context)
 
 
-def _saver(context: RunContext, record: Recording, stack: ExitStack) -> Checkpoints | None:
-    """What keeps the checkpoints: the run's own file; memory, where only questions need them; or nothing."""
-    # LangGraph's `interrupt` needs a checkpointer, and nothing else does in a run that is not kept.
-    if record.run is None and context.consult is None:
-        return None
-    return stack.enter_context(
-        checkpoints(
-            record.run.checkpoints if record.run is not None else None,
-            redact=record.redactor,
-            on_damage=lambda text: context.emit(Note(level="warning", text=text)),
-        )
-    )
+class _Plain:
+    """LangGraph's `SerializerProtocol` over `codec`: plain JSON, and nothing that is executed when it is read."""
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        if isinstance(obj, list | tuple) and obj and all(isinstance(item, Interrupt) for item in obj):
+            return "questions", json.dumps([{"id": item.id, "value": encode(item.value)} for item in obj]).encode()
+        return "value", json.dumps(encode(obj)).encode()
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        kept = json.loads(data[1])
+        if data[0] == "questions":
+            return tuple(Interrupt(value=decode(item["value"]), id=item["id"]) for item in kept)
+        return decode(kept)
 
 
 def _once(part: Coroutine[Any, Any, RunState | Question]) -> RunState | Question:
@@ -103,7 +109,7 @@ def _moved(deadline: asyncio.Timeout, time_left: Callable[[], float]) -> Iterato
 
 
 async def _within_time(
-    start: RunState, taken: GraphContext, saver: Checkpoints | None, answer: Answer | None
+    start: RunState, taken: GraphContext, saver: InMemorySaver | None, answer: Answer | None
 ) -> RunState | Question:
     context = taken.run
     try:

@@ -3,7 +3,6 @@
     <state>/runs/<id>/run.json           what was asked, where, and what became of it; replaced as a whole
                      /trace.jsonl        the events
                      /steps.jsonl        what each finished node decided, to go on from
-                     /checkpoints.sqlite the compiled graph's checkpoints
                      /journal.jsonl      what was changed in the workspace
                      /result.json        the whole result
                      /artifacts/         outputs of steps
@@ -58,7 +57,6 @@ class RunDirectory:
         self.id = path.name
         self.redact = redact
         self.journal = path / "journal.jsonl"
-        self.checkpoints = path / "checkpoints.sqlite"
         self.artifacts = path / "artifacts"
         self.quarantine = path / "quarantine"
         self.trace = AppendLog(path / "trace.jsonl")

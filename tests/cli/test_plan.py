@@ -79,7 +79,7 @@ def test_what_looks_like_a_secret_is_carried_out_as_it_was_approved_and_kept_bla
             terminal.answer(CHOICES, "y")
             assert terminal.ended() == 0
         assert contents(here.project)["out.txt"] == f"{secret}\n"
-        kept = [path.read_bytes() for path in here.home.rglob("checkpoints.sqlite*")]
+        kept = [path.read_bytes() for path in here.state.glob("runs/*/*.jsonl")]
         assert kept
         assert not any(b"zz9plural" in data for data in kept)
 

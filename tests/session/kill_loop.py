@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import json
 import random
-import sqlite3
 import sys
 import tempfile
 import time
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -89,17 +87,13 @@ def _steps(here: Place) -> int:
 
 
 def _intact(here: Place) -> bool:
-    """Whether every record can be read, and every database is sound."""
+    """Whether every record can be read."""
     for run_id in _ids(here):
         run = here.state / "runs" / run_id
         try:
             json.loads((run / "run.json").read_bytes())
         except ValueError:
             return False
-        if (run / "checkpoints.sqlite").exists():
-            with closing(sqlite3.connect(run / "checkpoints.sqlite")) as database:
-                if database.execute("PRAGMA integrity_check").fetchone() != ("ok",):
-                    return False
     return True
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langgraph.types import Interrupt
 
 from codur.batch.results.challenge_record import ChallengeResult, RouteEntry, result_from
 from codur.batch.results.results_directory import read_results
@@ -24,7 +23,6 @@ from codur.events import (
 )
 from codur.patches import Distinction, Patch, RepairReport, RepairRequest
 from codur.questions import Answer, PlanEffects, Question
-from codur.session.record.checkpoints import _Codec
 from codur.session.record.codec import decode, encode
 from codur.session.record.steps import Kept, StepLog, read_steps
 from codur.session.record.trace import Trace
@@ -132,13 +130,7 @@ UPDATES: list[dict[str, Any]] = [
         "outcome": None,
     },
 ]
-STATES: list[Any] = [
-    *UPDATES,
-    "text",
-    ("a", (1, 2.5), []),
-    {"$tuple": [1], "x": {"$type": "Usage"}},
-    (Interrupt(value=Question(kind="question", text="which?"), id="i1"),),
-]
+
 RESULT = RunResult(
     **{name: getattr(DONE, name) for name in ("answer", "workspace", "before", "verdict", "attempts", "records")},
     outcome="not_achieved",
@@ -214,12 +206,6 @@ def write_all(run: RunDirectory) -> None:
     trace.close()
 
 
-def write_checkpoints(path: Path) -> None:
-    """Values of a checkpoint as this version writes them."""
-    made = [_Codec(str).dumps_typed(value) for value in STATES]
-    path.write_text(json.dumps([[kind, value.decode("ascii")] for kind, value in made], indent=1) + "\n")
-
-
 FILE = PathState(kind="file", content="ab" * 32, mode=0o644, stamp="1-2-3")
 OTHER = PathState(kind="file", content="cd" * 32)
 CHANGES = [
@@ -285,11 +271,6 @@ def _kind(value: dict[str, Any]) -> str:
     return value.get("$type") or value.get("event") or next(found, "")
 
 
-def values(path: Path) -> list[Any]:
-    """What the checkpoints of a file hold, each with its kind."""
-    return [[kind, json.loads(value)] for kind, value in json.loads(path.read_text())]
-
-
 def texts(path: Path) -> list[Any]:
     """The values of a file with one on each line, or with one."""
     return [json.loads(line) for line in path.read_text().splitlines()]
@@ -305,11 +286,6 @@ def test_the_steps(run: RunDirectory) -> None:
     assert [update for _, update in kept.done] == UPDATES
     assert (kept.mark, kept.best_mark, kept.best_progress, kept.start_progress) == ("0.2", "0.1", 0.5, -1.0)
     assert (kept.usage, kept.used_s) == (Usage(calls=1, cost_usd=0.1), 2.25)
-
-
-def test_checkpoints() -> None:
-    for (kind, text), value in zip(json.loads((DATA / "checkpoints.json").read_text()), STATES, strict=True):
-        assert _Codec(str).loads_typed((kind, text.encode())) == value
 
 
 def test_the_trace_and_the_result_are_shown(run: RunDirectory) -> None:
@@ -347,5 +323,3 @@ def test_what_is_written_has_the_same_form(run: RunDirectory, tmp_path: Path) ->
     for name in ("run.json", "result.json", "steps.jsonl"):
         assert_holds(texts(now.path / name), texts(run.path / name))
     assert_holds(list(now.trace.read()), list(run.trace.read()))
-    write_checkpoints(tmp_path / "checkpoints.json")
-    assert_holds(values(tmp_path / "checkpoints.json"), values(DATA / "checkpoints.json"))

@@ -17,7 +17,6 @@ from tests.session.kit import (
     MEDIAN_RIGHT,
     NEEDS_MODEL,
     PATIENCE_S,
-    Place,
     contents,
     edit,
     place,
@@ -89,7 +88,7 @@ def test_edits_of_finished_nodes_are_built_on(tmp_path: Path, nursery: Nursery) 
         assert removed == ["--- a/main.py", "-    raise NotImplementedError"]
         assert len(result["attempts"]) == 1
         modes = {path.relative_to(here.state): stat.S_IMODE(path.stat().st_mode) for path in here.state.rglob("*")}
-        assert {path.name for path in modes} >= {"run.json", "checkpoints.sqlite", "journal.jsonl", "result.json"}
+        assert {path.name for path in modes} >= {"run.json", "steps.jsonl", "journal.jsonl", "result.json"}
         assert {path: mode for path, mode in modes.items() if mode & 0o077} == {}  # its owner's alone
 
 
@@ -145,31 +144,6 @@ def test_what_was_spent_counts_on(tmp_path: Path, nursery: Nursery) -> None:
         assert len(here.server.requests) == 2
 
 
-def checkpoints_of(here: Place) -> Path:
-    (path,) = here.state.glob("runs/*/checkpoints.sqlite")
-    return path
-
-
-@pytest.mark.parametrize("data", [b"not a database" * 1000, None], ids=["something else", "gone"])
-def test_checkpoints_that_cannot_be_used_are_done_without(data: bytes | None, tmp_path: Path, nursery: Nursery) -> None:
-    """The steps say all that is needed; what was damaged is set aside."""
-    with place(tmp_path, nursery=nursery) as here:
-        here.killed_at("coding", "review")
-        path = checkpoints_of(here)
-        for other in path.parent.glob("checkpoints.sqlite-*"):
-            other.unlink()
-        if data is None:
-            path.unlink()
-        else:
-            path.write_bytes(data)
-        ran = here.run("resume")
-        assert ran.code == 0, ran.err
-        assert len(here.server.requests) == 3
-        aside = list(path.parent.glob("checkpoints.sqlite.damaged-*"))
-        assert [item.read_bytes() for item in aside] == ([data] if data else [])
-        assert ("set aside" in ran.err) == bool(data)
-
-
 def test_steps_that_are_damaged_are_set_aside_and_done_again(tmp_path: Path, nursery: Nursery) -> None:
     with place(tmp_path, nursery=nursery) as here:
         here.killed_at("coding", "review")
@@ -199,13 +173,11 @@ def test_a_newer_record_is_told_and_left(tmp_path: Path, nursery: Nursery) -> No
 
 
 def test_a_model_free_run_is_gone_on_with_too(tmp_path: Path, nursery: Nursery) -> None:
-    """It has no checkpoints, only steps."""
     with place(tmp_path, [], REPAIRABLE, nursery=nursery) as here:
         process = here.start("main.py is wrong", "--offline", "--json-stream", CODUR_REPAIR__MODE="before_model")
         here.until(process, "repair")
         process.kill()
         process.communicate(timeout=PATIENCE_S)
-        assert not list(here.state.glob("runs/*/checkpoints.sqlite"))
         result = here.json("resume", CODUR_REPAIR__MODE="before_model")
         assert (result["outcome"], result["solved_by"]) == ("done", "repair")
         assert not here.server.requests
