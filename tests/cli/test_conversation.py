@@ -174,9 +174,10 @@ def test_what_is_typed_while_a_task_works_is_told_at_the_next_step(opens: Opens,
         with opens(GROQ_API_KEY=KEY) as terminal:
             say(terminal, "what bird would that be?")
             assert server.holding.wait(60)
-            terminal.press("name iy\x7ft in Latin\x1b")
+            terminal.press("name iy\x7ft in Latin")
             terminal.until("> name it in Latin_")
-            terminal.press("\x1bname it in Greek\r")
+            terminal.press("\x1b")
+            terminal.press("name it in Greek\r")
             terminal.until("> name it in Greek (for the next step)")
             server.release()
             terminal.until("told the model: name it in Greek")
