@@ -6,7 +6,7 @@ from codur.ui.styled_lines import Line, Style, clip, count, line
 _FLAKY = "its result differs from run to run"
 _TAMPERED = "the output is taken from what is expected instead of being computed"
 _NO_CHECK = "no check was found"
-_PASSES_ALREADY = "the check passes already, so it cannot show whether this is done"
+_PASSES_ALREADY = "the check passes already"
 _STILL = "what passed before still passes"
 
 
