@@ -8,6 +8,7 @@ CodurError
 ├── ModelError          3  a model was needed and gave no usable answer
 │   ├── ModelUnavailable   no key, refused key, no connection, or service errors that outlast the retries
 │   └── ModelAnswerError   it answered, but the answer cannot be used
+├── ClusterUnavailable  3  no cluster answers where one was named (`batch.engines.ray_engine`)
 ├── LimitReached        4  calls, tokens, money, time or steps
 ├── Refused             5  policy or the user said no
 │   └── WorkspaceBusy      another run works in the workspace

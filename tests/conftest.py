@@ -14,7 +14,7 @@ SLOW = (
     "tests/agents/external/",
     "tests/batch/test_batch_run.py",
     "tests/batch/test_dataset.py::test_an_instance_becomes",
-    "tests/batch/test_worker_supervisor.py",
+    "tests/batch/engines/test_worker_supervisor.py",
     "tests/challenges/",
     "tests/checks/confirmation/test_hollow.py",
     "tests/cli/test_back_ends.py",

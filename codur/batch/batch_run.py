@@ -4,7 +4,9 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Protocol
 
+from codur.batch.engines.worker_supervisor import Supervisor
 from codur.batch.reports import write_reports
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.earlier import GOES_ON, Mode, counting, of_other_settings, of_other_work
@@ -15,16 +17,25 @@ from codur.batch.results.progress import Ended, Watch
 from codur.batch.results.results_directory import ResultsDirectory, has_results, read_results, read_spent, total_spent
 from codur.batch.setup import Setup
 from codur.batch.work import Work
-from codur.batch.worker_supervisor import Supervisor
-from codur.config.settings import Settings
-from codur.errors import CodurError, Refused, UsageError, reason_of
-from codur.sandbox.backends.probe import choose_backend
-from codur.session.host import Host
+from codur.errors import CodurError, UsageError, reason_of
 from codur.session.stop import TERMINATED, code_of
 from codur.structs import Struct, replace
 from codur.types import EXIT_CODES
 
 Begins = Callable[[Sequence[Work], Sequence[ChallengeResult], str], None]
+
+
+class Engine(Protocol):
+    """Has work done, keeps what comes of it, and tells a watch; see `Supervisor`."""
+
+    def run(self) -> Ended:
+        """Do all work; returns why it ended."""
+
+    def stop(self, grace_s: float) -> None:
+        """Start nothing more, and end what runs; may be called from any thread, and again to end it at once."""
+
+
+EngineOf = Callable[[Setup, Sequence[Work], Keeper, Watch], Engine]
 
 GRACE_S, SHORT_GRACE_S = 10.0, 1.0
 """Seconds in which what runs may end in good order, after the user's and after the system's signal."""
@@ -61,11 +72,13 @@ class Output(Struct):
         results: the directory of results.
         mode: what to do with the results that are there already.
         junit: where to write JUnit XML, if at all.
+        engine: who does the work.
     """
 
     results: Path
     mode: Mode = "new"
     junit: Path | None = None
+    engine: EngineOf = Supervisor
 
 
 def solve_batch(work: Sequence[Work], setup: Setup, output: Output, *, watch: Watch, begins: Begins) -> BatchResult:
@@ -104,8 +117,7 @@ def solve_batch(work: Sequence[Work], setup: Setup, output: Output, *, watch: Wa
         setup = replace(setup, tokens=tokens, cost_usd=cost_usd, keeping=keeping)
         keeper = Keeper(directory, setup, keys)
         begins(missing, list(found.values()), others)
-        supervisor = Supervisor(setup, missing, keeper, watch)
-        ended, code = _supervised(supervisor) if missing else ("all", 0)
+        ended, code = _supervised(output.engine(setup, missing, keeper, watch)) if missing else ("all", 0)
         found |= keeper.kept
         ordered = tuple(found[number] for number in sorted(found))
         elsewhere = of_other_work(work, earlier)
@@ -132,36 +144,21 @@ def exit_code(results: Sequence[ChallengeResult], ended: Ended) -> int:
     return 0 if wanted == solved else 1
 
 
-def require_sandbox(settings: Settings, host: Host) -> None:
-    """Make sure that the programs of challenges are contained.
-
-    Raises:
-        Refused: nothing contains programs here.
-    """
-    chosen = choose_backend(settings.sandbox.backend, host.environ, cache=host.cache)
-    if chosen.backend.name == "none":
-        why = chosen.note or "the settings say so (sandbox.backend)"
-        raise Refused(
-            f"the programs of challenges would run without a sandbox: {why}",
-            remedy="See `codur doctor` for how to get one, or add --no-sandbox.",
-        )
-
-
-def _supervised(supervisor: Supervisor) -> tuple[Ended, int]:
-    """Run a supervisor, in a thread of its own: a signal ends the wait for it, and nothing that it does half-way.
+def _supervised(engine: Engine) -> tuple[Ended, int]:
+    """Run an engine, in a thread of its own: a signal ends the wait for it, and nothing that it does half-way.
 
     Returns:
         Why it ended, and the exit code that a signal asks for, or 0.
     """
     code = 0
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="supervisor") as pool:
-        future = pool.submit(supervisor.run)
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="engine") as pool:
+        future = pool.submit(engine.run)
         while True:
             try:
                 return future.result(), code
             except KeyboardInterrupt as stop:
                 code = code_of(stop)
-                supervisor.stop(SHORT_GRACE_S if code == TERMINATED else GRACE_S)
+                engine.stop(SHORT_GRACE_S if code == TERMINATED else GRACE_S)
 
 
 def _told(elsewhere: Sequence[ChallengeResult]) -> tuple[str, ...]:

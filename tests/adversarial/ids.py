@@ -139,7 +139,7 @@ TESTS: dict[str, str] = {
     "K03": "adversarial/test_verification: test_k03_a_check_cannot_be_told_from_a_run",
     "K04": "adversarial/test_verification: test_k04_nothing_edits_the_program_after_its_check",
     "K05": "adversarial/test_verification: test_k05_the_rule_of_comparison test_k05_a_gigabyte_is_bounded",
-    "K07": "batch/test_worker_supervisor: test_killed_itself_it_leaves_no_process_and_is_gone_on_with",
+    "K07": "batch/engines/test_worker_supervisor: test_killed_itself_it_leaves_no_process_and_is_gone_on_with",
     "K06": "adversarial/test_verification: test_k06_a_program_that_is_right_now_and_then_is_flaky",
     "K08": "batch/test_batch_run: test_each_is_solved_in_a_copy_and_one_bad_one_costs_only_itself",
 }

@@ -13,8 +13,9 @@ from typing import Any
 
 from msgspec import structs
 
-from codur.batch.batch_run import BatchResult, Output, solve_batch
+from codur.batch.batch_run import BatchResult, EngineOf, Output, solve_batch
 from codur.batch.discovery import find_challenges
+from codur.batch.engines.worker_supervisor import Supervisor
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.earlier import Mode
 from codur.batch.setup import Place, Setup
@@ -93,6 +94,7 @@ def solve(
     which: dict[str, Any] | None = None,
     settings: Settings = SEARCH_OFF,
     junit: Path | None = None,
+    engine: EngineOf = Supervisor,
     **fields: Any,
 ) -> BatchResult:
     """Run a batch to its end."""
@@ -100,7 +102,7 @@ def solve(
     return solve_batch(
         work_of(find_challenges(places), **(which or {})),
         setup(settings, **fields),
-        Output(results=results, mode=mode, junit=junit),
+        Output(results=results, mode=mode, junit=junit, engine=engine),
         watch=watch or Watched(),
         begins=lambda missing, known, others: None,
     )

@@ -15,8 +15,10 @@ from codur.batch.results.kept_run import EXCHANGE, kept_run
 from codur.batch.setup import Setup
 from codur.batch.work import Work
 from codur.batch.worker.copying import copy_files
-from codur.errors import CodurError, InternalError, UsageError, internal_error, reason_of
+from codur.config.settings import Settings
+from codur.errors import CodurError, InternalError, Refused, UsageError, internal_error, reason_of
 from codur.events import Emit
+from codur.sandbox.backends.probe import choose_backend
 from codur.sandbox.processor_turns import Waited
 from codur.sandbox.scratch import remove_tree
 from codur.session.host import Host, redactor_of
@@ -92,6 +94,21 @@ def attempt(job: Work, key: str, setup: Setup, host: Host, *, below: Path, emit:
 
     done = _guarded(work, base, task, spent)
     return replace(done, result=replace(done.result, seconds=round(time.monotonic() - begun - waited.seconds, 3)))
+
+
+def require_sandbox(settings: Settings, host: Host) -> None:
+    """Make sure that the programs of challenges are contained.
+
+    Raises:
+        Refused: nothing contains programs here.
+    """
+    chosen = choose_backend(settings.sandbox.backend, host.environ, cache=host.cache)
+    if chosen.backend.name == "none":
+        why = chosen.note or "the settings say so (sandbox.backend)"
+        raise Refused(
+            f"the programs of challenges would run without a sandbox: {why}",
+            remedy="See `codur doctor` for how to get one, or add --no-sandbox.",
+        )
 
 
 def _kept(task: Task, job: Work, setup: Setup, host: Host, emit: Emit) -> RunResult:

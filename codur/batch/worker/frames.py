@@ -25,11 +25,10 @@ class FrameWriter:
 
     def send(self, message: Struct) -> bool:
         """Send a message; False if nobody is there any more."""
-        plain = to_builtins(message, enc_hook=os.fspath)
-        data = json.dumps(plain, ensure_ascii=True).encode() + b"\n"  # paths and patches may hold what is no UTF-8
+        data = encoded(message)
         try:
             with self._lock:
-                self._connection.sendall(data)
+                self._connection.sendall(data + b"\n")
         except (BrokenPipeError, ConnectionError):
             return False
         return True
@@ -64,12 +63,23 @@ class FrameReader(Generic[M]):
             return []
         *lines, rest = b"".join((*self._parts, data)).split(b"\n")
         self._parts = [rest]
-        return [convert(json.loads(line), self._kind, dec_hook=_made) for line in lines]
+        return [decoded(line, self._kind) for line in lines]
 
     def __iter__(self) -> Iterator[M]:
         """All messages until the other side has gone."""
         while not self.ended:
             yield from self.take()
+
+
+def encoded(message: Struct) -> bytes:
+    """A message as a line of JSON."""
+    plain = to_builtins(message, enc_hook=os.fspath)
+    return json.dumps(plain, ensure_ascii=True).encode()  # paths and patches may hold what is no UTF-8
+
+
+def decoded(data: bytes, kind: Any) -> Any:
+    """The message of this kind that `encoded` gave."""
+    return convert(json.loads(data), kind, dec_hook=_made)
 
 
 def _made(kind: type[Any], value: Any) -> Any:

@@ -29,7 +29,7 @@ from codur.structs import replace
 
 PROGRAMS_PER_PROCESSOR = 2
 """Programs wait for files and for each other, too; more at a time would only make them run into their time limits."""
-_SWITCH_S = 0.002
+SWITCH_S = 0.002
 
 
 def main(descriptor: int) -> None:
@@ -41,7 +41,7 @@ def main(descriptor: int) -> None:
     close_to_others()
     os.chdir("/")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the supervisor, which tells us
-    sys.setswitchinterval(_SWITCH_S)
+    sys.setswitchinterval(SWITCH_S)
     connection = socket.socket(fileno=descriptor)
     messages = iter(FrameReader[ToWorker](connection, ToWorker))
     first = next(messages, None)
@@ -51,7 +51,7 @@ def main(descriptor: int) -> None:
     base = temporary_base(setup.host.environ)
     sweep(base)
     sweep_scratch()
-    worker = Worker(setup, FrameWriter(connection), below=_directory(base))
+    worker = Worker(setup, FrameWriter(connection), below=batch_directory(base))
     worker.ready()
     for message in messages:
         worker.take(message)
@@ -132,7 +132,8 @@ class Worker:
         )
 
 
-def _directory(base: str) -> Path:
+def batch_directory(base: str) -> Path:
+    """A new directory for copies in the user's directory of temporary files; `sweep` removes it when nobody uses it."""
     path = Path(base) / f"{prefix('batch')}{os.urandom(8).hex()}"
     path.mkdir(mode=0o700)
     return path

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from msgspec import to_builtins
 
-from codur.batch.batch_run import require_sandbox
 from codur.batch.discovery import find_challenges
 from codur.batch.new_challenge import make_challenge
 from codur.batch.soundness import Soundness, examine
+from codur.batch.worker.attempt import require_sandbox
 from codur.cli import machine, options
 from codur.cli.printing import say, say_json
 from codur.ui.output_formats import show

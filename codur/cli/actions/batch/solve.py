@@ -3,18 +3,22 @@
 import os
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from msgspec import structs
 
-from codur.batch.batch_run import Output, require_sandbox, solve_batch
+from codur.batch.batch_run import EngineOf, Output, solve_batch
 from codur.batch.dataset import read_dataset
 from codur.batch.discovery import find_challenges
+from codur.batch.engines.ray_engine import Cluster, RayEngine
+from codur.batch.engines.worker_supervisor import Supervisor
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.earlier import GOES_ON, Mode, counting_in
 from codur.batch.results.results_directory import has_results, new_directory, newest
 from codur.batch.setup import Keeping, Place, Setup
 from codur.batch.work import Work, work_of
+from codur.batch.worker.attempt import require_sandbox
 from codur.cli import machine
 from codur.cli.actions.batch.solve_display import ShownWatch, display_of, row_of, show_batch, show_list, show_note
 from codur.cli.actions.batch.solve_request import SolveRequest
@@ -56,6 +60,8 @@ def solve_challenges(request: SolveRequest) -> int:
         pattern=request.only,
         limit=request.limit,
     )
+    if request.engine == "local" and (request.address or request.resource):
+        raise UsageError("--address and --resource are for --engine ray", remedy="Add --engine ray, or leave them out.")
     if request.in_place and (len(request.agent) > 1 or request.attempts > 1):
         raise UsageError("--in-place takes one attempt with one agent", remedy="Leave one of the options out.")
     host = machine.host()
@@ -64,7 +70,7 @@ def solve_challenges(request: SolveRequest) -> int:
         limits=limits_of(settings),
         place=Place.of(host),
         offline=request.offline,
-        jobs=min(request.jobs or processors(), len(work)),
+        jobs=min(request.jobs or (0 if request.address else processors()), len(work)),
         processors=processors(),
         max_tokens=request.max_tokens,
         max_cost_usd=request.budget,
@@ -76,7 +82,7 @@ def solve_challenges(request: SolveRequest) -> int:
         goes_on = request.mode in GOES_ON and has_results(results)
         done = counting_in(results, work, setup, mode=request.mode) if goes_on else {}
         return show_list(work, done, json=request.json)
-    if not request.no_sandbox:
+    if not request.no_sandbox and request.engine == "local":
         require_sandbox(settings, host)
     results = _results(request, work)
     if request.mode in GOES_ON and not has_results(results):
@@ -92,12 +98,31 @@ def solve_challenges(request: SolveRequest) -> int:
 
     try:
         junit = Path.cwd() / request.junit if request.junit else None
-        output = Output(results=results, mode=request.mode, junit=junit)
+        output = Output(results=results, mode=request.mode, junit=junit, engine=_engine(request))
         batch = solve_batch(work, setup, output, watch=ShownWatch(display), begins=begins)
     finally:
         display.close()
     show_batch(batch, work, results, request)
     return batch.code
+
+
+def _engine(request: SolveRequest) -> EngineOf:
+    if request.engine == "local":
+        return Supervisor
+    resources = {"num_cpus": 1.0, **dict(map(_resource, request.resource))}
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would tell its makers of each cluster
+    cluster = Cluster(
+        host=machine.host, address=request.address, resources=resources, needs_sandbox=not request.no_sandbox
+    )
+    return partial(RayEngine, cluster=cluster)
+
+
+def _resource(text: str) -> tuple[str, float]:
+    name, _, number = text.partition("=")
+    try:
+        return name, float(number)
+    except ValueError:
+        raise UsageError(f"--resource {text}: must be NAME=NUMBER", remedy="For example --resource agent=1.") from None
 
 
 def processors() -> int:

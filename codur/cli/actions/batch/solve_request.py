@@ -2,7 +2,7 @@
 
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from codur.batch.results.earlier import Mode
 from codur.cli import options
@@ -17,6 +17,7 @@ class SolveRequest(Struct):
 
     Attributes:
         jobs: None stands for the number of processors.
+        address, resource: of a Ray cluster; see `Cluster`.
         budget, max_tokens: for the whole batch.
         only: of `--filter`.
         mode: what becomes of results that are there.
@@ -29,6 +30,9 @@ class SolveRequest(Struct):
     only: str = ""
     limit: int | None = None
     jobs: int | None = None
+    engine: Literal["local", "ray"] = "local"
+    address: str = ""
+    resource: tuple[str, ...] = ()
     timeout: float | None = None
     max_llm_calls: int | None = None
     max_iterations: int | None = None

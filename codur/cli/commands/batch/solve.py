@@ -1,7 +1,7 @@
 """`codur solve DIR…`: what it takes; `actions` does the work."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -27,6 +27,20 @@ def solve(
             max=1000,
             metavar="N",
             help="Challenges at the same time [as many as processors]; with a remote model more are worth it, say 16.",
+        ),
+    ] = None,
+    engine: Annotated[
+        Literal["local", "ray"],
+        typer.Option("--engine", help="Who does the work: this machine, or a Ray cluster."),
+    ] = "local",
+    address: Annotated[
+        str,
+        typer.Option("--address", metavar="HOST:PORT", help="The Ray cluster; `auto`: that of this machine [its own]."),
+    ] = "",
+    resource: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--resource", metavar="NAME=N", help="What an attempt takes of a machine of the cluster [num_cpus=1]."
         ),
     ] = None,
     agent: Annotated[
@@ -96,7 +110,7 @@ def solve(
 ) -> int:
     """Solve challenge directories, side by side, each in a copy."""
     given = locals()  # first: the request has each option under the same name
-    lists = {name: tuple(given[name] or ()) for name in ("directories", "agent", "scope")}
+    lists = {name: tuple(given[name] or ()) for name in ("directories", "agent", "scope", "resource")}
     modes = {name: given.pop(name) for name in ("resume", "rerun_failed", "fresh")}
     request = actions.SolveRequest(**{**given, **lists}, mode=actions.batch.solve.mode_of(**modes))
     return actions.batch.solve.solve_challenges(request)

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from codur.batch.discovery import find_challenges
+from codur.batch.engines.worker_supervisor import Supervisor
 from codur.batch.results.kept_files import Keeper, Keys
 from codur.batch.results.results_directory import ResultsDirectory, read_results, read_spent
 from codur.batch.work import Work, work_of
-from codur.batch.worker_supervisor import Supervisor
 from codur.types import Limits
 from tests.batch.kit import BUG, Watched, children, many, rows, send_worker, setup, solve, table, worker_of
 from tests.cli.kit import environment
