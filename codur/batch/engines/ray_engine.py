@@ -4,6 +4,7 @@ Each attempt is a task of Ray's: it gets the challenge's files as an archive in 
 there once for all attempts at it, and nothing that is secret.
 """
 
+import atexit
 import socket
 import tempfile
 import threading
@@ -230,6 +231,10 @@ def _joined(cluster: Cluster, jobs: int) -> Iterator[Any]:
                 f"the cluster cannot be joined: {str(error).strip().splitlines()[0]}",
                 remedy="Run this on a machine of the cluster, with the same versions of Python and Ray.",
             ) from error
+        # Ray puts colorama, which it brings along, between the terminal and us, to colour what it says itself.
+        colorama = loaded("colorama")
+        colorama.deinit()
+        atexit.unregister(colorama.initialise.reset_all)
         try:
             yield ray
         finally:
