@@ -1,4 +1,4 @@
-"""The words and phrases of `vocabulary.txt`: what a prompt may say, as data."""
+"""The words and phrases of `phrases.txt`: what a prompt may say, as data."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -30,7 +30,7 @@ def parts() -> Mapping[str, str]:
 
 @cache
 def _sections() -> Mapping[str, Sequence[str]]:
-    text = Path(__file__).with_name("vocabulary.txt").read_text(encoding="utf-8").replace("\n  ", " ")
+    text = Path(__file__).with_name("phrases.txt").read_text(encoding="utf-8").replace("\n  ", " ")
     sections: dict[str, list[str]] = {}
     for line in text.splitlines():
         if line.startswith("== "):

@@ -1,4 +1,4 @@
-"""What a rule is: a name, under which `vocabulary.txt` has phrases, and what a request of such words settles on."""
+"""What a rule is: a name, under which `phrases.txt` has phrases, and what a request of such words settles on."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
