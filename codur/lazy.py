@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module  # noqa: TID251 - of names that a plain import stands beside, see above
 from typing import Any, AnyStr, Final, TypeVar, cast
 
@@ -40,6 +40,22 @@ def parts_of(package: str, **elsewhere: str) -> Callable[[str], Any]:
     return load
 
 
+def late(name: str) -> Any:
+    """A module of Python's own that is loaded when something of it is first used.
+
+    For those that messages, threads or a few workspaces need: difflib, tomllib and the like are a tenth of a start.
+    """
+    return _Late(name)
+
+
+class _Late:
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(loaded(self._name), attribute)
+
+
 def regex(text: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """A regular expression that is compiled when it is first used: a settled request uses 40 of 280 (25 of 230 ms)."""
     return cast(re.Pattern[AnyStr], _Regex(text, flags))
@@ -53,6 +69,31 @@ class _Regex:
         value = getattr(re.compile(*self._given), name)
         setattr(self, name, value)  # so that each is asked for once
         return value
+
+
+class Made(Mapping[str, T]):
+    """Values by names, each made when it is first asked for.
+
+    Args:
+        names: all of them, in their order.
+        make: makes the value of a name.
+    """
+
+    def __init__(self, names: Iterable[str], make: Callable[[str], T]) -> None:
+        self._names = dict.fromkeys(names)
+        self._make = make
+        self._made: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        if name in self._names and name not in self._made:
+            self._made[name] = self._make(name)
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
 
 
 def once(make: Callable[[], T]) -> Callable[[], T]:

@@ -1,15 +1,17 @@
 """Agents by name: what the settings declare, and which one gets which work."""
 
 from collections.abc import Callable, Mapping
-from difflib import get_close_matches
 
 from msgspec import structs
 
 from codur.config.reading.agent_files import shipped_agent, shipped_names
 from codur.config.settings import AUTO, EXTERNAL_TYPES, AgentConfig, Settings
 from codur.errors import UsageError
+from codur.lazy import late
 from codur.structs import Struct
 from codur.types import CODE_TASKS, Discovery, TaskType
+
+difflib = late("difflib")
 
 CODING_AGENT = "codur-coding"
 EXPLAINING_AGENT = "codur-explaining"
@@ -80,7 +82,7 @@ class AgentRegistry:
             profile = "" if external else found.profile or self._settings.llm.default_profile
             return Agent(name=name, profile=profile, config=found)
         known = sorted(self._settings.llm.profiles if kind == "llm" else {*self.names(), *shipped_names()})
-        near = get_close_matches(name, known, n=2)
+        near = difflib.get_close_matches(name, known, n=2)
         raise UsageError(
             f"there is no {'profile' if kind == 'llm' else 'agent'} named {name!r}",
             remedy=f"Did you mean {' or '.join(near)}?" if near else f"There are: {', '.join(known)}.",

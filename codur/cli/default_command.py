@@ -1,9 +1,11 @@
 """A word that is no command is a task: puts `run` in front where no command was given."""
 
 from collections.abc import Callable, Collection, Sequence
-from difflib import get_close_matches
 
 from codur.errors import UsageError
+from codur.lazy import late
+
+difflib = late("difflib")
 
 TASK_COMMAND = "run"
 FEW_WORDS = 2
@@ -42,7 +44,7 @@ def with_command(
 
 
 def _refuse_misspelt(word: str, commands: Collection[str]) -> None:
-    near = get_close_matches(word, commands, n=1, cutoff=0.8)
+    near = difflib.get_close_matches(word, commands, n=1, cutoff=0.8)
     if near:
         raise UsageError(
             f"there is no command {word!r}; did you mean {near[0]}?",

@@ -1,12 +1,14 @@
 """The outermost boundary: whatever a command raises becomes a line, if asked for a JSON object, and an exit code."""
 
-import traceback
 from collections.abc import Callable
 from typing import Literal
 
 from codur import cli
 from codur.errors import CodurError, Interrupted, internal_error
+from codur.lazy import late
 from codur.session.stop import code_of
+
+traceback = late("traceback")
 
 JsonKind = Literal["json", "json_stream"]
 

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from codur.events import ToolRan
+from codur.lazy import late
 from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.step_criteria import not_met, seen_by_author
 from codur.nodes.parts.updates import blocked, current_step, edits, go, origin_of, output_of, present_plan, tell_changes
@@ -14,6 +14,8 @@ from codur.planning.plans.step_references import UnresolvedReference, filled_ste
 from codur.planning.plans.step_schedule import side_by_side
 from codur.structs import Struct, replace
 from codur.types import Plan, Step, StepRecord, ToolCode, ToolResult
+
+futures = late("concurrent.futures")
 
 SMALL_LISTING = 5
 _MOST_DATA = 50_000
@@ -67,7 +69,7 @@ def _only_reads(step: Step, context: RunContext) -> bool:
 
 
 def _run_at_once(steps: Sequence[Step], state: RunState, context: RunContext) -> list[_Ran]:
-    with ThreadPoolExecutor(max_workers=len(steps)) as threads:
+    with futures.ThreadPoolExecutor(max_workers=len(steps)) as threads:
         return list(threads.map(lambda step: _run(step, state, context), steps))
 
 

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from codur.structs import Struct, field
-from codur.tools.catalogue import ALL
+from codur.tools.catalogue import all_tools
 from codur.tools.compatibility import (
     MAX_CANDIDATES,
     MIN_COMPATIBILITY,
@@ -117,7 +117,7 @@ class Decision(Struct):
 @cache
 def builtin_graph() -> CompatibilityGraph:
     """The graph of all built-in tools."""
-    return CompatibilityGraph(ALL)
+    return CompatibilityGraph(all_tools())
 
 
 class Narrowing(Struct):

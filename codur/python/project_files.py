@@ -2,14 +2,16 @@
 
 import ast
 import configparser
-import tomllib
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from codur.lazy import late
 from codur.structs import Struct, field
+
+tomllib = late("tomllib")
 
 MAX_BYTES = 500_000
 
@@ -53,8 +55,9 @@ def read_text(path: Path) -> str:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file's content; empty if it is absent or broken."""
+    text = read_text(path)
     try:
-        return tomllib.loads(read_text(path))
+        return dict(tomllib.loads(text)) if text else {}
     except (tomllib.TOMLDecodeError, RecursionError):
         return {}
 

@@ -41,7 +41,7 @@ def list_tools(
     """List the tools with what each does, or tell one's arguments."""
     if task_type and task_type not in EVERY_TASK:
         raise ToolError("invalid", f"{task_type!r:.60} is no kind of task; there are {', '.join(sorted(EVERY_TASK))}")
-    fitting = [row for row in context.tools if not task_type or task_type in row.task_types]
+    fitting = [row for _, row in sorted(context.tools.items()) if not task_type or task_type in row.task_types]
     found = [row for row in fitting if name in ("", row.name)]
     if not found:
         raise ToolError("not_found", f"there is no tool {name:.80}; without a name all are listed")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 from codur.config.settings import ToolSettings
 from codur.errors import CodurError, WorkspaceError
 from codur.redaction import REDACTED
-from codur.structs import Struct
+from codur.structs import Struct, field
 from codur.tools.flow.io_kinds import Value
 from codur.tools.flow.outputs import Text
 from codur.types import CODE_TASKS, SideEffect, TaskType, ToolCode, ToolResult, Verdict
@@ -59,7 +59,7 @@ class ToolContext(Struct):
     home: Path | None = None
     redact: Callable[[str], str] | None = None
     web: Web | None = None
-    tools: tuple[Tool, ...] = ()
+    tools: Mapping[str, Tool] = field(default_factory=dict)
 
     def write(self, path: str, text: str) -> None:
         """Write a file's text as a tool was given it.

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import difflib
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from codur.config.tool_names import GONE, RENAMED
 from codur.errors import CodurError, WorkspaceError
+from codur.lazy import Made, late
 from codur.mcp.offered_tools import server_of
 from codur.structs import is_data, replace
 from codur.tools.arguments import build, built_for, own_names, schema
-from codur.tools.catalogue import ALL
+from codur.tools.catalogue import BY_NAME
 from codur.tools.flow.outputs import to_json
 from codur.tools.output_bounds import MAX_PROBLEM, MAX_TEXT, bounded
 from codur.tools.server_tools import server_tools
 from codur.tools.tool import Tool, ToolContext, ToolError, sentence
-from codur.types import ToolCall, ToolResult, ToolSpec
+from codur.types import SideEffect, ToolCall, ToolResult, ToolSpec
 from codur.workspace.private import may_hold_secrets
 from codur.workspace.problems import FileError
+
+futures = late("concurrent.futures")
+
+difflib = late("difflib")
 
 if TYPE_CHECKING:
     from codur.mcp.servers import McpServers
@@ -40,20 +43,20 @@ class Toolbox:
 
     Args:
         context: the workspace, the launcher and the settings.
-        tools: the catalogue, or a part of it.
+        tools: by their names; those of the catalogue are loaded when they are asked for.
     """
 
-    def __init__(self, context: ToolContext, tools: Sequence[Tool] = ALL) -> None:
-        self._context = replace(context, tools=tuple(sorted(tools, key=lambda tool: tool.name)))
+    def __init__(self, context: ToolContext, tools: Mapping[str, Tool] = BY_NAME) -> None:
+        self._context = replace(context, tools=tools)
         self._for_models = replace(self._context, workspace=context.workspace.withholding(may_hold_secrets))
-        self._tools = {tool.name: tool for tool in tools}
+        self._tools = tools
         self._asked: dict[str, str] = {}
         self._lock = threading.Lock()
 
     def on(self, workspace: Workspace, launcher: Launcher) -> Toolbox:
         """The same tools for a copy of the workspace, where they can neither run the check nor ask the user."""
         context = replace(self._context, workspace=workspace, launcher=launcher, check=None, ask=None)
-        return Toolbox(context, tuple(self._tools.values()))
+        return Toolbox(context, self._tools)
 
     @property
     def mcp(self) -> McpServers | None:
@@ -63,6 +66,11 @@ class Toolbox:
     def names(self) -> tuple[str, ...]:
         """All tools' names, sorted."""
         return tuple(sorted(self._tools))
+
+    def effects(self, *named: str) -> Mapping[str, SideEffect]:
+        """The side effect of each tool by its name, and by these: earlier names, or those of servers' tools."""
+        found = [name for name in named if self.get(name) is not None]
+        return Made([*found, *self.names()], lambda name: self._tools[RENAMED.get(name, name)].side_effect)
 
     def get(self, name: str) -> Tool | None:
         """The tool, or None. A server is asked for its tools when one of them is first named."""
@@ -75,7 +83,7 @@ class Toolbox:
         """Have the tools of all servers among `names` from now on; why some are not there, a sentence each."""
         servers = self.mcp.names() if self.mcp is not None else ()
         if servers:
-            with ThreadPoolExecutor(max_workers=len(servers)) as threads:
+            with futures.ThreadPoolExecutor(max_workers=len(servers)) as threads:
                 list(threads.map(self._ask_server, servers))
         return [f"{name}'s tools are not offered: {why}" for name in servers if (why := self._asked[name])]
 
@@ -89,7 +97,8 @@ class Toolbox:
             found, why = (), error.message
         with self._lock:
             self._asked[name] = why
-            self._tools = {**self._tools, **{tool.name: tool for tool in found}}
+            known, own = self._tools, {tool.name: tool for tool in found}
+            self._tools = Made([*known, *own], lambda name: own[name] if name in own else known[name])
 
     def spec(self, name: str) -> ToolSpec:
         """The tool as a model sees it.

@@ -6,11 +6,12 @@ byte order mark come back when it is encoded over the old bytes.
 
 import codecs
 from collections import Counter
-from difflib import SequenceMatcher
 
-from codur.lazy import regex
+from codur.lazy import late, regex
 from codur.structs import Struct
 from codur.workspace.problems import FileError
+
+difflib = late("difflib")
 
 _LINE_END = regex(r"\r\n|\n|\r")
 _COOKIE = regex(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
@@ -169,7 +170,7 @@ def _origins(old: list[str], new: list[str]) -> dict[int, int]:
     origin.update({len(new) - 1 - back: len(old) - 1 - back for back in range(tail)})
     middle_old, middle_new = old[start : len(old) - tail], new[start : len(new) - tail]
     small = len(middle_old) * len(middle_new) < _CAREFUL_PRODUCT
-    matcher = SequenceMatcher(None, middle_old, middle_new, autojunk=not small)
+    matcher = difflib.SequenceMatcher(None, middle_old, middle_new, autojunk=not small)
     for kind, old_at, old_to, new_at, new_to in matcher.get_opcodes():
         if kind == "equal" or old_to - old_at == new_to - new_at:
             origin.update({start + new_at + step: start + old_at + step for step in range(old_to - old_at)})

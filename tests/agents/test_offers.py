@@ -19,14 +19,14 @@ from codur.llm.model import ChatReply
 from codur.llm.pool import ModelPool
 from codur.llm.pool_options import PoolOptions
 from codur.structs import replace
-from codur.tools.catalogue import ALL
+from codur.tools.catalogue import all_tools
 from codur.types import Limits
 from codur.workspace.workspace import Workspace
 from tests.agents.test_agents import FILES, SETTINGS, call, tools
 from tests.runs.kit import contents, fill
 from tests.support.scripted_model import ScriptedModel
 
-EVERY = tuple(tool.name for tool in ALL)
+EVERY = tuple(tool.name for tool in all_tools())
 
 
 def work(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from codur.tools.arguments import schema
-from codur.tools.catalogue import ALL
+from codur.tools.catalogue import all_tools
 from codur.tools.synonyms import SYNONYMS
 from tests.cli.kit import Ran, codur_here, the_object
 from tests.runs.kit import EDIT, KEY, MEDIAN_RIGHT, NEEDS_MODEL, contents, fill
@@ -149,7 +149,7 @@ def test_an_agent_looks_under_other_names(project: Path, home: Path) -> None:
 
 
 def test_no_synonym_means_two_arguments() -> None:
-    for item in ALL:
+    for item in all_tools():
         members = tuple(schema(item.input)["properties"])
         given = [f"{SYNONYMS.get(own, '')} {SYNONYMS.get(f'{item.name}.{own}', '')}".split() for own in members]
         words = [word for words in given for word in words]

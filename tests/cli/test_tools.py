@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from codur.cli.actions.tools import learned
-from codur.tools.catalogue import ALL
+from codur.tools.catalogue import all_tools
 from tests.cli.kit import codur
 from tests.support.groq_server import GroqServer, json_reply
 
@@ -14,7 +14,7 @@ from tests.support.groq_server import GroqServer, json_reply
 def test_all_tools(project: Path, home: Path) -> None:
     ran = codur("tools", cwd=project, home=home)
     assert (ran.code, ran.err) == (0, "")
-    assert len(ran.out.splitlines()) == len(ALL)
+    assert len(ran.out.splitlines()) == len(all_tools())
     assert "read_file(path, start_line?, end_line?) → FileContent [read]: Read a text file" in ran.out
 
 
@@ -22,7 +22,7 @@ def test_tools_for_a_kind_of_task_as_json(project: Path, home: Path) -> None:
     ran = codur("tools", "--for", "git", "--json", cwd=project, home=home)
     shown = json.loads(ran.out)
     names = [item["name"] for item in shown["tools"]]
-    assert names == sorted(tool.name for tool in ALL if "git" in tool.task_types)
+    assert names == sorted(tool.name for tool in all_tools() if "git" in tool.task_types)
     assert "git_log" in names
     assert "replace_function" not in names
 

@@ -10,11 +10,11 @@ import pytest
 from codur.config.settings import PlanningSettings
 from codur.planning.approval import Means, covers, effects_of, needs_approval
 from codur.questions import PlanEffects
-from codur.tools.catalogue import ALL
+from codur.tools.catalogue import all_tools
 from codur.types import Plan, Step
 from codur.ui.shown.plans import plan_lines
 
-TOOLS = {tool.name: tool.side_effect for tool in ALL}
+TOOLS = {tool.name: tool.side_effect for tool in all_tools()}
 MEANS = Means(
     tools=TOOLS,
     edits=lambda step: step.action in {"coding", "repair"} or TOOLS.get(step.capability) == "write",

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import pytest
 
 from codur.mcp.offered_tools import Definition
-from codur.tools.catalogue import ALL
+from codur.tools.catalogue import all_tools
 from codur.tools.compatibility import CompatibilityGraph, Edge, ends_of
 from codur.tools.server_tools import _server_tool
 from codur.tools.tool import Tool
 from codur.types import TaskType
 
-GRAPH = CompatibilityGraph(ALL)
+GRAPH = CompatibilityGraph(all_tools())
 
 
 def edge(graph: CompatibilityGraph, first: str, second: str, **given: object) -> Edge | None:
@@ -43,7 +43,7 @@ def test_every_score_is_a_share_and_the_order_is_settled() -> None:
     for name in GRAPH.names():
         edges = GRAPH.after(name)
         assert all(0 < item.score <= 1 for item in edges)
-        assert edges == CompatibilityGraph(tuple(reversed(ALL))).after(name)
+        assert edges == CompatibilityGraph(tuple(reversed(all_tools()))).after(name)
 
 
 def test_values_tell_what_declarations_cannot() -> None:
@@ -77,12 +77,12 @@ def test_a_tool_that_does_not_serve_the_kind_of_task_scores_half(task_type: Task
 
 def test_sorts_of_tools_take_turns() -> None:
     near = GRAPH.nearest(GRAPH.after("read_file", task_type="code_fix"), max_candidates=6)
-    sorts = [tool.side_effect for name in near for tool in ALL if tool.name == name.tool]
+    sorts = [tool.side_effect for name in near for tool in all_tools() if tool.name == name.tool]
     assert sorted(sorts) == ["read", "read", "run", "run", "write", "write"]
 
 
 def test_only_one_tool_that_reads_is_forced() -> None:
-    rows = {tool.name: tool for tool in ALL}
+    rows = {tool.name: tool for tool in all_tools()}
     data = {"files": ["a.py"], "complete": True}
     for name, forced in (("read_file", True), ("delete_file", False), ("run_python_file", False)):
         graph = CompatibilityGraph([rows["list_files"], rows[name]])
@@ -100,7 +100,7 @@ def test_a_foreign_tool_by_the_names_of_its_schema() -> None:
         "required": ["path"],
     }
     foreign = looking(schema)
-    graph = CompatibilityGraph([*ALL, foreign])
+    graph = CompatibilityGraph([*all_tools(), foreign])
     found = edge(graph, "read_file", "mcp__files__look")
     assert found is not None
     assert (found.score, ends_of(foreign).summary) == (1.0, "path, depth?")

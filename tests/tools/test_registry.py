@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -10,9 +11,10 @@ import jsonschema
 import pytest
 
 from codur.config.settings import ToolSettings
+from codur.config.tool_names import TOOL_NAMES
 from codur.structs import is_data, replace
 from codur.tools.arguments import schema
-from codur.tools.catalogue import ALL
+from codur.tools.catalogue import all_tools
 from codur.tools.flow import code_outputs, outputs
 from codur.tools.flow.io_kinds import PATHS, Value, accepts, can_feed, described, fits, gives, values_in
 from codur.tools.flow.outputs import Edit, Matches, Place, to_json
@@ -25,7 +27,7 @@ from tests.tools.git_vectors import git
 KINDS = {kind for module in (outputs, code_outputs) for kind in vars(module).values() if isinstance(kind, type)}
 
 
-@pytest.mark.parametrize("row", ALL, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", all_tools(), ids=lambda row: row.name)
 def test_every_tool_declares_itself(row: Tool) -> None:
     assert row.output in KINDS
     assert is_data(row.output)
@@ -41,8 +43,11 @@ def test_every_tool_declares_itself(row: Tool) -> None:
     jsonschema.Draft202012Validator.check_schema(schema(row.output))
 
 
-def test_names_are_unique() -> None:
-    assert len({row.name for row in ALL}) == len(ALL)
+def test_the_catalogue_names_every_row_of_a_module() -> None:
+    modules = {sys.modules[row.function.__module__] for row in all_tools()}
+    rows = [row.name for module in modules for row in module.TOOLS]
+    assert sorted(rows) == sorted(row.name for row in all_tools())
+    assert set(rows) == TOOL_NAMES
 
 
 def test_what_an_output_gives() -> None:
@@ -84,7 +89,7 @@ def shout(context: ToolContext, text: Annotated[str, Arg("What to shout.", "text
 
 
 def test_a_new_tool_is_one_function(tmp_path: Path, toolbox: Toolbox) -> None:
-    own = Toolbox(toolbox._context, [shout])
+    own = Toolbox(toolbox._context, {"shout": shout})
     assert own.call("shout", {"text": "hey"}) == ToolResult(text="HEY")
     assert (own.spec("shout").description, own.spec("shout").parameters["required"]) == ("Say it loudly.", ["text"])
 
@@ -149,7 +154,7 @@ ELSEWHERE = {
 
 
 def test_every_tool_is_called_below() -> None:
-    assert {row.name for row in ALL} == set(CALLS) | ELSEWHERE
+    assert {row.name for row in all_tools()} == set(CALLS) | ELSEWHERE
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codur.config.settings import ToolSettings
-from codur.tools.catalogue import ALL
+from codur.tools.catalogue import all_tools
 from codur.tools.tool import Arg, Tool, ToolContext
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolResult
@@ -153,7 +153,7 @@ def failing(error: Exception) -> Callable[..., ToolResult]:
 def test_what_a_tool_did_not_expect_is_a_result(
     toolbox: Toolbox, tmp_path: Path, error: Exception, code: str, text: str
 ) -> None:
-    row = next(tool for tool in ALL if tool.name == "read_file")
+    row = next(tool for tool in all_tools() if tool.name == "read_file")
     odd = Tool(
         name=row.name,
         description=row.description,
@@ -161,7 +161,7 @@ def test_what_a_tool_did_not_expect_is_a_result(
         side_effect=row.side_effect,
         task_types=row.task_types,
     )
-    own = Toolbox(toolbox_on(tmp_path)._context, [odd])
+    own = Toolbox(toolbox_on(tmp_path)._context, {odd.name: odd})
     assert own.call("read_file", {"path": "a"}) == ToolResult(code=code, text=text)  # type: ignore[arg-type]
 
 

@@ -152,7 +152,7 @@ def test_a_page_that_is_not_there_is_an_error() -> None:
 
 def test_importing_it_loads_no_library() -> None:
     program = (
-        "import sys, codur.web.access, codur.tools.catalogue\n"
+        "import sys, codur.web.access, codur.tools.web_tools\n"
         "print([name for name in ('httpx', 'trafilatura', 'ddgs', 'lxml') if name in sys.modules])\n"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True)

@@ -9,7 +9,7 @@ from codur.cli import machine
 from codur.cli.printing import say, say_json
 from codur.errors import UsageError
 from codur.planning.narrowing import Narrowing, builtin_graph, guided_decision_points, tier_of
-from codur.tools.catalogue import ALL
+from codur.tools.catalogue import all_tools
 from codur.tools.compatibility import CompatibilityGraph, Edge
 from codur.tools.tool import EVERY_TASK
 from codur.types import TaskType
@@ -91,7 +91,7 @@ def _known(name: str, names: Sequence[str]) -> str:
 
 
 def _all(graph: CompatibilityGraph, kind: TaskType | None) -> dict[str, Any]:
-    rows = {tool.name: tool for tool in ALL}
+    rows = {tool.name: tool for tool in all_tools()}
     tools = [
         {
             "name": name,

@@ -120,12 +120,11 @@ def refused(reason: str, plan: Plan, context: RunContext) -> RunUpdate:
 
 def effects(plan: Plan, state: RunState, context: RunContext) -> PlanEffects:
     """What carrying out the plan will do."""
-    tools = {name: tool.side_effect for name in context.toolbox.names() if (tool := context.toolbox.get(name))}
     runtime, agents = context.settings.runtime, context.settings.agents
     does = effects_of(
         plan,
         Means(
-            tools=tools,
+            tools=context.toolbox.effects(),
             edits=lambda step: edits(step, context),
             delegates=lambda step: _hands_over(step, context),
             attempts=runtime.max_iterations,

@@ -75,10 +75,8 @@ def told(problem: Problem, plan: Plan) -> str:
 
 def _capabilities(plan: Plan, context: RunContext) -> Capabilities:
     names = [step.capability for step in plan.steps if step.action == "tool"]  # a server's tool is known once asked for
-    known = {name: context.toolbox.get(name) for name in (*names, *context.toolbox.names())}
-    tools = {name: tool.side_effect for name, tool in known.items() if tool is not None}
     return Capabilities(
-        tools=tools,
+        tools=context.toolbox.effects(*names),
         allowed=context.settings.tools,
         max_steps=context.settings.planning.max_steps,
         agents=context.agents.names(),

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from codur.context.file_order import standing
 from codur.errors import WorkspaceError
+from codur.lazy import late
 from codur.planning.patterns.prompt_tokens import PromptText, Token, read_prompt
 from codur.planning.patterns.vocabulary import words
 from codur.structs import Struct
+
+difflib = late("difflib")
 
 if TYPE_CHECKING:
     from codur.workspace.workspace import Workspace
@@ -106,7 +108,7 @@ class FileNames:
             last = path.rpartition("/")[2].casefold()
             if abs(len(last) - len(wanted)) <= 4:
                 by_name.setdefault(last, []).append(path)
-        close = get_close_matches(wanted, list(by_name)[:2_000], n=count, cutoff=0.6)
+        close = difflib.get_close_matches(wanted, list(by_name)[:2_000], n=count, cutoff=0.6)
         return tuple(path for last in close for path in by_name[last])[:count]
 
     def _find(self, written: str) -> Mention | None:

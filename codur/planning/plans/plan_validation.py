@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from codur.config.settings import ToolSettings
-from codur.lazy import regex
+from codur.lazy import late, regex
 from codur.mcp.offered_tools import server_of
 from codur.planning.plans.step_references import SHELL_ARGUMENTS, referred, unprotected
 from codur.structs import Struct, replace
 from codur.types import Plan, SideEffect, Step
+
+difflib = late("difflib")
 
 _NAMED, _LISTED = 3, 10
 """Names near an unknown one that are told, and how many there may be for all of them to be told."""
@@ -296,7 +297,7 @@ def _words(command: Any) -> list[str]:
 
 def _unknown(kind: str, name: str, known: Collection[str]) -> str:
     # Of a long list always the nearest, however far: all names would take more of the request than the plan does.
-    near = get_close_matches(name, sorted(known), n=_NAMED, cutoff=0.0 if len(known) > _LISTED else 0.6)
+    near = difflib.get_close_matches(name, sorted(known), n=_NAMED, cutoff=0.0 if len(known) > _LISTED else 0.6)
     if near:
         hint = f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
     else:

@@ -6,15 +6,20 @@ import contextlib
 import os
 import selectors
 import signal
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
+from codur.lazy import late
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.process.disk_quota import Quota
 from codur.sandbox.process.output import BoundedOutput
+
+if TYPE_CHECKING:
+    import subprocess
+else:
+    subprocess = late("subprocess")
 
 End = Literal["ended", "timed_out", "cancelled", "flooded", "overfull"]
 """Why a program is no longer waited for."""

@@ -1,14 +1,16 @@
 """Tools that read and change single files."""
 
-import difflib
 import io
 from collections import Counter, defaultdict
 from typing import Annotated
 
+from codur.lazy import late
 from codur.tools.files.data_tools import require_readable
 from codur.tools.flow.outputs import Edit, Edits, FileContent, edited, unchanged
 from codur.tools.tool import WRITING_TASKS, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
+
+difflib = late("difflib")
 
 _COPY = "; read the file and copy from it"
 _SAME_LINES = 50

@@ -1,13 +1,15 @@
 """Unified diffs of file contents, in the form that `git apply` and `patch -p1` read."""
 
 import base64
-import difflib
 import hashlib
 import io
 import string
 import zlib
 
+from codur.lazy import late
 from codur.structs import Struct
+
+difflib = late("difflib")
 
 _NO_NEWLINE = "\\ No newline at end of file\n"
 _BINARY_LINE = 52
