@@ -33,6 +33,7 @@ class Demand(Struct, eq=False):
         cost_usd: what it may cost at most.
         estimate: the prompt's tokens before what is known of the model's way of counting was applied.
         rules: what is known of the limits beforehand.
+        late_s: how long after it was let through it may still be on its way.
     """
 
     provider: str
@@ -42,6 +43,7 @@ class Demand(Struct, eq=False):
     model: str = ""
     estimate: int = 0
     rules: Rules = Rules()
+    late_s: float = 0.0
 
     @property
     def place(self) -> tuple[str, str]:

@@ -53,6 +53,7 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
         until: nobody asks before this time (monotonic), because of `why`.
         known: a first request has come back, so that what the service tells of its limits is known.
         width: how many may ask at the same time.
+        begins_empty: nothing is left of the limits known beforehand, as others may have used them.
     """
 
     queue: list[Demand] = field(default_factory=list)
@@ -60,6 +61,7 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
     why: ServiceFailure | None = None
     known: bool = False
     width: float = math.inf
+    begins_empty: bool = False
     _refused: int = 0
     _flights: list[tuple[Demand, float]] = field(default_factory=list)
     _told: dict[Unit, Window] = field(default_factory=dict)
@@ -130,12 +132,25 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
 
     def send(self, demand: Demand, now: float) -> None:
         """A request is sent."""
-        self._flights.append((demand, now))
+        until = now + demand.late_s
+        self._flights.append((demand, until))
         for window in self._windows(demand, now):
-            window.take(demand.amount(window.unit), now)
+            window.take(demand.amount(window.unit), now, until)
 
-    def end(self, demand: Demand, outcome: ChatReply | ServiceFailure | None, now: float) -> None:
-        """A request has come to an end: what is known of the limits now."""
+    def give_back(self, demand: Demand, now: float) -> None:
+        """A request was let through and not sent."""
+        self._flights = [flight for flight in self._flights if flight[0] is not demand]
+        for window in self._windows(demand, now):
+            window.give_back(demand.amount(window.unit), now)
+
+    def end(
+        self, demand: Demand, outcome: ChatReply | ServiceFailure | None, now: float, sent_at: float | None = None
+    ) -> None:
+        """A request has come to an end: what is known of the limits now.
+
+        Args:
+            sent_at: when it was sent; None: as it was let through.
+        """
         flight = next(item for item in self._flights if item[0] is demand)
         self._flights.remove(flight)
         if outcome is None:
@@ -146,7 +161,7 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
             self.width += 1.0 / self.width
             if demand.estimate >= _SMALL_PROMPT:
                 self._count(demand, outcome.usage.prompt_tokens)
-        self._tell(outcome.limits, flight[1], now)
+        self.tell(outcome.limits, flight[1] if sent_at is None else sent_at, now)
 
     def refuse(self, failure: ServiceFailure, clock: Clock) -> float:
         """A request was refused because of a limit; gives the seconds until the next may be sent."""
@@ -189,7 +204,8 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
         )
         return max(waits, default=0.0)
 
-    def _tell(self, quotas: Sequence[Quota], sent_at: float, now: float) -> None:
+    def tell(self, quotas: Sequence[Quota], sent_at: float, now: float) -> None:
+        """Take over what came with a response: when its request was sent, and when it was there."""
         doubtful = [demand for demand, at in self._flights if at > sent_at - OVERTAKING_S]
         for quota in quotas:
             window = self._told.setdefault(quota.unit, Window(quota, now))
@@ -205,5 +221,6 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
         limits: dict[Unit, int | None] = {"tokens": rules.tokens_per_minute, "requests": rules.requests_per_minute}
         for unit, limit in limits.items():
             if limit and unit not in self._beforehand:
-                self._beforehand[unit] = Window.a_minute(unit, limit, now)
+                missing = limit if self.begins_empty else 1
+                self._beforehand[unit] = Window.a_minute(unit, limit, now, missing=missing)
         return (*self._told.values(), *self._beforehand.values())

@@ -78,6 +78,8 @@ class SharedBudget:
 
     def has_room(self, demand: Demand) -> bool:
         """Whether it fits beside what the requests under way may cost; if not, their answers are waited for."""
+        if self._max_tokens == self._max_cost_usd == math.inf:
+            return True
         together = [*self.held, demand]
         tokens = self.tokens + sum(item.tokens for item in together)
         return tokens <= self._max_tokens and (
@@ -90,13 +92,19 @@ class SharedModels:
 
     Args:
         budget: of all runs together; None is no limit.
+        models: the limits by provider and model, where others with another budget have them, too.
     """
 
-    def __init__(self, budget: SharedBudget | None = None, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        budget: SharedBudget | None = None,
+        clock: Clock | None = None,
+        models: dict[tuple[str, str], ModelLimits] | None = None,
+    ) -> None:
         self._budget = budget or SharedBudget()
         self._clock = clock or Clock()
         self._lock = threading.RLock()  # re-entrant: `spend` may be called by one who holds it
-        self._models: dict[tuple[str, str], ModelLimits] = {}
+        self._models = {} if models is None else models
 
     def wait_s(self, demand: Demand, time_left_s: float, *, before: Demand | None = None) -> float:
         """How long to wait before asking again; 0: the request may be sent, and `done` must be called after it.
@@ -127,11 +135,32 @@ class SharedModels:
             limits.queue.insert(place, demand)
             return wait
 
-    def done(self, demand: Demand, outcome: ChatReply | ServiceFailure | None = None) -> None:
-        """A request has ended, with an answer or without; `outcome` is None if it was broken off."""
+    def done(
+        self,
+        demand: Demand,
+        outcome: ChatReply | ServiceFailure | None = None,
+        *,
+        times: tuple[float | None, float] | None = None,
+    ) -> None:
+        """A request has ended, with an answer or without; `outcome` is None if it was broken off.
+
+        Args:
+            times: when it was sent and when it ended; None: as it was let through, and now.
+        """
+        sent_at, ended_at = times or (None, self._clock.monotonic())
         with self.limits(demand.place) as limits:
             self._budget.held.remove(demand)
-            limits.end(demand, outcome, self._clock.monotonic())
+            limits.end(demand, outcome, ended_at, sent_at)
+
+    def give_back(self, demand: Demand, *, instead: Demand | None = None) -> None:
+        """A request was let through and not sent, or another one `instead`."""
+        with self.limits(demand.place) as limits:
+            now = self._clock.monotonic()
+            self._budget.held.remove(demand)
+            limits.give_back(demand, now)
+            if instead is not None:
+                self._budget.held.append(instead)
+                limits.send(instead, now)
 
     def refused(self, place: tuple[str, str], failure: ServiceFailure) -> float:
         """A service has refused a request because of its rate limit; gives the seconds until it may be asked again."""
@@ -155,4 +184,4 @@ class SharedModels:
     def limits(self, place: tuple[str, str]) -> Iterator[ModelLimits]:
         """The limits of one model at one provider; nobody else uses any of them meanwhile."""
         with self._lock:
-            yield self._models.setdefault(place, ModelLimits())
+            yield self._models.get(place) or self._models.setdefault(place, ModelLimits())

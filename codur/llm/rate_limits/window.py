@@ -8,6 +8,7 @@ is never too early.
 
 from __future__ import annotations
 
+import heapq
 import math
 from typing import TYPE_CHECKING
 
@@ -34,8 +35,10 @@ class Window:
         self.unit = quota.unit
         self.limit = self._level = quota.limit
         self._period: float | None = None
-        self._unsteady = False
-        self._longest = self._next = 0.0
+        self._unsteady = self._end_told = False
+        self._longest = self._next = self._own = 0.0
+        self._late: list[tuple[float, float]] = []
+        self._late_amount = 0.0
         self._told_at = -math.inf
         self._at = self._resets_at = self._may_reset_at = now
         self.tell(quota, 0.0, now, sent_at=-math.inf)
@@ -57,19 +60,30 @@ class Window:
         if sent_at < self._told_at - OVERTAKING_S:
             return
         self._settle(now)
-        level = quota.remaining - uncounted
+        remaining = quota.remaining
         if sent_at < self._told_at + OVERTAKING_S:
-            level = min(level, self._level)
+            remaining = min(remaining, self._level + self._own)
         else:
             self._told_at = sent_at
-        self.limit, self._level = quota.limit, level
-        self._resets_at, self._may_reset_at = now + quota.reset_s, max(sent_at, 0.0) + quota.reset_s
-        self._next = uncounted if now >= self._may_reset_at else 0.0
+        self.limit, self._level, self._own = quota.limit, remaining - uncounted, uncounted
+        self._tell_end(max(sent_at, 0.0) + quota.reset_s, now + quota.reset_s)
+        late = sum(amount for until, amount in self._late if until >= self._may_reset_at)
+        self._next = uncounted if now >= self._may_reset_at else late
         self._longest = max(self._longest, quota.reset_s)
         share = 1.0 - quota.remaining / quota.limit
         if quota.limit - quota.remaining >= 1:  # where nothing is missing, it does not say how it would come back
-            self._period = next((item for item in _PERIODS if _alike(share * item, quota.reset_s)), None)
+            self._period = next(
+                (item for item in _PERIODS if _alike(share * item, quota.reset_s, min(item, MINUTE_S) / quota.limit)),
+                None,
+            )
             self._unsteady = self._unsteady or self._period is None
+
+    def _tell_end(self, earliest: float, latest: float) -> None:
+        """When the window ends, by one answer; the longer that took, the less it says."""
+        same = self._unsteady and self._end_told and earliest <= self._resets_at and latest >= self._may_reset_at
+        if same:
+            earliest, latest = max(earliest, self._may_reset_at), min(latest, self._resets_at)
+        self._may_reset_at, self._resets_at, self._end_told = earliest, latest, True
 
     @property
     def most(self) -> float:
@@ -93,12 +107,22 @@ class Window:
         rounds = max(0, math.ceil((lacking + self._level) / self.limit) - 1)
         return max(0.0, self._resets_at - now) + rounds * max(self._longest, MINUTE_S)
 
-    def take(self, amount: float, now: float) -> None:
-        """Count what is sent."""
+    def take(self, amount: float, now: float, until: float) -> None:
+        """Count what is sent, now or `until` then."""
         self._settle(now)
         self._level -= amount
-        if now >= self._may_reset_at:  # it may be counted in the window after this one
+        self._own += amount
+        if until >= self._may_reset_at:  # it may be counted in the window after this one
             self._next += amount
+        if until > now:
+            heapq.heappush(self._late, (until, amount))
+            self._late_amount += amount
+
+    def give_back(self, amount: float, now: float) -> None:
+        """What was taken was not sent."""
+        self._settle(now)
+        self._level = min(self.limit, self._level + amount)
+        self._own -= amount
 
     @property
     def _slack(self) -> float:
@@ -106,13 +130,20 @@ class Window:
 
     def _settle(self, now: float) -> None:
         if self._period is not None and not self._unsteady:
-            self._level = min(self.limit, self._level + (now - self._at) * self.limit / self._period)
+            # What is not sent yet finds at the service no more than a full bucket, however long it takes.
+            most = self.limit - self._late_amount
+            grown = self._level + (now - self._at) * self.limit / self._period
+            self._level = grown if now < self._at else max(self._level, min(most, grown))
         elif now >= self._resets_at:
             # A new window: full, but for what was sent when it may have begun already.
-            self._level, self._next = self.limit - self._next, 0.0
+            self._level, self._own, self._next = self.limit - self._next, self._next, 0.0
             self._resets_at = self._may_reset_at = now + max(self._longest, MINUTE_S)
+            self._end_told = False
+        while self._late and self._late[0][0] <= now:
+            self._late_amount -= heapq.heappop(self._late)[1]
         self._at = now
 
 
-def _alike(expected: float, told: float) -> bool:
-    return abs(expected - told) <= _LIKENESS * expected + _ROUNDING_S
+def _alike(expected: float, told: float, one_s: float) -> bool:
+    # What is left is told in whole numbers: of a bucket nearly one less may be missing.
+    return -(_LIKENESS * expected + _ROUNDING_S) - one_s <= told - expected <= _LIKENESS * expected + _ROUNDING_S
