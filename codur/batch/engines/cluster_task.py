@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from codur.batch.engines.challenge_archive import pack, unpack
+from codur.batch.engines.cluster_limits import Account
 from codur.batch.results.challenge_record import result_for
 from codur.batch.setup import Setup, side_by_side
 from codur.batch.work import Work
@@ -41,6 +42,7 @@ class ClusterTask(Struct):
         key: see `ChallengeResult`.
         setup: with no environment.
         versions: of what both sides must have alike.
+        account: the batch's budget, for all workers together.
         needs_sandbox: programs are not run without one.
     """
 
@@ -48,6 +50,7 @@ class ClusterTask(Struct):
     key: str
     setup: Setup
     versions: dict[str, str]
+    account: Account
     needs_sandbox: bool = True
 
 

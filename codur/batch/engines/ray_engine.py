@@ -5,6 +5,7 @@ there once for all attempts at it, and nothing that is secret.
 """
 
 import atexit
+import secrets
 import socket
 import tempfile
 import threading
@@ -17,7 +18,9 @@ from typing import Any
 
 from codur.batch.discovery import RESULTS_NAME
 from codur.batch.engines.challenge_archive import pack, unpack
+from codur.batch.engines.cluster_limits import Account
 from codur.batch.engines.cluster_task import ClusterOutcome, ClusterTask, carry_out, versions
+from codur.batch.engines.limits_actor import cluster_models
 from codur.batch.results.challenge_outcome import over_budget
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.kept_files import Keeper
@@ -28,7 +31,7 @@ from codur.batch.worker.attempt import Attempted
 from codur.batch.worker.frames import decoded, encoded
 from codur.errors import CodurError, UsageError, reason_of
 from codur.lazy import loaded
-from codur.llm.rate_limits.shared_limits import OVER_BUDGET, SharedModels
+from codur.llm.rate_limits.shared_limits import OVER_BUDGET
 from codur.sandbox.scratch import remove_tree
 from codur.session.host import Host
 from codur.structs import Struct, field, replace
@@ -79,6 +82,13 @@ class RayEngine:
         self._running: dict[Any, Running] = {}
         self._archive: tuple[Path, Any, str] | None = None
         self._spent = Spent(setup.tokens, setup.cost_usd)
+        self._account = Account(
+            batch=secrets.token_hex(8),
+            max_tokens=setup.max_tokens,
+            max_cost_usd=setup.max_cost_usd,
+            tokens=setup.tokens,
+            cost_usd=setup.cost_usd,
+        )
         self._ended: Ended = "all"
         self._stopped = threading.Event()
         self._stop_at = 0.0
@@ -140,6 +150,7 @@ class RayEngine:
             setup=setup,
             versions=versions(),
             needs_sandbox=self._cluster.needs_sandbox,
+            account=self._account,
         )
         return encoded(task)
 
@@ -202,7 +213,12 @@ class RayEngine:
 
 def _solve(task: bytes, files: bytes, host: Callable[[], Host]) -> bytes:
     """The task of Ray's, on a worker."""
-    return encoded(carry_out(decoded(task, ClusterTask), files, SharedModels, host()))
+    asked = decoded(task, ClusterTask)
+    models = cluster_models(asked.account)
+    try:
+        return encoded(carry_out(asked, files, lambda: models, host()))
+    finally:
+        models.close()
 
 
 @contextmanager
