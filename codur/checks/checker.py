@@ -68,11 +68,7 @@ class Checker:
         self._patched: frozenset[str] | None = None
 
     def stdin_of(self, check: Check) -> bytes:
-        """What the check gives on standard input.
-
-        Raises:
-            WorkspaceError: its file cannot be read.
-        """
+        """What the check gives on standard input. Raises WorkspaceError: its file cannot be read."""
         return self.pristine.data(check.stdin_file, self.workspace) if check.stdin_file else b""
 
     def temporary_directory(self) -> AbstractContextManager[Path]:

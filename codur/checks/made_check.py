@@ -16,6 +16,7 @@ from posixpath import basename, dirname
 
 from codur.checks.entry import is_pytest_file, is_test_code
 from codur.lazy import regex
+from codur.python.project_files import called_name
 from codur.python.test_run import TestEnd, narrowed
 from codur.types import Check, Verdict
 
@@ -179,13 +180,9 @@ def _fails_always(test: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return any(
         (isinstance(node, ast.Assert) and isinstance(node.test, ast.Constant) and not node.test.value)
         or isinstance(node, ast.Raise)
-        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _called(node.value) == "fail")
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and called_name(node.value) == "fail")
         for node in test.body
     )
-
-
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def _reaches(

@@ -19,13 +19,10 @@ class Pristine:
 
     def __init__(self, files: Mapping[str, bytes] | None = None) -> None:
         self._files = dict(files or {})
+        self._left_out: frozenset[str] = frozenset()
 
     def keep(self, check: Check, workspace: Workspace) -> None:
-        """Remember the check's files as they are now.
-
-        Raises:
-            WorkspaceError: one of them cannot be read.
-        """
+        """Remember the check's files as they are now. Raises WorkspaceError: one of them cannot be read."""
         for path in _files_of(check):
             if path not in self._files and self._path(path, workspace).is_file():
                 self._files[path] = _read(self._path(path, workspace))
@@ -44,11 +41,7 @@ class Pristine:
         return self.data(path, workspace).decode("utf-8-sig", errors="replace")
 
     def expected(self, check: Check, workspace: Workspace) -> str:
-        """The output that a check expects.
-
-        Raises:
-            WorkspaceError: its file cannot be read.
-        """
+        """The output that a check expects. Raises WorkspaceError: its file cannot be read."""
         return check.expected_text or "" if check.expected_file is None else self.text(check.expected_file, workspace)
 
     def restore(self, workspace: Workspace) -> tuple[str, ...]:
@@ -63,30 +56,19 @@ class Pristine:
         for path, data in self._files.items():
             target = self._path(path, workspace)
             # By content and not by time: a program can set times.
-            if not Path(path).is_absolute() and not _holds(target, data):
+            if not Path(path).is_absolute() and path not in self._left_out and not _holds(target, data):
                 _put_back(workspace.root, target, data)
                 changed.append(path)
         return tuple(changed)
 
     def without(self, paths: Iterable[str]) -> Pristine:
         """The same for a workspace in which these files are left out; their bytes stay known."""
-        return _Hidden(self._files, frozenset(paths))
+        other = Pristine(self._files)
+        other._left_out = self._left_out.union(paths)
+        return other
 
     def _path(self, path: str, workspace: Workspace) -> Path:
         return Path(path) if Path(path).is_absolute() else workspace.root / path
-
-
-class _Hidden(Pristine):
-    """Knows files that are not to be put back."""
-
-    def __init__(self, files: Mapping[str, bytes], hidden: frozenset[str]) -> None:
-        super().__init__(files)
-        self._hidden = hidden
-
-    def restore(self, workspace: Workspace) -> tuple[str, ...]:
-        return Pristine({path: data for path, data in self._files.items() if path not in self._hidden}).restore(
-            workspace
-        )
 
 
 def _files_of(check: Check) -> tuple[str, ...]:

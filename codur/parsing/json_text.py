@@ -63,11 +63,7 @@ def find_json(text: str) -> FoundJson:
 
 
 def load_strict(text: str) -> Any:
-    """`text` as JSON by the letter (RFC 8259).
-
-    Raises:
-        ValueError: it is not JSON; `NaN` and `Infinity` are not.
-    """
+    """`text` as JSON by the letter (RFC 8259). Raises ValueError: it is not JSON; `NaN` and `Infinity` are not."""
     try:
         return json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
@@ -188,11 +184,7 @@ class _JsonConstants(ast.NodeTransformer):
 
 
 def plain(value: Any) -> Any:
-    """`value` in JSON's types.
-
-    Raises:
-        ValueError: it holds something that JSON does not have.
-    """
+    """`value` in JSON's types. Raises ValueError: it holds something that JSON does not have."""
     if isinstance(value, dict):
         if not all(isinstance(key, str) for key in value):
             raise ValueError("a key is not a string")

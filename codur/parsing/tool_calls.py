@@ -163,11 +163,7 @@ def _calls_of(value: Any, *, alone: bool = False) -> _Found:
 
 
 def _call_of(value: Any) -> _Found:
-    """One entry of a list of calls.
-
-    Raises:
-        CallsError: it has no name, or arguments that are not an object.
-    """
+    """One entry of a list of calls. Raises CallsError: it has no name, or arguments that are not an object."""
     if isinstance(value, Mapping) and isinstance(value.get("function"), Mapping):
         value = value["function"]
     name = _name_of(value) if isinstance(value, Mapping) else None

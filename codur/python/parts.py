@@ -3,25 +3,9 @@
 from collections.abc import Callable, Sequence
 from posixpath import basename, dirname
 
-from codur.structs import Struct
-
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg")
 _NO_PARTS = frozenset({"tests", "test", "docs", "doc", "examples", "example", "vendor", "third_party", "templates"})
 _SHOWN = 4
-
-
-class Parts(Struct):
-    """The projects below a repository's top, and the one that is meant.
-
-    Attributes:
-        paths: their directories, in order of name.
-        chosen: the directory that is meant; empty if that is not clear.
-        reason: why it is, or what would make it clear.
-    """
-
-    paths: tuple[str, ...]
-    chosen: str
-    reason: str
 
 
 def find_parts(listing: Sequence[str], is_test: Callable[[str], bool]) -> tuple[str, ...]:
@@ -38,13 +22,16 @@ def find_parts(listing: Sequence[str], is_test: Callable[[str], bool]) -> tuple[
     return parts if len(parts) > 1 and "" not in parts else ()
 
 
-def choose_part(parts: Sequence[str], named: Sequence[str], changed: Callable[[], Sequence[str]]) -> Parts:
+def choose_part(parts: Sequence[str], named: Sequence[str], changed: Callable[[], Sequence[str]]) -> tuple[str, str]:
     """The project that is meant: the one of the files that the prompt names, else of those that were changed.
 
     Args:
         parts: the projects, see `find_parts`.
         named: files that the prompt names.
         changed: gives files that are not as they were committed; asked only if the named ones do not tell.
+
+    Returns:
+        Its directory, empty if that is not clear; and why it is, or what would make it clear.
     """
     for why in ("the prompt names", "you changed"):
         files = named if why == "the prompt names" else changed()
@@ -52,10 +39,9 @@ def choose_part(parts: Sequence[str], named: Sequence[str], changed: Callable[[]
         if len(owners) == 1:
             (chosen,) = owners
             first = next(path for path in files if _part_of(path, set(parts)) == chosen)
-            return Parts(paths=tuple(parts), chosen=chosen, reason=f"{chosen}, as {why} {first}")
+            return chosen, f"{chosen}, as {why} {first}"
     shown = ", ".join(parts[:_SHOWN]) + (", …" if len(parts) > _SHOWN else "")
-    reason = f"this repository holds {len(parts)} projects ({shown}); name a file of the one that is meant"
-    return Parts(paths=tuple(parts), chosen="", reason=reason)
+    return "", f"this repository holds {len(parts)} projects ({shown}); name a file of the one that is meant"
 
 
 def _part_of(path: str, parts: set[str]) -> str:

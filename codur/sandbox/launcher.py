@@ -49,18 +49,6 @@ _NETWORK_FILES = (Path("/etc/resolv.conf"), Path("/etc/hosts"))
 """What is needed to find an address; links to them may lead out of the system's directories."""
 
 
-class _Reach(Struct):
-    """What one program may write, read and reach, beside what all may; see `Launcher.run`."""
-
-    workspace: Path | None = None
-    read_only: tuple[Path, ...] = ()
-    hidden: tuple[Path, ...] = ()
-    writable: tuple[Path, ...] = ()
-    readable: tuple[Path, ...] = ()
-    home: Path | None = None
-    network: bool = False
-
-
 class _Program(Struct):
     """A program that is about to be started, with all that it is given."""
 
@@ -232,16 +220,17 @@ class Launcher:
         ):
             if not begun:
                 return not_begun(words, cancelled=True)
-            reach = _Reach(
+            policy = Policy(
                 workspace=workspace,
                 read_only=(*read_only, *watched.kept),
                 hidden=tuple(hidden),
                 writable=(*writable, *_if_any(home)),
                 readable=(*readable, *(_NETWORK_FILES if network else ())),
-                home=home,
+                home_hidden=home is None,
                 network=network,
             )
-            result = self._run(self._program(stack, words, cwd, env, reach), outputs, stdin, timeout_s)
+            given = {**(env or {}), **({} if home is None else {"HOME": str(home)})}
+            result = self._run(self._program(stack, words, cwd, given, policy), outputs, stdin, timeout_s)
             if result.overfull and workspace is not None:
                 self._watch.discard(workspace)
         return replace(result, tripped=watched.tripped) if watched.tripped else result
@@ -309,11 +298,11 @@ class Launcher:
         with contextlib.ExitStack() as stack:
             stack.callback(lambda: self)  # it outlives its launcher: what started it must not end before it
             kept = stack.enter_context(self._watch.over(root, lambda: self.hides)).kept
-            reach = _Reach(
+            policy = Policy(
                 workspace=root, read_only=kept, hidden=tuple(hidden), readable=(cwd, *readable), network=network
             )
             try:
-                process = self._kept(self._program(stack, words, cwd, env, reach), cpu_s)
+                process = self._kept(self._program(stack, words, cwd, env or {}, policy), cpu_s)
             except (OSError, ValueError) as error:
                 return Stream(None, stack.pop_all(), reason, problem=reason(error))
             return Stream(process, stack.pop_all(), reason)
@@ -323,27 +312,20 @@ class Launcher:
         stack: contextlib.ExitStack,
         words: tuple[str, ...],
         cwd: Path,
-        env: Mapping[str, str] | None,
-        reach: _Reach,
+        env: Mapping[str, str],
+        policy: Policy,
     ) -> _Program:
-        """What is to be started; what is made for it goes with the stack."""
+        """What is to be started, with what all programs may read; what is made for it goes with the stack."""
         temporary = stack.enter_context(private_directory(self._temporary))
         search_path, names = stack.enter_context(self._surroundings.search_path(words))
-        policy = Policy(
-            workspace=reach.workspace,
+        policy = replace(
+            policy,
             temporary=Path(temporary),
-            read_only=reach.read_only,
-            hidden=reach.hidden,
-            writable=reach.writable,
-            readable=(*self._surroundings.readable(words, reach.workspace or cwd), *names, *reach.readable),
+            readable=(*self._surroundings.readable(words, policy.workspace or cwd), *names, *policy.readable),
             temporary_bytes=self._settings.temporary_mb * _MIB,
             processes=self._settings.processes,
-            home_hidden=reach.home is None,
-            network=reach.network,
         )
-        variables = {**self._surroundings.variables, "PATH": search_path, "TMPDIR": temporary, **(env or {})}
-        if reach.home is not None:
-            variables["HOME"] = str(reach.home)
+        variables = {**self._surroundings.variables, "PATH": search_path, "TMPDIR": temporary, **env}
         return _Program(argv=words, env=variables, cwd=cwd, policy=policy)
 
     def _kept(self, program: _Program, cpu_s: float | None) -> Process:

@@ -17,7 +17,7 @@ class Policy(Struct):
         hidden: paths that look empty, where the back end can do that (`Backend.hides`).
         writable: more directories that it may write, such as one for reports.
         readable: more paths that it may read, such as the interpreter's directory.
-        temporary: its private directory for temporary files, on the host, which exists.
+        temporary: its private directory for temporary files, on the host, which exists; the launcher makes it.
         temporary_bytes: size of what it may keep there, where the back end can bound it.
         processes: processes and threads of the whole tree, where the back end can bound them.
         home_hidden: the home directory is an empty one.
@@ -25,7 +25,7 @@ class Policy(Struct):
     """
 
     workspace: Path | None
-    temporary: Path
+    temporary: Path = Path()
     read_only: tuple[Path, ...] = ()
     hidden: tuple[Path, ...] = ()
     writable: tuple[Path, ...] = ()

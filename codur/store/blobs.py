@@ -75,11 +75,7 @@ class BlobStore:
         return reference
 
     def get(self, reference: str) -> bytes:
-        """The content that `put` gave the reference for.
-
-        Raises:
-            StateError: there is none, or it is damaged.
-        """
+        """The content that `put` gave the reference for. Raises StateError: there is none, or it is damaged."""
         path = self._path(reference)
         try:
             data = path.read_bytes()

@@ -18,11 +18,7 @@ _UNSUPPORTED = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP, errno.E
 
 
 def open_lock(path: Path) -> int:
-    """The lock file, open; made if it is not there.
-
-    Raises:
-        OSError: it cannot be made.
-    """
+    """The lock file, open; made if it is not there. Raises OSError: it cannot be made."""
     return os.open(path, _OPEN, PRIVATE_FILE)
 
 

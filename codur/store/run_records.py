@@ -25,6 +25,7 @@ from msgspec import to_builtins
 
 from codur.errors import UsageError, reason_of
 from codur.lazy import regex
+from codur.store import atomic
 from codur.store.append_log import AppendLog
 from codur.store.atomic import PRIVATE_DIRECTORY, state_errors, write_private
 from codur.store.directory import StateDirectory
@@ -77,35 +78,19 @@ class RunDirectory:
         return record
 
     def write_record(self, record: RunRecord) -> None:
-        """Replace the record.
-
-        Raises:
-            StateError: it cannot be written.
-        """
+        """Replace the record. Raises StateError: it cannot be written."""
         self._replace(_RECORD, to_builtins(record))
 
     def result(self) -> dict[str, Any] | None:
-        """The whole result; None if the run never came to one.
-
-        Raises:
-            UsageError: it is damaged.
-        """
+        """The whole result; None if the run never came to one. Raises UsageError: it is damaged."""
         return self._json(_RESULT) if (self.path / _RESULT).exists() else None
 
     def write_result(self, result: Mapping[str, Any]) -> None:
-        """Keep the whole result.
-
-        Raises:
-            StateError: it cannot be written.
-        """
+        """Keep the whole result. Raises StateError: it cannot be written."""
         self._replace(_RESULT, result)
 
     def write_plan(self, text: str) -> Path:
-        """Keep a plan file; gives its path.
-
-        Raises:
-            StateError: it cannot be written.
-        """
+        """Keep a plan file; gives its path. Raises StateError: it cannot be written."""
         path = self.path / _PLAN
         with state_errors(path):
             write_private(path, text.encode("utf-8", "replace"))
@@ -153,11 +138,7 @@ class RunStore:
         return name
 
     def new(self, record: RunRecord) -> RunDirectory:
-        """Make a run's directory, with the record in it.
-
-        Raises:
-            StateError: it cannot be made.
-        """
+        """Make a run's directory, with the record in it. Raises StateError: it cannot be made."""
         path = self._root / record.id
         with state_errors(self._root):
             path.mkdir(mode=PRIVATE_DIRECTORY)
@@ -285,10 +266,4 @@ def is_alive(pid: int, mark: str) -> bool:
     # Where processes have marks, one without is gone: its record was written in its last moment.
     if mark or Path("/proc/self/stat").exists():
         return bool(mark) and mark_of(pid) == mark
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+    return atomic.is_alive(pid)

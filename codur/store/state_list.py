@@ -34,11 +34,7 @@ class StateList(Generic[T]):
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """While this lasts, nobody else is in such a block.
-
-        Raises:
-            StateError: the lock cannot be made.
-        """
+        """While this lasts, nobody else is in such a block. Raises StateError: the lock cannot be made."""
         with state_errors(self.file):
             self.file.parent.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
             with exclusive(self.file.with_name(f"{self.file.name}.lock")):

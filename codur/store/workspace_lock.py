@@ -74,11 +74,7 @@ def lock_name(root: Path) -> str:
 
 
 def running(locks: Path) -> frozenset[str]:
-    """The runs that hold a lock now.
-
-    Raises:
-        StateError: the locks cannot be read.
-    """
+    """The runs that hold a lock now. Raises StateError: the locks cannot be read."""
     found: set[str] = set()
     with state_errors(locks):
         for path in locks.glob("ws-*.lock"):

@@ -12,21 +12,13 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 
 def addresses_of(host: str, port: int) -> tuple[str, ...]:
-    """The addresses of a host, as the system knows them.
-
-    Raises:
-        OSError: it has none.
-    """
+    """The addresses of a host, as the system knows them. Raises OSError: it has none."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 async def looked_up(target: Target, resolve: Resolve) -> Sequence[str]:
-    """The addresses of a URL's host.
-
-    Raises:
-        OSError, UnicodeError: it has none.
-    """
+    """The addresses of a URL's host. Raises OSError, UnicodeError: it has none."""
     if target.is_address:
         return (target.host,)
     return await asyncio.wrap_future(in_thread(lambda: resolve(target.host, target.port), "codur-lookup"))

@@ -37,11 +37,7 @@ class Page(Struct):
 
 
 def read_page(fetched: Fetched) -> Page:
-    """The page's text.
-
-    Raises:
-        ExtraMissing: it is HTML, and the library that reads it is not installed.
-    """
+    """The page's text. Raises ExtraMissing: it is HTML, and the library that reads it is not installed."""
     kind = _kind(fetched)
     if kind in _HTML:
         title, text = _from_html(decode(fetched), fetched.url)

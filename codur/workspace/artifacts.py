@@ -38,11 +38,7 @@ class ArtifactStore:
         return reference
 
     def get(self, reference: str) -> str:
-        """The text that `put` gave the reference for.
-
-        Raises:
-            WorkspaceError: there is none, or it is damaged.
-        """
+        """The text that `put` gave the reference for. Raises WorkspaceError: there is none, or it is damaged."""
         if not _REFERENCE.fullmatch(reference):
             raise WorkspaceError(f"{reference!r} is not a reference to a kept output")
         try:

@@ -19,11 +19,7 @@ _REMEDY = "Name in .gitignore what need not be copied, or work in a part of the 
 
 
 def few_enough(relative_paths: Iterable[str]) -> tuple[str, ...]:
-    """The paths, each once and in order.
-
-    Raises:
-        WorkspaceError: more than 10,000.
-    """
+    """The paths, each once and in order. Raises WorkspaceError: more than 10,000."""
     wanted = tuple(sorted(set(relative_paths)))
     if len(wanted) > MAX_FILES:
         raise FileError(

@@ -68,11 +68,7 @@ class Permission:
         self._require_in_scope = require_in_scope
 
     def key(self, rel: str | Path) -> str:
-        """The key of a path that may be written.
-
-        Raises:
-            WorkspaceError: it may not.
-        """
+        """The key of a path that may be written. Raises WorkspaceError: it may not."""
         normal, key = paths.normalise(self._root, rel), paths.real(self._root, rel)
         if not key:
             raise FileError("the workspace itself is a directory, not a file", code="not_a_file")
@@ -89,11 +85,7 @@ class Permission:
         return key
 
     def present(self, rel: str | Path) -> tuple[str, Image]:
-        """The key of a file that may be deleted, and the file.
-
-        Raises:
-            WorkspaceError: it may not, or there is none.
-        """
+        """The key of a file that may be deleted, and the file. Raises WorkspaceError: it may not, or there is none."""
         # Deleting a link is not what anybody means who names a file, and its target may be another's.
         if (self._root / paths.normalise(self._root, rel)).is_symlink():
             raise FileError(f"{rel} is a symbolic link, which is left alone", code="refused")

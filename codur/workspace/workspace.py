@@ -206,11 +206,7 @@ class Workspace:
         return self.find_files(under, pattern=pattern, limit=limit).paths
 
     def find_files(self, under: str = "", *, pattern: str | None = None, limit: int = 10_000) -> listing.Found:
-        """As `list_files`, and which of the paths are links.
-
-        Raises:
-            WorkspaceError: as `list_files`.
-        """
+        """As `list_files`, and which of the paths are links. Raises WorkspaceError: as `list_files`."""
         return listing.find(self._pinned, self._directory(under), pattern, limit)
 
     def list_directories(self, under: str = "", *, limit: int = 10_000) -> list[str]:
@@ -292,11 +288,7 @@ class Workspace:
         self._permission.require_writable(rel)
 
     def write_bytes(self, rel: str | Path, data: bytes) -> None:
-        """Replace the file's bytes, or make the file.
-
-        Raises:
-            WorkspaceError: as `write_text`.
-        """
+        """Replace the file's bytes, or make the file. Raises WorkspaceError: as `write_text`."""
         key = self._writable(rel)
         before = self._journal.present(key)
         self._journal.write(key, before, data)

@@ -173,15 +173,15 @@ class Suites:
         parts = find_parts(self.listing, set(files).__contains__)
         if not parts:
             return None
-        choice = choose_part(parts, self.named, self.changed)
-        if choice.chosen:
-            argv, source = (PYTHON, "-m", "pytest", choice.chosen), f"the tests of {choice.reason}"
+        chosen, reason = choose_part(parts, self.named, self.changed)
+        if chosen:
+            argv, source = (PYTHON, "-m", "pytest", chosen), f"the tests of {reason}"
         else:
             packages = {dirname(path) for path in self.listing if basename(path) == "__init__.py"}
             names = [basename(path) for path in files if dirname(path) not in packages]
             # Modules of the same name in different projects would be taken for each other.
             mode = ("--import-mode=importlib",) if len(set(names)) < len(names) else ()
-            argv, source = (PYTHON, "-m", "pytest", *mode), f"all tests: {choice.reason}"
+            argv, source = (PYTHON, "-m", "pytest", *mode), f"all tests: {reason}"
         return Suite(argv=argv, source=source, files=files)
 
     def _declared(self) -> Suite | None:

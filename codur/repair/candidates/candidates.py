@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from codur.repair.candidates.explain import sentence
+from codur.repair.candidates.explain import Change, sentence
 from codur.repair.code.source_edits import Edit, apply_edits
 from codur.repair.code.source_file import Source
 from codur.repair.operators.table import Offer
 from codur.structs import Struct
-
-
-class Change(Struct):
-    """One repair that was made: by which operator, where, and the sentence that explains it."""
-
-    operator: str
-    path: str
-    line: int
-    says: str
 
 
 class PieceMark(Struct):

@@ -3,28 +3,21 @@
 import ast
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from codur.repair.code.source_file import Source
 from codur.repair.operators.table import Offer
+from codur.structs import Struct
 
 _LONGEST = 48
 
 
-class Told(Protocol):
-    """A change with its place and its sentence."""
+class Change(Struct):
+    """One repair that was made: by which operator, where (lines of the text before it), and a sentence about it."""
 
-    @property
-    def path(self) -> str:
-        """The changed file."""
-
-    @property
-    def line(self) -> int:
-        """Where, from 1, in the text that was changed."""
-
-    @property
-    def says(self) -> str:
-        """The sentence that explains it."""
+    operator: str
+    path: str
+    line: int
+    says: str
 
 
 def sentence(source: Source, offer: Offer) -> str:
@@ -35,7 +28,7 @@ def sentence(source: Source, offer: Offer) -> str:
     return f"`{_short(_subject(source, offer.node))}`{inside} ({source.path}:{offer.line}) {says}."
 
 
-def explained(changes: Sequence[Told], texts: Mapping[str, str], originals: Mapping[str, str]) -> str:
+def explained(changes: Sequence[Change], texts: Mapping[str, str], originals: Mapping[str, str]) -> str:
     """What some changes together came to: a sentence for each, or one for all those in one line."""
     lines = Counter((change.path, change.line) for change in changes)
     told = dict.fromkeys(
@@ -45,7 +38,7 @@ def explained(changes: Sequence[Told], texts: Mapping[str, str], originals: Mapp
     return " ".join(told)
 
 
-def _line_sentence(change: Told, texts: Mapping[str, str], originals: Mapping[str, str]) -> str:
+def _line_sentence(change: Change, texts: Mapping[str, str], originals: Mapping[str, str]) -> str:
     old, new = (each[change.path].split("\n") for each in (originals, texts))
     if len(old) != len(new):
         return change.says

@@ -53,7 +53,7 @@ class _Undoing(Struct, kw_only=False):
         """How early the hunk is undone."""
         size = max(hunk.end - hunk.start, hunk.old.count("\n"))
         kind = 1.0 if hunk.old else NEW
-        return _suspected(hunk, self.suspicion) * UNDONE * kind * PER_COMMIT**hunk.age * PER_LINE**size
+        return self.suspicion.of(hunk.path, *_lines(hunk)) * UNDONE * kind * PER_COMMIT**hunk.age * PER_LINE**size
 
     def hunk(self, hunk: Hunk, factor: float = 1.0) -> Iterator[Candidate]:
         """The hunk undone; and if it was executed, each part of it."""
@@ -108,10 +108,6 @@ class _Undoing(Struct, kw_only=False):
 def _lines(hunk: Hunk) -> tuple[int, int]:
     """The first and the last line of a hunk; of a gap those around it."""
     return (hunk.start, hunk.end - 1) if hunk.end > hunk.start else (max(hunk.start - 1, 1), hunk.start)
-
-
-def _suspected(hunk: Hunk, suspicion: Suspicion) -> float:
-    return suspicion.of(hunk.path, *_lines(hunk))
 
 
 def _change(hunk: Hunk) -> str:

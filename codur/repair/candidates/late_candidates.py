@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import Literal, Protocol
+from typing import Literal
 
 from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.candidates.factors import ENDING, MENDED, PER_EDIT
@@ -56,28 +56,6 @@ class Sight(Struct):
     def worth(self, row: Operator) -> float:
         """The most that a proposal of an operator is worth."""
         return row.prior * row.most * self.hints.of_kind(row.name)
-
-
-class Prospect(Protocol):
-    """Candidates that are not made yet."""
-
-    @property
-    def program(self) -> Program:
-        """The program that they change."""
-
-    @property
-    def order(self) -> tuple[int, ...]:
-        """What their own orders start with."""
-
-    @property
-    def priority(self) -> float:
-        """None of them is judged earlier than one with this; 0 if all are made."""
-
-    def affects(self, line: Line) -> bool:
-        """Whether one of them may be about a line."""
-
-    def open(self) -> Iterator[Candidate | Prospect]:
-        """Makes some of them, or divides them."""
 
 
 def prospects(sight: Sight) -> Iterator[Prospect]:
@@ -236,6 +214,11 @@ class _NodeProspect:
             offer=offer,
             source=file.source,
         )
+
+
+Prospect = _FileProspect | _StatementProspect | _NodeProspect
+"""Candidates that are not made yet: none is judged earlier than one with its `priority`, which is 0 if all are made;
+`open` makes some of them, or divides them, and `affects` tells whether one of them may be about a line."""
 
 
 def _all_lines(head: Head) -> tuple[int, int]:

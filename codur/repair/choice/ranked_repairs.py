@@ -34,32 +34,13 @@ _FEW = 3
 _MANY = 5
 """The same for a single run of any output, where repairs that pass may all behave alike and be wrong."""
 _NUDGES = frozenset(
-    {
-        "range bound",
-        "comparison boundary",
-        "comparison swapped",
-        "constant shifted",
-        "constant replaced",
-        "index shifted",
-        "value shifted",
-        "step removed",
-        "slice bound",
-        "arithmetic swapped",
-        "variable replaced",
-        "update inserted",
-        "seen guarded",
-    }
+    "range bound, comparison boundary, comparison swapped, constant shifted, constant replaced, index shifted, "
+    "value shifted, step removed, slice bound, arithmetic swapped, variable replaced, update inserted, "
+    "seen guarded".split(", ")
 )
 """Operators that move a number or have many ways to go: one short answer is easily hit by chance."""
 _SYNTHESISED = frozenset(
-    {
-        "condition extended",
-        "constant named",
-        "else added",
-        "expression replaced",
-        "filter added",
-        "statement guarded",
-    }
+    "condition extended, constant named, else added, expression replaced, filter added, statement guarded".split(", ")
 )
 """Operators that build something new out of what is in scope: many ways to fit the tests alone."""
 

@@ -29,11 +29,7 @@ def compiles(text: str, path: str) -> bool:
 
 
 def compiled(text: str, path: str, flags: int = 0) -> CodeType | None:
-    """The text's code; None if it does not compile. Warnings are not shown.
-
-    Args:
-        flags: of `__future__`.
-    """
+    """The text's code; None if it does not compile. Warnings are not shown. `flags`: of `__future__`."""
     try:
         return _compile(text, path, flags)
     except FAULTS:

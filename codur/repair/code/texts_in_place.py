@@ -8,11 +8,7 @@ from codur.workspace.workspace import Workspace
 
 @contextmanager
 def in_place(workspace: Workspace, texts: Mapping[str, str]) -> Iterator[None]:
-    """These texts by path; the files are as before afterwards.
-
-    Raises:
-        WorkspaceError: one cannot be read or written.
-    """
+    """These texts by path; the files are as before afterwards. Raises WorkspaceError: one cannot be read or written."""
     originals = {path: workspace.read_bytes(path) for path in texts}
     try:
         for path, text in texts.items():

@@ -13,23 +13,15 @@ from codur.structs import Struct, field
 Environment = Mapping[str, Any]
 """Values by name; a variable whose value was not written down is missing."""
 
-_KINDS = {
-    "int": "number",
-    "float": "number",
-    "complex": "number",
+_TYPES = {
+    "number": "int float complex",
     "bool": "bool",
-    "str": "text",
-    "bytes": "text",
-    "list": "list",
-    "tuple": "list",
-    "deque": "list",
-    "dict": "dict",
-    "defaultdict": "dict",
-    "Counter": "dict",
-    "OrderedDict": "dict",
-    "set": "set",
-    "frozenset": "set",
+    "text": "str bytes",
+    "list": "list tuple deque",
+    "dict": "dict defaultdict Counter OrderedDict",
+    "set": "set frozenset",
 }
+_KINDS = {name: kind for kind, names in _TYPES.items() for name in names.split()}
 
 
 class Observed(Struct):

@@ -62,7 +62,7 @@ class Loaded:
         self._job = replace(job, command=command, tests=before.failing, in_order=before.failing != check.tests)
         self._check, self._before, self._wanted = check, before, workers
         self._launcher = checker.programs.launcher
-        self._pool = Pool([])
+        self._pool = Pool()
         self._needed = tuple(range(len(before.failing)))
         self._tests = Tests(needed=self._needed, cpu_s=0.0)
         self._limits = Limits(cpu_s=_FIRST_S, keep=_KEEP)
@@ -81,7 +81,7 @@ class Loaded:
         if not problem:
             # The worker must be at rest, with one thread, before it forks; the answer says so.
             self._first.ask_adopt({})
-            problem = self._first.adopted()
+            problem = self._first.problem()
         if problem:
             raise Unfit(problem)
         self._pool.take(self._first)

@@ -76,7 +76,7 @@ class Warm:
         self._learnt: dict[str, Any] = {"modules": library(job.files), "inside": [], "rewritten": []}
         self._keep = _kept_bytes(checker, check)
         self._known: dict[tuple[object, ...], Verdict] = {}
-        self._pool = Pool([])
+        self._pool = Pool()
         hangs = before.timed_out
         # This run ends only by its limit if the program hangs.
         least_s = _OWN_AFTER_HANG_S if hangs else max(_LEARN_S, _SLOWER * before.duration_s)
@@ -247,7 +247,7 @@ class Warm:
             worker.ask_adopt(self._learnt)
         for worker in self._pool.workers:
             worker.ask_adopt(self._learnt)
-            problem = worker.adopted()
+            problem = worker.problem()
             if problem:
                 raise Unfit(problem)
 

@@ -192,26 +192,22 @@ class Worker:
             raise
 
     def problem(self) -> str:
-        """Why the worker cannot work, once it has started; empty if it can."""
+        """Why the worker cannot work, once it has started or done what `ask_adopt` asked for; empty if it can."""
         return self._heard(_START_S) or ""
 
     def ready(self) -> str | None:
-        """As `problem` and `adopted` in one, without waiting; None as long as it is not known."""
+        """As `problem`, for all that it was asked, without waiting; None as long as it is not known."""
         found: str | None = ""
         while self._due and found == "":
             found = self._heard(0.0)
         return found
 
     def ask_adopt(self, learnt: Mapping[str, Any]) -> None:
-        """Have it load what a normal run told; `adopted` takes the answer."""
+        """Have it load what a normal run told; `problem` takes the answer."""
         names = ("modules", "inside", "rewritten")
         lists = {name: learnt.get(name, []) for name in names}
         self._due += 1
         self._send(ask="adopt", plan=learnt.get("plan"), room=learnt.get("room", 0), memory=_MEMORY, **lists)
-
-    def adopted(self) -> str:
-        """Why it cannot go on after that; empty if it can."""
-        return self._heard(_START_S) or ""
 
     def ask(self, files: Files, limits: Limits, way: str = "", *, learn: bool = False) -> None:
         """Have it judge a candidate; `answer` takes the answer.

@@ -23,14 +23,10 @@ Question = Callable[[Worker], None]
 
 
 class Pool:
-    """Hands candidates to workers. Which of them answers makes no difference.
+    """Hands candidates to workers. Which of them answers makes no difference."""
 
-    Args:
-        workers: started, and ready to judge.
-    """
-
-    def __init__(self, workers: Iterable[Worker]) -> None:
-        self._asked: dict[Worker, deque[int]] = {worker: deque() for worker in workers}
+    def __init__(self) -> None:
+        self._asked: dict[Worker, deque[int]] = {}
         self._coming: list[Worker] = []
         self._answers: dict[int, Answer | None] = {}
         self._number = 0

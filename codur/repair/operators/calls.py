@@ -13,27 +13,14 @@ from codur.repair.code.source_edits import Edit, Proposal
 from codur.repair.code.source_file import Source, fact
 from codur.repair.operators.subscripts import Value, is_value
 
-_CONFUSED = (
-    ("min", "max"),
-    ("any", "all"),
-    ("floor", "ceil"),
-    ("upper", "lower"),
-    ("startswith", "endswith"),
-    ("lstrip", "rstrip", "strip"),
-    ("keys", "values", "items"),
-    ("find", "rfind"),
-    ("ljust", "rjust"),
-    ("isalpha", "isdigit", "isalnum"),
-    ("isupper", "islower"),
-    ("append", "extend"),
-    ("add", "discard"),
-    ("popleft", "pop"),
-    ("appendleft", "append"),
-    ("bisect_left", "bisect_right"),
-    ("union", "intersection", "difference"),
-    ("removeprefix", "removesuffix"),
-    ("copy", "deepcopy"),
-    ("update", "add"),
+_CONFUSED = tuple(
+    group.split()
+    for group in (
+        "min max, any all, floor ceil, upper lower, startswith endswith, lstrip rstrip strip, keys values items, "
+        "find rfind, ljust rjust, isalpha isdigit isalnum, isupper islower, append extend, add discard, popleft pop, "
+        "appendleft append, bisect_left bisect_right, union intersection difference, removeprefix removesuffix, "
+        "copy deepcopy, update add"
+    ).split(", ")
 )
 """Functions and methods that are easily taken for one another."""
 _UNWRAPPED = frozenset(

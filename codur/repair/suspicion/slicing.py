@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from codur.repair.code.node_shapes import called
 from codur.repair.code.source_file import FunctionNode, Source
 
 _PER_STEP = 0.85
@@ -55,7 +56,7 @@ class Slices:
         found: dict[str, list[ast.Call]] = {}
         for node in self._source.walk(self._source.tree):
             if isinstance(node, ast.Call):
-                found.setdefault(_called(node), []).append(node)
+                found.setdefault(called(node), []).append(node)
         return found
 
     @cached_property
@@ -78,7 +79,7 @@ class Slices:
                 if function is not None and node.id in parameters:
                     yield from self._callers(function)
             elif isinstance(node, ast.Call):
-                yield from self._returns(_called(node))
+                yield from self._returns(called(node))
         for above in self._source.ancestors(statement):
             if isinstance(above, ast.If | ast.While | ast.For | ast.AsyncFor | ast.With | ast.Try):
                 yield above
@@ -98,12 +99,6 @@ class Slices:
                     isinstance(node, ast.Expr) and isinstance(node.value, ast.Yield | ast.YieldFrom)
                 ):
                     yield node
-
-
-def _called(call: ast.Call) -> str:
-    if isinstance(call.func, ast.Name):
-        return call.func.id
-    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
 
 
 def _parameters(function: FunctionNode) -> frozenset[str]:

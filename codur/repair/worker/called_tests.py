@@ -15,15 +15,14 @@ import types
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from _pytest import assertion, capture, config, junitxml, outcomes
 from _pytest._code import code
 from _pytest.assertion import rewrite
 
-from .conftest_files import Conftests
 from .fork_end import Caught, OutOfTime, Timed, depth
-from .memory_sources import Sources, lines_of
+from .memory_sources import lines_of
 from .plain_fixtures import Made
 from .pytest_plan import arguments_of
 
@@ -62,23 +61,6 @@ class NeedsSession(Exception):
     """The light way cannot tell what pytest would."""
 
 
-class Known(Protocol):
-    """What is loaded once of a test run.
-
-    Attributes:
-        plan: the tests, and what each needs.
-        codes: the code of test modules by path, with their assertions rewritten.
-        recursion: how deep a test may go.
-    """
-
-    plan: dict[str, Any]
-    config: Any
-    sources: Sources
-    conftests: Conftests
-    codes: dict[str, Any]
-    recursion: int
-
-
 class Places:
     """Where the statements of unchanged sources begin and end, which takes pytest long to find out."""
 
@@ -106,9 +88,14 @@ class Places:
 
 
 class Light:
-    """Runs the tests of a plan."""
+    """Runs the tests of a plan.
 
-    def __init__(self, tests: Known) -> None:
+    Args:
+        tests: what is loaded once: `plan` (the tests, and what each needs), `config`, `sources`, `conftests`, `codes`
+            (of test modules by path, with their assertions rewritten), `recursion` (how deep a test may go).
+    """
+
+    def __init__(self, tests: Any) -> None:
         self.tests, self.plan, self.config, self.sources = tests, tests.plan, tests.config, tests.sources
         self.printable, self.no_input = junitxml.bin_xml_escape, capture.DontReadFromInput
         self.writer = config.create_terminal_writer(self.config, io.StringIO())

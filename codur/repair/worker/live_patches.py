@@ -101,11 +101,7 @@ class Module:
                 yield Unit(self, node, heads, owners)
 
     def unit(self, start: int, end: int) -> Unit:
-        """The one that holds all of an edit.
-
-        Raises:
-            NotPatched: there is none.
-        """
+        """The one that holds all of an edit. Raises NotPatched: there is none."""
         for unit in self.units:
             if unit.code_start <= start and end <= unit.end:
                 return unit
@@ -180,11 +176,7 @@ class Patches:
         return self.modules[path]
 
     def prepared(self, path: str, start: int, end: int, text: str) -> Change:
-        """What a fork calls to make the change.
-
-        Raises:
-            NotPatched: it cannot be made.
-        """
+        """What a fork calls to make the change. Raises NotPatched: it cannot be made."""
         module = self.module(path)
         unit = module.unit(start, end)
         whole = f"{module.text[unit.start : start]}{text}{module.text[end : unit.end]}\n"

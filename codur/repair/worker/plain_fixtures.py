@@ -70,11 +70,7 @@ class Made:
         self.open: list[Iterator[Any]] = []
 
     def make(self, fixtures: Sequence[Mapping[str, Any]], owner_of: Callable[[str], Any]) -> None:
-        """Make them in their order.
-
-        Args:
-            owner_of: the module of a `conftest.py`, or the test module for an empty path.
-        """
+        """Make them in their order. `owner_of`: the module of a `conftest.py`, or the test module for an empty path."""
         for each in fixtures:
             function = _function(getattr(owner_of(each["conftest"]), each["function"]))
             made = function(**{name: self.values[name] for name in each["arguments"]})
@@ -84,11 +80,7 @@ class Made:
             self.values[each["name"]] = made
 
     def finish(self) -> None:
-        """Go on with those that have something to do after the test.
-
-        Raises:
-            NotPlain: one gives a second value.
-        """
+        """Go on with those that have something to do after the test. Raises NotPlain: one gives a second value."""
         while self.open:
             if next(self.open.pop(), _END) is not _END:  # the last one made is finished first, as by pytest
                 raise NotPlain("it yields twice")

@@ -20,16 +20,11 @@ from codur.sandbox.program_policy import Mount, Policy
 
 # not the `PATH`, which may name a directory of the project
 _TRUSTED_PLACES = ("/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers/bin", "/run/current-system/sw/bin")
-_ISOLATION = (
-    "--die-with-parent",
-    "--unshare-user",
-    "--unshare-ipc",
-    "--unshare-pid",
-    "--unshare-uts",
-    "--unshare-cgroup-try",  # `try`: a kernel without them has nothing to part
-    "--new-session",  # else a program could type into the terminal (TIOCSTI)
-    "--cap-drop",
-    "ALL",
+# `try`: a kernel without control groups has nothing to part; without a session of its own a program could type into the
+# terminal (TIOCSTI).
+_ISOLATION = tuple(
+    "--die-with-parent --unshare-user --unshare-ipc --unshare-pid --unshare-uts --unshare-cgroup-try --new-session"
+    " --cap-drop ALL".split()
 )
 _NO_NETWORK = "--unshare-net"
 _PROCESS_LIMITER = "/usr/bin/prlimit"

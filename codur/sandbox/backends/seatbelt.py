@@ -59,12 +59,8 @@ class SeatbeltBackend:
 
 
 def profile_text(policy: Policy) -> str:
-    """The profile for a policy.
-
-    Raises:
-        CodurError: a path has control characters or bytes that are no text.
-    """
-    writable = [*_existing([policy.workspace, *policy.writable]), policy.temporary]
+    """The profile for a policy. Raises CodurError: a path has control characters or bytes that are no text."""
+    writable = [*filter(None, (policy.workspace, *policy.writable)), policy.temporary]
     kept = list(policy.read_only)
     if policy.workspace is not None:
         kept += [policy.workspace / name for name in sorted(PROTECTED_NAMES)]
@@ -87,10 +83,6 @@ def _rule(operation: str, paths: Iterable[Path], *, kind: str = "subpath") -> st
     forms = dict.fromkeys(form for path in paths for form in (str(path), os.path.realpath(path)))
     filters = "".join(f"\n  ({kind} {_quoted(form)})" for form in forms)
     return f"({operation}{filters})" if filters else ""
-
-
-def _existing(paths: Iterable[Path | None]) -> list[Path]:
-    return [path for path in paths if path is not None]
 
 
 def _between(kept: Iterable[Path], workspace: Path | None) -> list[Path]:

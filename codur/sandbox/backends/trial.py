@@ -7,21 +7,21 @@ loopback. The control is here: the files and the sockets are made for it.
 
 import contextlib
 import os
-import select
 import socket
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from codur.errors import CodurError
 from codur.sandbox.backend import Backend, Confined
 from codur.sandbox.backends.system_paths import interpreter_paths
+from codur.sandbox.process.child import Child, GroupProcess, Process
+from codur.sandbox.process.output import BoundedOutput
 from codur.sandbox.program_policy import Limits, Policy
 from codur.sandbox.starter.starter_client import Starter
 
+_MOST_BYTES = 65_536
 _TIMEOUT_S = 10.0  # a machine that needs more for this is not usable under it
 _PROGRAM = """
 import _socket, sys
@@ -113,41 +113,17 @@ def _judged(did: list[str], errors: str, *, wrote: bool, loopback: bool) -> str:
 
 def _run(confined: Confined) -> tuple[str, str]:
     """Standard output and error of a confined program."""
-    try:
-        if confined.landlock is not None or confined.drop_privileges:
-            return _run_by_starter(confined)
-        done = subprocess.run(
-            confined.argv,
-            env=confined.env,
-            cwd=confined.cwd,
-            pass_fds=confined.fds,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_TIMEOUT_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return "", "it does not end"
-    finally:
+    outputs = (BoundedOutput(_MOST_BYTES), BoundedOutput(_MOST_BYTES))
+    with contextlib.ExitStack() as stack:
         for descriptor in confined.fds:
-            os.close(descriptor)
-    return done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+            stack.callback(os.close, descriptor)
+        with Child(_started(stack, confined), outputs, b"") as child:
+            end = child.wait(_TIMEOUT_S, None)
+    return (outputs[0].text(), outputs[1].text()) if end == "ended" else ("", "it does not end")
 
 
-def _run_by_starter(confined: Confined) -> tuple[str, str]:
-    starter = Starter()
-    try:
-        program = starter.start(confined, Limits(wall_s=_TIMEOUT_S), has_input=False)
-        deadline = time.monotonic() + _TIMEOUT_S
-        with contextlib.closing(program):
-            while (left := deadline - time.monotonic()) > 0:
-                if select.select([program], [], [], left)[0] and program.poll():
-                    # It wrote a few words: they are in the pipes.
-                    return _text(program.stdout), _text(program.stderr)
-        return "", "it does not end"
-    finally:
-        starter.close()
-
-
-def _text(pipe: int) -> str:
-    return os.read(pipe, 65_536).decode(errors="replace")
+def _started(stack: contextlib.ExitStack, confined: Confined) -> Process:
+    if sys.platform != "linux":
+        return GroupProcess.start(confined.argv, cwd=confined.cwd, env=confined.env, has_input=False)
+    starter = stack.enter_context(contextlib.closing(Starter()))
+    return starter.start(confined, Limits(wall_s=_TIMEOUT_S), has_input=False)

@@ -27,6 +27,9 @@ class Channel:
     Args:
         stream: the program, and the pipes to it.
         cancel: ends the waiting when it is set.
+
+    Attributes:
+        ended: no more frames come than those that have arrived.
     """
 
     def __init__(self, stream: Stream, cancel: CancelToken | None) -> None:
@@ -34,7 +37,7 @@ class Channel:
         self._cancel = cancel
         self._received = bytearray()
         self._stderr = BoundedOutput(_STDERR_BYTES)
-        self._ended = stream.stdout < 0
+        self.ended = stream.stdout < 0
         self._selector = selectors.PollSelector()
         for watched in (stream.stdout, stream.stderr, stream.notice):
             if watched >= 0:
@@ -57,31 +60,22 @@ class Channel:
         return len(self._received) >= self._size()
 
     @property
-    def ended(self) -> bool:
-        """Whether no more frames come than those that have arrived."""
-        return self._ended
-
-    @property
     def stderr(self) -> str:
         """What the program wrote to its standard error so far, bounded; else why it could not be started."""
         return self._stderr.text() or self._stream.problem
 
     def send(self, data: bytes) -> bool:
-        """Send one frame; False if the program has ended.
-
-        Raises:
-            Interrupted: the wait was cancelled.
-        """
-        if self._ended:
+        """Send one frame; False if the program has ended. Raises Interrupted: the wait was cancelled."""
+        if self.ended:
             return False
         left = memoryview(_LENGTH.pack(len(data)) + data)
         self._selector.register(self._stream.stdin, selectors.EVENT_WRITE)
         try:
-            while left and not self._ended:
+            while left and not self.ended:
                 if any(key.fd == self._stream.stdin for key in self._ready(_POLL_S)):
                     left = left[os.write(self._stream.stdin, left[:_CHUNK]) :]
         except BrokenPipeError:
-            self._ended = True
+            self.ended = True
         finally:
             self._selector.unregister(self._stream.stdin)
         return not left
@@ -97,7 +91,7 @@ class Channel:
         while (frame := self._frame()) is None:
             left = deadline - time.monotonic()
             # Looked at once, whatever the time: an answer that has arrived counts.
-            if self._ended or (left < 0 and looked):
+            if self.ended or (left < 0 and looked):
                 return None
             self._ready(max(0.0, min(left, _POLL_S)))
             looked = True
@@ -105,7 +99,7 @@ class Channel:
 
     def kill(self) -> None:
         """End the program and all that it started, and remove what was made for it."""
-        self._ended = True
+        self.ended = True
         self._selector.close()
         self._stream.close()
 
@@ -130,11 +124,11 @@ class Channel:
         if not data:
             self._selector.unregister(descriptor)
             # Standard error may be closed early; only the end of the answers is the end.
-            self._ended = self._ended or descriptor == self._stream.stdout
+            self.ended = self.ended or descriptor == self._stream.stdout
         elif descriptor == self._stream.stdout:
             self._received += data
             if len(self._received) > _MOST_BYTES:
-                self._ended = True
+                self.ended = True
         else:
             self._stderr.add(data)
 

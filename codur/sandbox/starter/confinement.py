@@ -252,11 +252,7 @@ def _number(call: int) -> ctypes.c_long:
 
 
 def check(result: int) -> int:
-    """What a call gave.
-
-    Raises:
-        OSError: it failed.
-    """
+    """What a call gave. Raises OSError: it failed."""
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

@@ -91,11 +91,7 @@ def prepare(template: Template, parent: int) -> int:
 
 
 def enter_root(mounts: Mounts) -> None:
-    """Make this program's own mounts, and leave the machine's root for good.
-
-    Raises:
-        OSError: that cannot be done.
-    """
+    """Make this program's own mounts, and leave the machine's root for good. Raises OSError: that cannot be done."""
     _make(mounts)
     os.chdir(_ROOT)
     # Both in one place, as pivot_root(2) describes: the old root lies over the new one and is taken off, so that no
@@ -106,11 +102,7 @@ def enter_root(mounts: Mounts) -> None:
 
 
 def finish(template: Template) -> None:
-    """Give up what making the root needed.
-
-    Raises:
-        OSError: it could not be given up.
-    """
+    """Give up what making the root needed. Raises OSError: it could not be given up."""
     confinement.drop_capabilities()
     if template[1] is not None:
         confinement.filter_calls(template[1])

@@ -307,11 +307,7 @@ def _arrange(request: Request, descriptors: list[int]) -> None:
 
 
 def _execute(request: Request) -> NoReturn:
-    """Execute the first candidate that can be.
-
-    Raises:
-        OSError: none can; the reason is that of one that is there.
-    """
+    """Execute the first candidate that can be. Raises OSError: none can; the reason is that of one that is there."""
     reason: OSError = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
     for path in request["candidates"]:
         try:

@@ -106,18 +106,6 @@ def _too_large(relative: str, max_bytes: int) -> FileError:
     )
 
 
-class Written(Struct):
-    """What `write_image` made.
-
-    Attributes:
-        mode: the file's permission bits.
-        directories: those that had to be made, outermost first.
-    """
-
-    mode: int
-    directories: tuple[str, ...]
-
-
 def part(root: Root, relative: str, old: bytes, *, mode: int) -> bool:
     """Make a file that has other names, too, one of its own, and put back what it held for those.
 
@@ -146,7 +134,7 @@ def part(root: Root, relative: str, old: bytes, *, mode: int) -> bool:
     return True
 
 
-def write_image(root: Root, relative: str, data: bytes, *, mode: int | None, durable: bool) -> Written:
+def write_image(root: Root, relative: str, data: bytes, *, mode: int | None, durable: bool) -> tuple[int, list[str]]:
     """Put `data` at `relative` in one step: a reader sees the old file or the new one, never a part.
 
     Owner and extended attributes of an old file are kept as far as the system lets us.
@@ -154,6 +142,9 @@ def write_image(root: Root, relative: str, data: bytes, *, mode: int | None, dur
     Args:
         mode: permission bits; None gives a new file what the umask allows.
         durable: wait until the data is on disk.
+
+    Returns:
+        The file's permission bits, and the directories that had to be made, outermost first.
 
     Raises:
         FileError: it cannot be written; the old file is as it was.
@@ -171,7 +162,7 @@ def write_image(root: Root, relative: str, data: bytes, *, mode: int | None, dur
                     os.fsync(stream.fileno())
         if durable:
             os.fsync(directory)
-    return Written(mode=found, directories=tuple(made))
+    return found, made
 
 
 @contextlib.contextmanager
@@ -276,11 +267,7 @@ def make_directory(root: Root, relative: str) -> tuple[str, ...]:
 
 
 def set_mode(root: Root, relative: str, mode: int) -> None:
-    """Give a regular file or a directory these permission bits.
-
-    Raises:
-        FileError: it is something else, or not ours.
-    """
+    """Give a regular file or a directory these permission bits. Raises FileError: it is something else, or not ours."""
     with reported(relative), root.parent(relative) as (directory, name):
         if not hasattr(os, "O_PATH"):
             os.chmod(name, mode, dir_fd=directory, follow_symlinks=False)
@@ -296,11 +283,7 @@ def set_mode(root: Root, relative: str, mode: int) -> None:
 
 
 def remove(root: Root, relative: str, *, durable: bool) -> None:
-    """Delete the file at `relative`.
-
-    Raises:
-        FileError: it is absent or cannot be deleted.
-    """
+    """Delete the file at `relative`. Raises FileError: it is absent or cannot be deleted."""
     with reported(relative), root.parent(relative) as (directory, name):
         os.unlink(name, dir_fd=directory)
         if durable:

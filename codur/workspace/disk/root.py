@@ -38,11 +38,7 @@ class Root:
         self._identity = (status.st_dev, status.st_ino)
 
     def open(self) -> int:
-        """The directory, open.
-
-        Raises:
-            FileError: it is not there any more.
-        """
+        """The directory, open. Raises FileError: it is not there any more."""
         try:
             descriptor = os.open(self.path, _DIRECTORY)
         except OSError as error:

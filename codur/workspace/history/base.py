@@ -74,11 +74,7 @@ class Base:
             write_private(target, json.dumps(known, separators=(",", ":")).encode(), durable=False)
 
     def learn(self, found: Scan) -> bool:
-        """Copy what is not known yet; says whether there was anything.
-
-        Raises:
-            StateError: it cannot be kept.
-        """
+        """Copy what is not known yet; says whether there was anything. Raises StateError: it cannot be kept."""
         chosen = self._chosen(found)
         now = time.time_ns()
         fresh = [path for path in chosen if path in self._unsure or self._status(path) != found.entries[path]]
@@ -112,11 +108,7 @@ class Base:
         return self._blobs.get(reference) if reference in self._blobs else None
 
     def keep(self, state: PathState | None) -> None:
-        """See that a content is in the store: a program has changed its file.
-
-        Raises:
-            StateError: it cannot be kept.
-        """
+        """See that a content is in the store: a program has changed its file. Raises StateError: it cannot be kept."""
         if state is not None and state.content in self._secrets:
             self._blobs.put(self._secrets[state.content], durable=False)
 

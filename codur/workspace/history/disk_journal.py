@@ -118,11 +118,7 @@ class DiskJournal:
         return self._log.path.with_name(_BASE_NAME)
 
     def load(self) -> None:
-        """Read what the journal holds.
-
-        Raises:
-            StateError: it cannot be read, or a newer version of Codur wrote it.
-        """
+        """Read what the journal holds. Raises StateError: it cannot be read, or a newer version of Codur wrote it."""
         for line in self._log.read(on_damage=self.notes.append):
             try:
                 self._take(line)
@@ -181,11 +177,7 @@ class DiskJournal:
         self._marks[label] = len(self.entries)
 
     def position(self, label: str) -> int:
-        """How many changes there were at the mark.
-
-        Raises:
-            StateError: there is no such mark.
-        """
+        """How many changes there were at the mark. Raises StateError: there is no such mark."""
         if label not in self._marks:
             raise StateError(f"the journal has no mark {label!r}")
         return self._marks[label]

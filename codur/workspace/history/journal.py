@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterable, Mapping
 
 from codur.errors import StateError
-from codur.structs import Struct
 from codur.workspace.disk import file_access
 from codur.workspace.disk.file_access import Image
 from codur.workspace.disk.path_state import PathState, file_state, same
@@ -19,10 +18,8 @@ _SOMETHING_ELSE = Image(data=b"", mode=-1)
 """Stands for what is no readable file: equal to no image of one."""
 
 
-class Snapshot(Struct):
-    """The changed files as they were at one moment, to be given back to `restore`."""
-
-    images: Mapping[str, Image | None]
+Snapshot = Mapping[str, Image | None]
+"""The changed files as they were at one moment, to be given back to `restore`."""
 
 
 def _state(image: Image | None) -> PathState | None:
@@ -113,9 +110,9 @@ class Journal:
 
     def _put(self, key: str, before: Image | None, data: bytes, mode: int | None, *, by: By) -> Image:
         number = self._announce(key, before, Image(data=data, mode=mode or 0), by)
-        written = file_access.write_image(self._root, key, data, mode=mode, durable=self._durable)
-        self._made += written.directories
-        after = Image(data=data, mode=written.mode)
+        found, made = file_access.write_image(self._root, key, data, mode=mode, durable=self._durable)
+        self._made += made
+        after = Image(data=data, mode=found)
         self._confirm(number, after)
         return after
 
@@ -225,7 +222,7 @@ class Journal:
 
     def snapshot(self) -> Snapshot:
         """The changed files as they are now."""
-        return Snapshot(images=dict(self._after))
+        return dict(self._after)
 
     def restore(self, snapshot: Snapshot | None) -> tuple[str, ...]:
         """Put every changed file back to the snapshot's image, else to its first one.
@@ -236,7 +233,7 @@ class Journal:
         Raises:
             FileError: a file cannot be written.
         """
-        kept = snapshot.images if snapshot else {}
+        kept = snapshot or {}
         conflicts = [key for key in sorted(self._before) if not self._put_back(key, kept.get(key, self._before[key]))]
         if snapshot is None:
             for directory in reversed(self._made):

@@ -34,7 +34,7 @@ def worker(found: Bench) -> Iterator[Worker]:
     assert started is not None
     assert started.problem() == ""
     started.ask_adopt({})
-    assert started.adopted() == ""
+    assert started.problem() == ""
     yield started
     started.close()
 

@@ -82,7 +82,7 @@ def way_of(found: Bench) -> str:
         first = worker.answer()
         assert first is not None
         worker.ask_adopt(first.learnt)
-        assert worker.adopted() == ""
+        assert worker.problem() == ""
         worker.ask({}, limits)
         second = worker.answer()
         assert second is not None
