@@ -255,6 +255,7 @@ class RunContext(Struct):
         search_turn: waits until an offline search may begin, as it keeps the processors busy; held while it lasts.
         keep_plan: keeps a plan for later; gives the path of its file, or an empty text if nothing is kept.
         guidance: what the user says meanwhile.
+        load_graph: loads what asks models, which takes longer than most checks.
     """
 
     settings: Settings
@@ -282,6 +283,7 @@ class RunContext(Struct):
     search_turn: Callable[[], AbstractContextManager[object]] = nullcontext
     keep_plan: Callable[[Plan], str] = _kept_nowhere
     guidance: Guidance = field(default_factory=Guidance)
+    load_graph: Callable[[], object] = nullcontext
 
     @property
     def checker(self) -> Checker:

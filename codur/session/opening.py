@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from codur.agents import external
 from codur.agents.registry import AgentRegistry
 from codur.config.settings import Settings
 from codur.events import Note, RunStarted
-from codur.lazy import once
+from codur.lazy import loaded, once
 from codur.llm.clock import Clock
 from codur.llm.pool import ModelPool
 from codur.llm.pool_options import PoolOptions
@@ -225,6 +226,7 @@ class _Opening(Struct):
             search_turn=host.search_turn,
             keep_plan=self._keep_plan,
             guidance=host.guidance,
+            load_graph=partial(loaded, "codur.session.graph_run"),
         )
 
     def _checker(self) -> Checker:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from codur.nodes.delegate import delegate
 from codur.nodes.parts.updates import output_of
+from codur.nodes.pattern_plan import pattern_plan
 from codur.nodes.policy import policy
 from codur.nodes.review import review
 from codur.nodes.run_state import Route, RunContext, RunState, apply, initial_state
@@ -52,6 +54,18 @@ def state(plan: Plan | None = None, *, cursor: int = 0, records: list[StepRecord
 
 def planned(*steps: Step) -> Plan:
     return Plan(steps=steps, origin="plan")
+
+
+@pytest.mark.parametrize(("mode", "loads"), [("before_model", 0), ("off", 1)])
+def test_what_asks_models_is_loaded_beside_the_check_where_no_search_follows_it(
+    mode: Literal["before_model", "off"], loads: int, context: RunContext
+) -> None:
+    told: list[str] = []
+    settings = replace(context.settings, repair=replace(context.settings.repair, mode=mode))
+    here = replace(context, settings=settings, load_graph=lambda: told.append("loaded"))
+    task = Task(prompt="fix main.py", workspace=str(context.workspace.root))
+    assert pattern_plan(initial_state(task), here)["before"].status == "failed"  # type: ignore[union-attr]
+    assert len(told) == loads
 
 
 @pytest.mark.parametrize(
