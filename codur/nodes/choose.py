@@ -9,7 +9,6 @@ from codur.errors import LimitReached, ModelError
 from codur.nodes.parts.tool_decision import decided
 from codur.nodes.parts.updates import go
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
-from codur.patches import RepairReport
 from codur.planning.repair_choice import choose_patch
 from codur.structs import replace
 
@@ -31,7 +30,7 @@ async def choose(state: RunState, context: RunContext) -> RunUpdate:
         number, why = None, f"{error.message}; the first repair is taken"
     return RunUpdate(
         usage=context.models.usage - spent,
-        repair=_taken(report, number),
+        repair=replace(report, chosen=(number or 1) - 1, chosen_by="rank" if number is None else "model"),
         **go("choose", "repair", origin="repair", tier="guided", reason=why),
     )
 
@@ -42,9 +41,3 @@ def _sources(state: RunState, context: RunContext) -> dict[str, str]:
     paths = dict.fromkeys(path for files in changed for path in files)
     workspace = context.for_models
     return {path: workspace.read_text(path).text for path in paths if not workspace.hides(path)}
-
-
-def _taken(report: RepairReport, number: int | None) -> RepairReport:
-    if number is None:
-        return replace(report, chosen=0, chosen_by="rank")
-    return replace(report, chosen=number - 1, chosen_by="model")

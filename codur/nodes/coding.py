@@ -12,10 +12,10 @@ from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.finding import may_fail
 from codur.nodes.parts.samples import Copy, best_of, how_many
-from codur.nodes.parts.sources import Material, assignment, inputs, instruction_notes, material, objective, target
+from codur.nodes.parts.sources import Material, assignment, brief_of, instruction_notes, material, objective, target
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, origin_of, tell_changes
-from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate, task_told
+from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
 from codur.python.interpreter import python_version
 from codur.questions import Question
 from codur.structs import replace
@@ -114,18 +114,14 @@ def _brief(found: Material, state: RunState, context: RunContext) -> CodingBrief
     """What the agent is told."""
     step, discovery = current_step(state), state["discovery"]
     said = (objective(state, step), _ALLOWED if may_fail(state) else "", *_answers(step.id, state, context))
-    return CodingBrief(
-        task=task_told(state),
+    return replace(
+        brief_of(found, state, step, context),
         objective="\n\n".join(filter(None, said)),
-        sources=found.texts,
-        wants=found.wants,
-        outline=found.outline,
         withheld=found.withheld,
         missing_files=discovery.missing_files,
         python_version=python_version(context.python, context.launcher),
         read_only=frozenset(path for path in found.texts if not context.workspace.may_edit(path)),
         guessed=found.guessed,
-        inputs=inputs(state, step, context),
         check=discovery.check,
         verdict=state["verdict"],
         attempts=state["attempts"],

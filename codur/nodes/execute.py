@@ -5,15 +5,15 @@ import asyncio
 from codur.agents.loop import LoopOutcome, run_agent
 from codur.agents.offers import Offering
 from codur.agents.registry import Agent
-from codur.context.brief import CodingBrief, question_text
+from codur.context.brief import question_text
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.coding import code_with
 from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.external_step import delegate_to
-from codur.nodes.parts.sources import assignment, inputs, instruction_notes, material, objective
+from codur.nodes.parts.sources import assignment, brief_of, instruction_notes, material
 from codur.nodes.parts.step_criteria import held_to
-from codur.nodes.parts.updates import current_step, edits, go, origin_of, outcome_of
-from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
+from codur.nodes.parts.updates import current_step, edits, end_by, go, origin_of
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.structs import replace
 from codur.types import CODE_TASKS, StepRecord
 
@@ -26,7 +26,9 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
     if agent.external:
         return await delegate_to(agent, state, context)
     spent = context.models.usage
-    seen = await _seen_before(state, context)
+    seen = RunUpdate()
+    if edits(current_step(state), context):
+        seen = await asyncio.to_thread(seen_before, state, context)
     state = {**state, **seen}
     origin, end = origin_of(state), RunUpdate()
     try:
@@ -35,7 +37,7 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
         outcome = LoopOutcome(text="", error=error.message)
     except (ModelUnavailable, LimitReached) as error:
         outcome = LoopOutcome(text="", error=error.message)
-        origin, end = "llm_error", RunUpdate(outcome=outcome_of(error), reason=error.message, remedy=error.remedy)
+        origin, end = "llm_error", end_by(error)
     step = current_step(state)
     record = StepRecord(
         step_id=step.id,
@@ -62,25 +64,12 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
     )
 
 
-async def _seen_before(state: RunState, context: RunContext) -> RunUpdate:
-    if not edits(current_step(state), context):
-        return RunUpdate()
-    return await asyncio.to_thread(seen_before, state, context)
-
-
 async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcome:
     agent = replace(agent, profile=context.models.profiles.named(agent.profile))
     step = current_step(state)
     profile = context.models.sizes.fitted(agent.profile)
     found = await asyncio.to_thread(material, state, step, context)
-    brief = CodingBrief(
-        task=task_told(state),
-        objective=objective(state, step),
-        sources=found.texts,
-        wants=found.wants,
-        outline=found.outline,
-        inputs=inputs(state, step, context),
-    )
+    brief = brief_of(found, state, step, context)
     # Half, since the conversation grows with each result of a tool.
     task = question_text(brief, budget_tokens=(profile.request_tokens - profile.max_completion_tokens) // 2)
     offering = Offering(

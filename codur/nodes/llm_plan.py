@@ -36,7 +36,7 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
         brief = await asyncio.to_thread(_brief, state, context)
         plan = await make_plan(brief, context.asker, max_steps=context.settings.planning.max_steps)
     except (ModelAnswerError, ModelUnavailable, LimitReached) as error:
-        if again is not None:  # there is something to go on with  # there is something to go on with
+        if again is not None:  # there is something to go on with
             return RunUpdate(**_retried(again), replans=1, usage=context.models.usage - spent, notes=notes)
         return RunUpdate(
             usage=context.models.usage - spent,
@@ -44,6 +44,7 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
             **plan_after_model_error(error, state, context),
             **go("llm_plan", "policy", origin="llm_error", reason=error.message),
         )
+    steps = " → ".join(f"{step.action} {step.capability}".strip() for step in plan.steps)
     return RunUpdate(
         plan=plan,
         cursor=0,
@@ -51,7 +52,7 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
         usage=context.models.usage - spent,
         notes=notes,
         **({"replans": 1} if anew else {}),
-        **go("llm_plan", "policy", origin="plan", tier="open", reason=_summary(plan)),
+        **go("llm_plan", "policy", origin="plan", tier="open", reason=f"{len(plan.steps)} steps: {steps}"),
     )
 
 
@@ -172,7 +173,3 @@ def _fitting(task_type: TaskType, prompt: str, context: RunContext) -> frozenset
         return None
     fitting = [tool.name for tool in found if task_type == "unknown" or task_type in tool.task_types]
     return frozenset(fitting) - {name for name, _ in foreign} | nearest_to(prompt, foreign)
-
-
-def _summary(plan: Plan) -> str:
-    return f"{len(plan.steps)} steps: " + " → ".join(f"{step.action} {step.capability}".strip() for step in plan.steps)

@@ -19,13 +19,8 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
         return RunUpdate(plan=others, cursor=0, **go("llm_pre_plan", "policy", origin="user", reason=others.reason))
     if not context.settings.planning.use_llm_pre_plan:
         return go("llm_pre_plan", "llm_plan", origin="pattern", tier="open", reason="classification is switched off")
-    if is_settled(
-        state["task"],
-        state["discovery"],
-        state["before"],
-        context.workspace.list_files(),
-        may_edit=context.workspace.may_edit,
-    ):
+    files, may_edit = context.workspace.list_files(), context.workspace.may_edit
+    if is_settled(state["task"], state["discovery"], state["before"], files, may_edit=may_edit):
         return _settled(state, context)
     spent = context.models.usage
     try:
@@ -33,23 +28,19 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
         brief = PlanningBrief(
             prompt=task_told(state),
             discovery=state["discovery"],
-            files=context.workspace.list_files(),
+            files=files,
             tools=_tools(state, context),
             verdict=state["before"],
         )
         reply = await classify(brief, context.asker)
     except ModelAnswerError as error:
-        return RunUpdate(
-            usage=context.models.usage - spent,
-            **go("llm_pre_plan", "llm_plan", origin="llm_error", tier="open", reason=error.message),
-        )
+        update = go("llm_pre_plan", "llm_plan", origin="llm_error", tier="open", reason=error.message)
     except (ModelUnavailable, LimitReached) as error:
-        return RunUpdate(
-            usage=context.models.usage - spent,
-            **plan_after_model_error(error, state, context),
-            **go("llm_pre_plan", "policy", origin="llm_error", reason=error.message),
-        )
-    return RunUpdate(usage=context.models.usage - spent, **_decide(reply, state, context))
+        way = go("llm_pre_plan", "policy", origin="llm_error", reason=error.message)
+        update = RunUpdate(**plan_after_model_error(error, state, context), **way)
+    else:
+        update = _decide(reply, state, context)
+    return RunUpdate(usage=context.models.usage - spent, **update)
 
 
 def _tools(state: RunState, context: RunContext, *, reads: bool = False) -> tuple[ToolSpec, ...]:
@@ -89,15 +80,10 @@ def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpd
     )
     if plan is None:
         reason = f"{reply.task_type}, confidence {reply.confidence:.2f}: needs a plan"
-        return RunUpdate(
-            discovery=discovery, **go("llm_pre_plan", "llm_plan", origin="pre_plan", tier="open", reason=reason)
-        )
-    return RunUpdate(
-        discovery=discovery,
-        plan=plan,
-        cursor=0,
-        **go("llm_pre_plan", "policy", origin="pre_plan", tier="guided", reason=reply.reasoning),
-    )
+        way = go("llm_pre_plan", "llm_plan", origin="pre_plan", tier="open", reason=reason)
+        return RunUpdate(discovery=discovery, **way)
+    way = go("llm_pre_plan", "policy", origin="pre_plan", tier="guided", reason=reply.reasoning)
+    return RunUpdate(discovery=discovery, plan=plan, cursor=0, **way)
 
 
 def _merged(reply: PrePlanReply, discovery: Discovery, workspace: Workspace) -> Discovery:

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from codur.checks.entry import is_pytest_file
 from codur.checks.made_check import made_check, text_problem, why_not_red
-from codur.context.brief import CodingBrief, question_text
+from codur.context.brief import question_text
 from codur.context.selection import Want
 from codur.errors import LimitReached, ModelError, WorkspaceError
 from codur.events import Note, TestMade
 from codur.lazy import regex
 from codur.nodes.parts.attempt_verdict import check_before, given_up, seen_before, tried
-from codur.nodes.parts.sources import Material, inputs, material, objective
+from codur.nodes.parts.sources import Material, brief_of, material
 from codur.nodes.parts.updates import current_step, go, may_make_check
-from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.check_request import TestWriter
 from codur.questions import Answer, Question
 from codur.structs import replace
@@ -60,14 +60,8 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check, str] | str
     profile = context.models.sizes.fitted(context.models.profiles.named(agent.profile))
     found = await asyncio.to_thread(material, state, step, context)
     example = await asyncio.to_thread(_example, found, state, context)
-    brief = CodingBrief(
-        task=task_told(state),
-        objective=objective(state, step),
-        sources={**found.texts, **example},
-        wants=(*found.wants, *(Want(path=path, partly=True) for path in example)),
-        outline=found.outline,
-        inputs=inputs(state, step, context),
-    )
+    wants = (*found.wants, *(Want(path=path, partly=True) for path in example))
+    brief = brief_of(replace(found, texts={**found.texts, **example}, wants=wants), state, step, context)
     # All of it, unlike a coding request: there is one answer, and at most one more try.
     room = profile.request_tokens - profile.max_completion_tokens - _HEAD_ROOM
     task = question_text(brief, budget_tokens=room)

@@ -8,6 +8,7 @@ from codur.nodes.parts.updates import (
     NEEDS_ANSWER,
     can_ask,
     edits,
+    end_run,
     go,
     left_failed,
     may_make_check,
@@ -82,41 +83,26 @@ def _is_for_others(step: Step, state: RunState, context: RunContext) -> bool:
 
 
 def _reject(problem: Problem, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
+    origin, text = plan.origin, problem.text
     if problem.refused:
-        return RunUpdate(
-            outcome="refused",
-            reason=problem.text,
-            remedy="Allow it in the settings or with a CODUR_TOOLS__… variable.",
-            **go("policy", "end", origin=plan.origin, reason=problem.text),
-        )
-    if plan.origin == "user":
-        return RunUpdate(
-            outcome="usage",
-            reason=f"the plan cannot be carried out: {told(problem, plan)}",
-            remedy="Correct the plan; `codur tools` and `codur agents` show what there is.",
-            **go("policy", "end", origin=plan.origin, reason=problem.text),
-        )
-    if state["replans"] < REPLANS and can_ask(state, context) and plan.origin != "pattern":
-        return RunUpdate(
-            replans=1, reason=problem.text, **go("policy", "llm_plan", origin=plan.origin, reason=problem.text)
-        )
-    return RunUpdate(
-        outcome="not_achieved",
-        reason=f"no plan could be carried out: {problem.text}",
-        remedy="Say the task in other words, or in smaller parts.",
-        **go("policy", "end", origin=plan.origin, reason=problem.text),
-    )
+        return end_run(origin, "refused", text, "Allow it in the settings or with a CODUR_TOOLS__… variable.")
+    if origin == "user":
+        reason = f"the plan cannot be carried out: {told(problem, plan)}"
+        remedy = "Correct the plan; `codur tools` and `codur agents` show what there is."
+        return end_run(origin, "usage", reason, remedy, text)
+    if state["replans"] < REPLANS and can_ask(state, context) and origin != "pattern":
+        return RunUpdate(replans=1, reason=text, **go("policy", "llm_plan", origin=origin, reason=text))
+    remedy = "Say the task in other words, or in smaller parts."
+    return end_run(origin, "not_achieved", f"no plan could be carried out: {text}", remedy, text)
 
 
 def _only_planned(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     """The end of a task that asked for nothing but a plan."""
+    way = go("policy", "end", origin=plan.origin, reason=f"{len(plan.steps)} steps planned, none carried out")
+    if plan.origin == "llm_error" and plan.outcome != "done":
+        return RunUpdate(outcome=plan.outcome, reason=plan.reason, answer_ref="", **way)
     text = plan_text(plan, task=state["task"].prompt, workspace=state["task"].workspace)
-    reason = f"{len(plan.steps)} steps planned, none carried out"
-    outcome = plan.outcome if plan.origin == "llm_error" else "done"
-    end = RunUpdate(outcome=outcome, reason=plan.reason if outcome != "done" else "", answer_ref="")
-    if outcome == "done":
-        end["answer_ref"] = context.artifacts.put(text)
-    return RunUpdate(**end, **go("policy", "end", origin=plan.origin, reason=reason))
+    return RunUpdate(outcome="done", reason="", answer_ref=context.artifacts.put(text), **way)
 
 
 def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
@@ -132,11 +118,11 @@ def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     if step.action in {"respond", "ask"}:
         return _last_word(step, plan, state, context)
     if step.action in {"coding", "delegate"} and not can_ask(state, context):
+        error = why_not(state, context)
         if only_words_left(state, context):
-            why = why_not(state, context).message
-            end = go("policy", "end", origin="llm_error", reason=why)
-            return RunUpdate(**without_words(why, state, context), **end)
-        return _no_model(state, context)
+            end = go("policy", "end", origin="llm_error", reason=error.message)
+            return RunUpdate(**without_words(error.message, state, context), **end)
+        return end_run("llm_error", "no_model", error.message, error.remedy)
     problem = problem_at_last(step, plan, state, context)
     if problem is not None:
         return _reject(problem, plan, state, context)
@@ -165,7 +151,7 @@ def _needs_test(step: Step, plan: Plan, state: RunState, context: RunContext) ->
 def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     """End with the step's text; without one, with the last output; a question ends the run unanswered."""
     text = _text_of(step, state, context)
-    answer_ref = context.artifacts.put(text) if text else _last_output(state)
+    answer_ref = context.artifacts.put(text) if text else next(reversed(state["outputs"].values()), "")
     outcome = plan.outcome
     reason = plan.reason if outcome != "done" else ""
     if step.action == "ask":
@@ -179,13 +165,8 @@ def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> 
     end = go("policy", "end", origin=plan.origin, reason=plan.reason)
     if outcome == "done" and left_open({**state, "plan": plan}):
         end = go("policy", "accept", origin=plan.origin, reason="what the plan says must hold")
-    return RunUpdate(
-        answer_ref=answer_ref,
-        outcome=outcome,
-        reason=reason,
-        solved_by=solved_by if outcome == "done" else "",
-        **end,
-    )
+    solved_by = solved_by if outcome == "done" else ""
+    return RunUpdate(answer_ref=answer_ref, outcome=outcome, reason=reason, solved_by=solved_by, **end)
 
 
 def _text_of(step: Step, state: RunState, context: RunContext) -> str:
@@ -194,17 +175,3 @@ def _text_of(step: Step, state: RunState, context: RunContext) -> str:
         return str(filled(step.arguments, lambda name: output_of(name, state, context)).get("text", ""))
     except UnresolvedReference as problem:
         return f"{step.arguments.get('text', '')}\n({problem})"
-
-
-def _last_output(state: RunState) -> str:
-    return list(state["outputs"].values())[-1] if state["outputs"] else ""
-
-
-def _no_model(state: RunState, context: RunContext) -> RunUpdate:
-    error = why_not(state, context)
-    return RunUpdate(
-        outcome="no_model",
-        reason=error.message,
-        remedy=error.remedy,
-        **go("policy", "end", origin="llm_error", reason=error.message),
-    )

@@ -147,13 +147,8 @@ def _apply(state: RunState, context: RunContext) -> RunUpdate:
     for path, text in files.items():
         context.workspace.write_text(path, text)
     tell_changes(files, context)
-    return _update(
-        "ok",
-        report.patches[wanted].explanation,
-        tuple(files),
-        "",
-        RunUpdate(repair=taken, patched=()),
-    )
+    why = report.patches[wanted].explanation
+    return _update("ok", why, tuple(files), "", RunUpdate(repair=taken, patched=()))
 
 
 def _several(report: RepairReport) -> str:
@@ -179,6 +174,5 @@ def _update(
         changed_files=changed,
         error=error,
     )
-    return RunUpdate(
-        **(more or {}), records=[record], **go("repair", "review", origin="repair", reason=summary or error)
-    )
+    way = go("repair", "review", origin="repair", reason=summary or error)
+    return RunUpdate(**(more or {}), records=[record], **way)

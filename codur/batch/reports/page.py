@@ -98,8 +98,8 @@ def _rest(results: Sequence[ChallengeResult], title: str) -> dict[str, Any]:
         "started": min((item.started for item in results if item.started), default=""),
         "totals": to_builtins(totals_of(results)),
         "tiers": TIER_WORDS,
-        "charts": [to_builtins(chart) for chart in charts_of(results)],
-        "bars": [to_builtins(bar) for bar in bars_of(results)],
+        "charts": charts_of(results),
+        "bars": bars_of(results),
         "agents": [to_builtins(one) for one in comparison.agents],
         "any": comparison.by_any,
         "matrix": [

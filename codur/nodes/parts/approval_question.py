@@ -2,7 +2,7 @@
 
 from codur.events import PlanShown
 from codur.mcp.offered_tools import server_of
-from codur.nodes.parts.updates import about_code, blocked, can_ask, edits, go, output_of
+from codur.nodes.parts.updates import about_code, blocked, can_ask, edits, end_run, go, output_of
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.approval import Means, covers, effects_of, needs_approval
 from codur.planning.plans.step_references import UnresolvedReference, escaped, filled_step, named_command
@@ -36,12 +36,7 @@ def ask_first(plan: Plan, problem: str, state: RunState, context: RunContext) ->
         return None
     if context.consult is None and does.tests and not (task.show_plan or plan.asks):
         why = _NOBODY_FOR_TESTS.format(tests=", ".join(does.tests))
-        return RunUpdate(
-            outcome="refused",
-            reason=why,
-            remedy="Allow it with --may-edit-tests.",
-            **go("policy", "end", origin=plan.origin, reason=why),
-        )
+        return end_run(plan.origin, "refused", why, "Allow it with --may-edit-tests.")
     if context.consult is None:
         return refused(_NOBODY, plan, context)
     question = Question(kind="approval", text=problem, plan=plan, effects=does, renews=_renews(plan, state, context))
@@ -95,8 +90,7 @@ def rejected(answer: Answer, plan: Plan, state: RunState, context: RunContext) -
         return RunUpdate(
             rejections=1, reason=reason, **go("policy", "llm_plan", origin="user", tier="open", reason=reason)
         )
-    reason = f"you rejected the plan{f': {why}' if why else ''}"
-    return RunUpdate(outcome="refused", reason=reason, **go("policy", "end", origin="user", reason=reason))
+    return end_run("user", "refused", f"you rejected the plan{f': {why}' if why else ''}")
 
 
 def _renews(plan: Plan, state: RunState, context: RunContext) -> bool:
@@ -107,15 +101,11 @@ def _renews(plan: Plan, state: RunState, context: RunContext) -> bool:
 def refused(reason: str, plan: Plan, context: RunContext) -> RunUpdate:
     """The end of a run whose plan is not approved of; the plan is kept."""
     path = context.keep_plan(plan)
-    remedy = (
-        f"Look at it, then carry it out with: codur run --plan-file {path} --yes"
-        if path
-        else "Give --yes to approve of it beforehand."
-    )
-    reason = reason if path else f"{reason}; --yes approves of it"
-    return RunUpdate(
-        outcome="refused", reason=reason, remedy=remedy, **go("policy", "end", origin=plan.origin, reason=reason)
-    )
+    if path:
+        remedy = f"Look at it, then carry it out with: codur run --plan-file {path} --yes"
+        return end_run(plan.origin, "refused", reason, remedy)
+    remedy = "Give --yes to approve of it beforehand."
+    return end_run(plan.origin, "refused", f"{reason}; --yes approves of it", remedy)
 
 
 def effects(plan: Plan, state: RunState, context: RunContext) -> PlanEffects:

@@ -51,7 +51,7 @@ def next_move(record: StepRecord, judged: Judged | None, state: RunState, contex
         return _end(record, "not_achieved", record.error, answer_ref=record.output_ref)
     if judged is not None:
         return _after_edits(record, judged, state, context)
-    if _steps_left(state):
+    if _following(state) is not None:
         return _next_step(state)
     if record.action == "ask" and record.ok:
         return _with_answer(record, state, context)
@@ -98,10 +98,6 @@ def _needs_the_user(record: StepRecord, state: RunState) -> bool:
     return record.action in words and current_step(state).action not in words
 
 
-def _steps_left(state: RunState) -> bool:
-    return _following(state) is not None
-
-
 def _following(state: RunState) -> int | None:
     """The index of the next step that can still run."""
     steps, lost = present_plan(state).steps, blocked(state)
@@ -122,9 +118,8 @@ def _with_answer(record: StepRecord, state: RunState, context: RunContext) -> Ru
         return _end(record, "not_achieved", "the plan ended with a question")
     answer = context.artifacts.get(record.output_ref)
     reason = f"You asked: {step.arguments.get('text', '')} The user answered: {answer}"
-    return RunUpdate(
-        answers=1, reason=reason, **go("review", "llm_plan", origin="user", tier="open", reason="answered")
-    )
+    way = go("review", "llm_plan", origin="user", tier="open", reason="answered")
+    return RunUpdate(answers=1, reason=reason, **way)
 
 
 def _plan_failed(lost: Sequence[str], state: RunState, context: RunContext) -> RunUpdate:
@@ -227,7 +222,7 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
     if verdict is not None and verdict.status != "flaky" and judged.attempt is None:
         notes = _left_out(state, context)
         solver = "repair" if record.node == "repair" else record.capability
-        more = record.node != "repair" and _steps_left(state)
+        more = record.node != "repair" and _following(state) is not None
         reason = "" if more else left_failed({**state, "verdict": verdict}, context)
         end = _next_step(state) if more else _end(record, "not_achieved" if reason else "done", reason)
         return RunUpdate(**{**end, "solved_by": solver}, verdict=verdict, iteration=1, notes=notes)
@@ -238,10 +233,8 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
         raise AssertionError("a failed step left no attempt behind")
     # `codur repair` asks for a search and nothing else: no model takes over.
     if state["task"].repair is not None:
-        reason = "the repair does not hold outside of the search"
-        return RunUpdate(
-            verdict=judged.last, iteration=1, attempts=[judged.attempt], **_end(record, "not_achieved", reason)
-        )
+        end = _end(record, "not_achieved", "the repair does not hold outside of the search")
+        return RunUpdate(verdict=judged.last, iteration=1, attempts=[judged.attempt], **end)
     return _after_failure(record, judged.attempt, judged, state, context)
 
 

@@ -7,6 +7,7 @@ from codur.agents.assignment import Assignment
 from codur.agents.registry import Agent
 from codur.checks.entry import is_test_code
 from codur.config.settings import Profile
+from codur.context.brief import CodingBrief
 from codur.context.file_order import standing
 from codur.context.outline import Outline, outline_of
 from codur.context.places import edited_lines
@@ -68,7 +69,7 @@ def material(state: RunState, step: Step, context: RunContext) -> Material:
     shown = [path for path in paths if not hidden.withholds(path)]
     made = {check.entry: check.text} if check and check.text and check.entry else {}
     texts = {**made, **{path: text for path in shown if (text := _text(path, workspace)) is not None}}
-    wants = (*looked, *map(_whole, made), *_without_other_tests(selection.wants, named))
+    wants = (*looked, *(Want(path=path, need="needed") for path in made), *_without_other_tests(selection.wants, named))
     return Material(
         texts=texts,
         wants=tuple(want for want in sorted(wants, key=lambda want: want.need != "asked") if want.path in texts),
@@ -122,10 +123,6 @@ def _looked_at(text: str) -> Want | None:
     path, _, lines = text.rpartition(":")
     start, end = (int(number) for number in lines.split("-"))
     return Want(path=path, line=start, end=end, need="needed") if start <= end < start + _LOOKED_LINES else None
-
-
-def _whole(path: str) -> Want:
-    return Want(path=path, need="needed")
 
 
 def test_runs(state: RunState, context: RunContext) -> Sequence[TestRun]:
@@ -184,16 +181,8 @@ def _without_other_tests(wants: Iterable[Want], named: Iterable[str]) -> Iterabl
     told = {want.path for want in wants if want.line} | set(named)
     if not any(is_test_code(path) for path in told):
         return wants
-    near = {dirname(path) for path in told}
-    return [
-        want
-        for want in wants
-        if want.path in told or not is_test_code(want.path) or (_is_support(want.path) and dirname(want.path) in near)
-    ]
-
-
-def _is_support(path: str) -> bool:
-    return basename(path) == "conftest.py"
+    told |= {f"{dirname(path)}/conftest.py".lstrip("/") for path in told}
+    return [want for want in wants if want.path in told or not is_test_code(want.path)]
 
 
 class _Hidden:
@@ -217,6 +206,18 @@ def _glance(path: str, hidden: _Hidden, workspace: Workspace) -> str | None:
         return workspace.peek_text(path)
     except WorkspaceError:
         return None
+
+
+def brief_of(found: Material, state: RunState, step: Step, context: RunContext) -> CodingBrief:
+    """What a model is told of a step, beside what failed."""
+    return CodingBrief(
+        task=task_told(state),
+        objective=objective(state, step),
+        sources=found.texts,
+        wants=found.wants,
+        outline=found.outline,
+        inputs=inputs(state, step, context),
+    )
 
 
 def target(state: RunState, step: Step, texts: dict[str, str], context: RunContext) -> str | None:

@@ -45,13 +45,9 @@ async def decided(plan: Plan, state: RunState, context: RunContext) -> RunUpdate
     else:
         step = replace(step, action="delegate", capability=_agent(state, context), arguments={}, tier="open")
     steps = (*plan.steps[: state["cursor"]], step, *plan.steps[state["cursor"] + 1 :])
-    return RunUpdate(
-        plan=replace(plan, steps=steps),
-        usage=used,
-        **go(
-            "choose", "policy", origin=plan.origin, tier=decision.tier, reason=why + _told(decision, used.total_tokens)
-        ),
-    )
+    reason = why + _told(decision, used.total_tokens)
+    way = go("choose", "policy", origin=plan.origin, tier=decision.tier, reason=reason)
+    return RunUpdate(plan=replace(plan, steps=steps), usage=used, **way)
 
 
 def _asker(step: Step, state: RunState, context: RunContext) -> DecisionCallback | None:

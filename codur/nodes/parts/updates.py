@@ -16,7 +16,7 @@ from codur.planning.plans.step_references import Output, escaped
 from codur.planning.plans.step_schedule import blocked_by
 from codur.tools import code
 from codur.tools.tool import ToolError
-from codur.types import CODE_TASKS, Discovery, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier
+from codur.types import CODE_TASKS, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier
 from codur.workspace import history
 from codur.workspace.private import may_hold_secrets
 
@@ -38,6 +38,17 @@ _LEAST_CALLS = 2
 def go(node: NodeName, route: Route, *, origin: Origin, tier: Tier = "deterministic", reason: str = "") -> RunUpdate:
     """The update that routes, with the decision on record."""
     return RunUpdate(route=route, trail=[RouteStep(node=node, route=route, origin=origin, tier=tier, reason=reason)])
+
+
+def end_run(origin: Origin, outcome: Outcome, reason: str, remedy: str = "", recorded: str = "") -> RunUpdate:
+    """The end that policy decides; on record with its reason, unless another is given for that."""
+    way = go("policy", "end", origin=origin, reason=recorded or reason)
+    return RunUpdate(outcome=outcome, reason=reason, remedy=remedy, **way)
+
+
+def end_by(error: CodurError) -> RunUpdate:
+    """How a run ends that no model's answer keeps going, and why."""
+    return RunUpdate(outcome=outcome_of(error), reason=error.message, remedy=error.remedy)
 
 
 def tell_changes(paths: Iterable[str], context: RunContext) -> None:
@@ -209,13 +220,8 @@ def not_answered(node: NodeName, agent: Agent, error: CodurError, state: RunStat
         code="failed",
         error=error.message,
     )
-    return RunUpdate(
-        outcome=outcome_of(error),
-        reason=error.message,
-        remedy=error.remedy,
-        records=[record],
-        **go(node, "review", origin="llm_error", reason=error.message),
-    )
+    way = go(node, "review", origin="llm_error", reason=error.message)
+    return RunUpdate(records=[record], **end_by(error), **way)
 
 
 def failed_steps(state: RunState) -> tuple[StepRecord, ...]:
@@ -300,7 +306,7 @@ def why_no_search(state: RunState, context: RunContext) -> str:
     problem = suites.run_problem.run_problem(check, before, root=context.workspace.root, python=context.python)
     if problem is not None and problem.kind in suites.run_problem.ENVIRONMENT:
         return f"{problem.text} {problem.remedy}"
-    if not (asked or before.failing or _names_python(state["discovery"])):
+    if not (asked or before.failing or any(path.endswith(".py") for path in state["discovery"].files)):
         return f"The check fails (`{before.check}`), but nothing says which Python file it is about; name the file."
     return ""
 
@@ -313,10 +319,6 @@ def not_of_the_program(state: RunState, context: RunContext) -> RunProblem | Non
     task = state["task"].prompt or "-"
     problem = suites.run_problem.run_problem(check, before, root=root, python=context.python, task=task)
     return problem if problem is not None and problem.kind in suites.run_problem.ENVIRONMENT else None
-
-
-def _names_python(discovery: Discovery) -> bool:
-    return any(path.endswith(".py") for path in discovery.files)
 
 
 def may_make_check(state: RunState, context: RunContext) -> bool:
@@ -371,8 +373,7 @@ def plan_after_model_error(error: CodurError, state: RunState, context: RunConte
 
     A model's failure is a decision of its own; it never leads back into planning.
     """
-    outcome = outcome_of(error)
-    end = RunUpdate(outcome=outcome, reason=error.message, remedy=error.remedy)
+    end = end_by(error)
     told = explained(state, context)
     if told is not None:
         return RunUpdate(plan=told, cursor=0)
@@ -381,5 +382,5 @@ def plan_after_model_error(error: CodurError, state: RunState, context: RunConte
         plan = Plan(steps=(step,), origin="llm_error", reason=f"{error.message}; working offline")
         return RunUpdate(plan=plan, cursor=0, **end)
     step = Step(id="end", action="respond")
-    plan = Plan(steps=(step,), origin="llm_error", reason=error.message, outcome=outcome)
+    plan = Plan(steps=(step,), origin="llm_error", reason=error.message, outcome=outcome_of(error))
     return RunUpdate(plan=plan, cursor=0, **end)
