@@ -247,7 +247,14 @@ LOOKS = frozenset(
     {
         *("workspace.list_files", "workspace.is_file", "workspace.may_edit", "workspace.changed_files"),
         *("workspace.read_text", "workspace.require_writable", "toolbox.names", "toolbox.get", "toolbox.check"),
-        *("toolbox.spec", "toolbox.specs", "toolbox.own_names", "toolbox.mcp", "toolbox.with_servers"),
+        *(
+            "toolbox.effects",
+            "toolbox.spec",
+            "toolbox.specs",
+            "toolbox.own_names",
+            "toolbox.mcp",
+            "toolbox.with_servers",
+        ),
         *("externals.obstacle", "checker.guard"),
     }
 )
