@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from codur.lazy import parts_of
 
 if TYPE_CHECKING:
-    from codur.tools import toolbox
+    from codur.tools import server_tools, toolbox
 
-__all__ = ["toolbox"]
+__all__ = ["server_tools", "toolbox"]
 __getattr__ = parts_of(__name__)

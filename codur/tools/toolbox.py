@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from codur import tools
 from codur.config.tool_names import GONE, RENAMED
 from codur.errors import CodurError, WorkspaceError
 from codur.lazy import Made, late
@@ -15,7 +16,6 @@ from codur.tools.arguments import build, built_for, own_names, schema
 from codur.tools.catalogue import BY_NAME
 from codur.tools.flow.outputs import to_json
 from codur.tools.output_bounds import MAX_PROBLEM, MAX_TEXT, bounded
-from codur.tools.server_tools import server_tools
 from codur.tools.tool import Tool, ToolContext, ToolError, sentence
 from codur.types import SideEffect, ToolCall, ToolResult, ToolSpec
 from codur.workspace.private import may_hold_secrets
@@ -92,7 +92,7 @@ class Toolbox:
         if name in self._asked:
             return
         try:
-            found, why = server_tools(self._for_models, name), ""
+            found, why = tools.server_tools.server_tools(self._for_models, name), ""
         except CodurError as error:
             found, why = (), error.message
         with self._lock:

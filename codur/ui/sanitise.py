@@ -10,6 +10,8 @@ and Egyptian signs that have a visible form, and without U+FE0E and U+FE0F, whic
 import re
 from typing import NewType
 
+from codur.lazy import regex
+
 Shown = NewType("Shown", str)
 """Text that may be written to a terminal: sanitised, or made of sanitised parts."""
 
@@ -39,7 +41,7 @@ _RANGES = (
 
 
 def _character_class(ranges: tuple[tuple[int, int], ...]) -> re.Pattern[str]:
-    return re.compile("[" + "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in ranges) + "]")
+    return regex("[" + "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in ranges) + "]")
 
 
 _UNSAFE = _character_class(_RANGES)
