@@ -21,7 +21,7 @@ from codur.batch.engines.challenge_archive import pack, unpack
 from codur.batch.engines.cluster_limits import Account
 from codur.batch.engines.cluster_task import ClusterOutcome, ClusterTask, carry_out, versions
 from codur.batch.engines.limits_actor import cluster_models
-from codur.batch.results.challenge_outcome import over_budget
+from codur.batch.results.challenge_outcome import MAX_REASON, over_budget
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.kept_files import Keeper
 from codur.batch.results.progress import Ended, Finished, Running, Spent, Watch
@@ -29,7 +29,7 @@ from codur.batch.setup import Place, Setup
 from codur.batch.work import Work
 from codur.batch.worker.attempt import Attempted
 from codur.batch.worker.frames import decoded, encoded
-from codur.errors import CodurError, UsageError, reason_of
+from codur.errors import CodurError, InternalError, UsageError, reason_of
 from codur.lazy import loaded
 from codur.llm.rate_limits.shared_limits import OVER_BUDGET
 from codur.sandbox.scratch import remove_tree
@@ -125,7 +125,7 @@ class RayEngine:
             work = self._waiting.popleft()
             running = Running(work=work, key=self._keeper.key(work), began=time.monotonic())
             archive, problem = self._archive_of(ray, work)
-            ref = solve.remote(self._task(running, problem), archive, self._cluster.host)
+            ref = solve.remote(self.task_of(work, running.key, problem), archive, self._cluster.host)
             self._running[ref] = running
             self._watch.started(work)
         return bool(self._running)
@@ -141,12 +141,16 @@ class RayEngine:
             self._archive = (directory, ray.put(data), problem)
         return self._archive[1:]
 
-    def _task(self, running: Running, problem: str) -> bytes:
-        challenge = running.work.challenge
+    def task_of(self, work: Work, key: str, problem: str = "") -> bytes:
+        """What a worker gets beside the files.
+
+        Args:
+            problem: why these cannot be read, or nothing.
+        """
         setup = replace(self._setup, place=Place(environ={}, home=Path("/")), jobs=1, processors=1)
         task = ClusterTask(
-            work=replace(running.work, challenge=replace(challenge, problem=challenge.problem or problem)),
-            key=running.key,
+            work=replace(work, challenge=replace(work.challenge, problem=work.challenge.problem or problem)),
+            key=key,
             setup=setup,
             versions=versions(),
             needs_sandbox=self._cluster.needs_sandbox,
@@ -177,7 +181,11 @@ class RayEngine:
                 self._keep(running.work, running.lost("limit", f"{OVER_BUDGET}; it was cancelled."))
             return
         except errors.RayTaskError as error:
-            raise error.cause from error
+            if isinstance(error.cause, CodurError):
+                raise error.cause from error
+            why = f"{type(error.cause).__name__}: {error.cause}"
+            self._keep(running.work, running.lost("error", f"a worker of the cluster has failed: {why}"[:MAX_REASON]))
+            return
         except errors.RayError as error:
             why = type(error).__name__
             self._keep(running.work, running.lost("error", f"crashed: it was lost {RETRIES + 1} times ({why})"))
@@ -236,7 +244,7 @@ def _joined(cluster: Cluster, jobs: int) -> Iterator[Any]:
     with tempfile.TemporaryDirectory(prefix="codur-ray-", ignore_cleanup_errors=True) as place:
         try:
             if cluster.address:
-                _require_answer(cluster.address)
+                _require_answer(ray, cluster.address)
                 ray.init(address=cluster.address, **_QUIET)
             else:
                 _begin(ray, cluster.resources, jobs, place)
@@ -261,7 +269,9 @@ def _begin(ray: Any, resources: Mapping[str, float], jobs: int, place: str) -> N
     """Start a cluster of this machine alone, that has what so many attempts take."""
     more = {name: number * jobs for name, number in resources.items() if name != "num_cpus"}
     cpus = max(1, round(resources.get("num_cpus", 1) * jobs))
-    ray.init(address="local", num_cpus=cpus, resources=more, _node_ip_address="127.0.0.1", _temp_dir=place, **_QUIET)
+    if not ray.util.get_node_ip_address().startswith("127."):  # who reaches a cluster may run programs in it
+        raise InternalError("Ray was loaded before it was told to stay on this machine")
+    ray.init(address="local", num_cpus=cpus, resources=more, _temp_dir=place, **_QUIET)
 
 
 def _options(resources: Mapping[str, float]) -> dict[str, Any]:
@@ -270,13 +280,14 @@ def _options(resources: Mapping[str, float]) -> dict[str, Any]:
     return {"num_cpus": 1, **own, "resources": {name: each for name, each in resources.items() if name not in own}}
 
 
-def _require_answer(address: str) -> None:
-    """Ray itself would wait for a minute."""
+def _require_answer(ray: Any, address: str) -> None:
+    """Ray itself would wait for minutes; it takes a loopback address for this machine's own one."""
     host, _, port = address.rpartition(":")
     if address == "auto":
         return
     try:
-        socket.create_connection((host, int(port)), ANSWERS_S).close()
+        asked = ray.util.get_node_ip_address() if socket.gethostbyname(host).startswith("127.") else host
+        socket.create_connection((asked, int(port)), ANSWERS_S).close()
     except (OSError, ValueError) as error:
         raise _unavailable(address) from error
 

@@ -111,6 +111,10 @@ def _engine(request: SolveRequest) -> EngineOf:
         return Supervisor
     resources = {"num_cpus": 1.0, **dict(map(_resource, request.resource))}
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # Ray would tell its makers of each cluster
+    if request.address:
+        os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "1")  # of 41 s each, where something else answers
+    else:
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # as on those, it then stays on loopback
     cluster = Cluster(
         host=machine.host, address=request.address, resources=resources, needs_sandbox=not request.no_sandbox
     )
