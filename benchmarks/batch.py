@@ -80,18 +80,19 @@ BOUNDS |= {"finding against os.walk": 2.5, "list of 5,000, s": 2.0}
 # --- the model --------------------------------------------------------------------------------------------------------
 
 
-def serve(latency_s: float, told: Connection) -> None:
-    """Answer chat requests until the process is ended."""
-    asyncio.run(_serve(latency_s, told))
+def serve(latency_s: float, told: Connection, asked: Any) -> None:
+    """Answer chat requests until the process is ended; `asked` counts them."""
+    asyncio.run(_serve(latency_s, told, asked))
 
 
-async def _serve(latency_s: float, told: Connection) -> None:
+async def _serve(latency_s: float, told: Connection, asked: Any) -> None:
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 length = next(int(line[15:]) for line in head.split(b"\r\n") if line.lower()[:15] == b"content-length:")
                 body = json.loads(await reader.readexactly(length))
+                asked.value += 1
                 await asyncio.sleep(latency_s)
                 data = json.dumps(answer(body)).encode()
                 writer.write(
@@ -121,12 +122,20 @@ def answer(body: Any) -> dict[str, Any]:
 @contextmanager
 def model(latency_s: float) -> Iterator[str]:
     """A model's address."""
+    with counted_model(latency_s) as (url, _):
+        yield url
+
+
+@contextmanager
+def counted_model(latency_s: float) -> Iterator[tuple[str, Any]]:
+    """A model's address, and what has the number of requests that it got as its `value`."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=serve, args=(latency_s, theirs), daemon=True)
+    asked = context.Value("q", 0)
+    process = context.Process(target=serve, args=(latency_s, theirs, asked), daemon=True)
     process.start()
     try:
-        yield f"http://127.0.0.1:{ours.recv()}"
+        yield f"http://127.0.0.1:{ours.recv()}", asked
     finally:
         process.terminate()
         process.join()
