@@ -38,9 +38,9 @@ Line = Callable[[Ask], Answer | None]
 """The way to `ClusterLimits.ask`; None: nobody answers just now."""
 
 _SOON_S = 0.05
-_LEAST_S = 0.5
-"""Between two asks for the same request, at least, unless a shorter wait was told."""
-_AGAIN = 0.5
+_LEAST_S, _MOST_S = 0.5, 5.0
+"""Between two asks for the same request, at least (unless a shorter wait was told) and at most."""
+_AGAIN = 0.65
 """Of a told wait, this part passes before it is asked again: answers of others may have brought the turn forward."""
 _SILENT_S = 1.0
 _PATIENCE = 100
@@ -88,7 +88,7 @@ class LeasedLimits(SharedModels):
         self._spares: dict[str, tuple[Demand, float]] = {}
         self._recent: dict[tuple[str, str], deque[tuple[float, Demand]]] = {}
         self._asking = False
-        self._asked_at = self._clock.monotonic()
+        self._asked_at = self._next_at = self._clock.monotonic()
         self._unanswered = 0
         self._tells_at_once = False
 
@@ -101,7 +101,7 @@ class LeasedLimits(SharedModels):
             waiting.time_left_s, waiting.looks_at = time_left_s, now
             if self._goes(demand, waiting, now):
                 return 0.0
-            if now < waiting.due or self._asking:
+            if self._asking or now < max(waiting.due, self._next_at):
                 return self._later(waiting, now)
         self._ask(now)
         with self._lock:
@@ -169,7 +169,7 @@ class LeasedLimits(SharedModels):
 
     def _later(self, waiting: _Waiting, now: float) -> float:
         """The wait that is told; who asked looks again after a tenth of it, or half a second."""
-        wait = max(_SOON_S, waiting.told_until - now)
+        wait = max(_SOON_S, waiting.told_until - now, self._next_at - now)
         waiting.looks_at = now + min(wait, max(_LEAST_S, wait / 10))
         return wait
 
@@ -269,11 +269,13 @@ class LeasedLimits(SharedModels):
             self._spares.clear()
             self._reports.extend(self._told.values())
         self._heard, self._mark, self._tells_at_once = answer.heard, answer.mark, answer.at_once
+        # Where one has to wait, those that come soon after it are asked for together.
+        self._next_at = asked_at + (_LEAST_S if any(turn.wait_s for turn in answer.turns) else 0.0)
         for (demand, waiting), turn in zip(asked, answer.turns, strict=True):
             waiting.leases = {turn.lease: (demand, asked_at + LEASE_S)} if turn.lease else {}
             waiting.refusal = turn.refusal.error() if turn.refusal else None
             waiting.told_until = now + turn.wait_s
-            waiting.due = now + (turn.wait_s if turn.wait_s <= _LEAST_S else max(_LEAST_S, turn.wait_s * _AGAIN))
+            waiting.due = now + min(turn.wait_s, max(_LEAST_S, turn.wait_s * _AGAIN), _MOST_S)
         for lease, demand in answer.spares:
             self._spares[lease] = (demand, asked_at + SPARE_S)
         for place, most in answer.most:

@@ -63,6 +63,7 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
     width: float = math.inf
     begins_empty: bool = False
     _refused: int = 0
+    _guessed: bool = False
     _flights: list[tuple[Demand, float]] = field(default_factory=list)
     _told: dict[Unit, Window] = field(default_factory=dict)
     _beforehand: dict[Unit, Window] = field(default_factory=dict)
@@ -211,7 +212,11 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
             window = self._told.setdefault(quota.unit, Window(quota, now))
             window.tell(quota, sum(demand.amount(quota.unit) for demand in doubtful), now, sent_at=sent_at)
         daily = self._told.get("requests")
+        if self._guessed and daily is not None and not daily.is_daily:  # by chance it had looked like it
+            self._guessed = False
+            del self._beforehand["requests"]
         if daily is not None and daily.is_daily and "requests" not in self._beforehand:
+            self._guessed = True
             limit = _FREE_RPM if daily.limit < _DAILY_REQUESTS else _PAID_RPM
             self._beforehand["requests"] = Window.a_minute("requests", limit, now, missing=len(self._flights) + 1)
 

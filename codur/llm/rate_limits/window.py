@@ -93,7 +93,7 @@ class Window:
     @property
     def is_daily(self) -> bool:
         """Whether it is a limit for a whole day."""
-        return self._period == DAY_S or self._longest > 3600.0
+        return (self._period == DAY_S and not self._unsteady) or self._longest > 3600.0
 
     def wait_s(self, amount: float, now: float) -> float:
         """Seconds until so much can be taken."""

@@ -12,7 +12,9 @@ from codur.events import ModelWaiting
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import ModelPool
 from codur.llm.pool_options import PoolOptions
+from codur.llm.rate_limit import Quota
 from codur.llm.rate_limits.demand import Demand, Rules
+from codur.llm.rate_limits.model_limits import ModelLimits
 from codur.llm.rate_limits.shared_limits import SharedModels
 from codur.llm.request_failure import ServiceFailure
 from codur.types import Limits, Message
@@ -155,6 +157,14 @@ def test_a_wait_beyond_the_runs_time_ends_it_with_the_time_to_come_back() -> Non
     assert done.answers == 1
     assert all(isinstance(error, LimitReached) for error in done.errors)
     assert set(service.statuses) == {200}, "what cannot be answered in time is not asked"
+
+
+def test_a_window_of_a_minute_that_once_looks_like_a_day_is_none() -> None:
+    limits = ModelLimits()
+    wanted = Demand(provider="p", model="m", tokens=10, answer_tokens=5, cost_usd=0.0)
+    for remaining, reset_s in ((3998.0, 43.0), (3900.0, 42.0)):  # 2 of 4,000 come back in 43 s, where 4,000 do a day
+        limits.tell((Quota(unit="requests", limit=4000, remaining=remaining, reset_s=reset_s),), 0.0, 60.0 - reset_s)
+    assert limits.at_once(wanted, 1000, 20.0) == 1000
 
 
 def test_the_first_request_goes_alone_and_a_failed_one_does_not_hold_up_the_others() -> None:
