@@ -16,7 +16,9 @@ change files those to which more has to be said, since they do less by accident.
 
 import dataclasses
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+from operator import attrgetter
 from typing import Any, Final, get_origin, get_type_hints
 
 from codur.structs import Struct
@@ -166,9 +168,11 @@ class CompatibilityGraph:
             KeyError: there is no such tool.
         """
         first = self._ends[name] if name else None
-        output = _available(first, data)
+        output: Available = {}
+        if first is not None:
+            output = dict.fromkeys(first.gives.values()) if data is None else values_in(first.output, data)
         found = [_edge(each, first, output, known or {}, _fit(first, each, task_type)) for each in self._ends.values()]
-        return tuple(sorted((edge for edge in found if edge.score > 0), key=_order))
+        return tuple(sorted((edge for edge in found if edge.score > 0), key=attrgetter("order")))
 
     def nearest(
         self,
@@ -183,11 +187,11 @@ class CompatibilityGraph:
         few of another.
         """
         sorts: dict[SideEffect, list[Edge]] = {}
-        for edge in sorted(edges, key=_order):
+        for edge in sorted(edges, key=attrgetter("order")):
             if edge.score >= min_compatibility:
                 sorts.setdefault(self._ends[edge.tool].side_effect, []).append(edge)
-        taken = list(_in_turn(list(sorts.values())))[: max(0, max_candidates)]
-        return tuple(sorted(taken, key=_order))
+        in_turn = [edge for turn in zip_longest(*sorts.values()) for edge in turn if edge is not None]
+        return tuple(sorted(in_turn[: max(0, max_candidates)], key=attrgetter("order")))
 
     def forced(self, edges: Sequence[Edge], promoted: str = "") -> Edge | None:
         """The tool that is run without asking; None if there is a choice.
@@ -201,21 +205,6 @@ class CompatibilityGraph:
             return None
         score = 1.0 if wanted else alone.score
         return alone if runs_unasked(alone.arguments, score, self._ends[alone.tool].side_effect) else None
-
-
-def _available(ends: Ends | None, data: Any) -> Available:
-    if ends is None:
-        return {}
-    return dict.fromkeys(ends.gives.values()) if data is None else values_in(ends.output, data)
-
-
-def _order(edge: Edge) -> tuple[float, int, str]:
-    return edge.order
-
-
-def _in_turn(rows: Sequence[Sequence[Edge]]) -> Iterator[Edge]:
-    for place in range(max(map(len, rows), default=0)):
-        yield from (row[place] for row in rows if place < len(row))
 
 
 def _fit(first: Ends | None, second: Ends, task_type: TaskType | None) -> float:
@@ -241,13 +230,14 @@ def _edge(ends: Ends, first: Ends | None, output: Available, known: Available, f
                 settled[name] = list(values) if name in ends.several else values[0]
     mean = sum(shares) / len(shares) if shares else 1.0
     written = tuple(name for name in ends.required if name not in supplied)
+    talk = -len(written) if ends.side_effect == "write" else len(written)
     return Edge(
         tool=ends.name,
         score=round((mean if supplied else mean / 2) * fit, 3),
         supplied=supplied,
         written=written,
         arguments=settled if len(settled) == len(ends.required) else None,
-        order=(-_use(ends, first, supplied, shares) * fit, _talk(ends, written), ends.name),
+        order=(-_use(ends, first, supplied, shares) * fit, talk, ends.name),
     )
 
 
@@ -257,10 +247,6 @@ def _use(ends: Ends, first: Ends | None, supplied: Mapping[str, Value], shares: 
     mean = sum(from_elsewhere) / len(from_elsewhere) if from_elsewhere else 1.0
     shared = len(ends.task_types & first.task_types) / len(ends.task_types | first.task_types) if first else 1.0
     return mean * (1 - math.exp2(-len(supplied) - 0.5)) * (1 + shared) / 2
-
-
-def _talk(ends: Ends, written: Sequence[str]) -> int:
-    return -len(written) if ends.side_effect == "write" else len(written)
 
 
 def _supply(kinds: Sequence[Value], available: Available) -> tuple[float, Value | None, tuple[Any, ...]]:

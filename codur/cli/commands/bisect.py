@@ -25,7 +25,6 @@ def bisect(
     no_sandbox: options.NoSandbox = False,
 ) -> int:
     """Find the commit since which the check fails."""
-
     return actions.bisect.find_commit(
         directory,
         actions.Wanted(

@@ -17,5 +17,4 @@ def doctor(
     strict: _Strict = False,
 ) -> int:
     """Show how programs are contained here, and what else a run needs."""
-
     return actions.doctor.show_health(directory, config, json=json, strict=strict)

@@ -26,7 +26,6 @@ def route(
     json: options.Json = False,
 ) -> None:
     """Show what is decided about a task without a model; nothing is carried out."""
-
     task = actions.Task(
         prompt=options.read_prompt(prompt, file),
         workspace=str(directory),
@@ -60,7 +59,6 @@ def tools(
     json: options.Json = False,
 ) -> None:
     """List the tools, and which can follow which."""
-
     if learned:
         actions.tools.show_learned(json=json)
     else:

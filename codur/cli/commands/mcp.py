@@ -19,7 +19,6 @@ def mcp_list(
     directory: options.Directory = Path(), config: options.ConfigFile = None, json: options.Json = False
 ) -> int:
     """List the servers of the settings; nothing is started."""
-
     return actions.mcp.show_servers(directory, config, json=json)
 
 
@@ -28,7 +27,6 @@ def mcp_tools(
     name: Name, directory: options.Directory = Path(), config: options.ConfigFile = None, json: options.Json = False
 ) -> int:
     """Start a server and list its tools, and whether they are as they were accepted."""
-
     return actions.mcp.show_tools(name, directory, config, json=json)
 
 
@@ -50,7 +48,6 @@ def mcp_resources(
     name: Name, directory: options.Directory = Path(), config: options.ConfigFile = None, json: options.Json = False
 ) -> int:
     """List what a server offers for reading."""
-
     return actions.mcp.show_resources(name, directory, config, json=json)
 
 
@@ -63,7 +60,6 @@ def mcp_trust(
     json: options.Json = False,
 ) -> int:
     """Show a server's tools that are new or have changed, and accept them all as they are now."""
-
     return actions.mcp.consider(name, directory, config, accept=yes, json=json)
 
 

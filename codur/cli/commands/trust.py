@@ -17,7 +17,6 @@ def trust(
     json: options.Json = False,
 ) -> int:
     """Look at a project's settings and instructions, and accept them."""
-
     if every:
         return actions.trust.show_accepted(json=json)
     if revoke:

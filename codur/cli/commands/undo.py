@@ -16,7 +16,6 @@ def undo(
     json: options.Json = False,
 ) -> int:
     """Put back what a run changed."""
-
     return actions.undo.undo_run(run, directory, dry=dry_run, again=redo, json=json)
 
 

@@ -127,7 +127,7 @@ class FileNames:
             return None
         found = self._like(relative)
         path = found[0] if len(found) == 1 else None
-        if path is None and not found and _is_shy(name):
+        if path is None and not found and "/" not in name and suffix_of(name) in words("shy suffixes"):
             return None
         return Mention(name=name, path=path, lines=lines, candidates=found if path is None else ())
 
@@ -217,7 +217,3 @@ def _is_file_like(name: str) -> bool:
     stem, dot, suffix = last.rpartition(".")
     known = suffix.casefold() in SOURCE_SUFFIXES or suffix.casefold() in words("other suffixes")
     return bool(dot) and bool(stem.strip(".")) and known
-
-
-def _is_shy(name: str) -> bool:
-    return "/" not in name and suffix_of(name) in words("shy suffixes")

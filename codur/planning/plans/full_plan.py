@@ -67,7 +67,7 @@ async def make_plan(brief: PlanningBrief, asker: Asker, *, max_steps: int) -> Pl
     rules = prompts.render(
         "llm_plan",
         tools=tool_lines(brief.tools, brief.fitting),
-        agents=_agent_lines(brief.agents),
+        agents="\n".join(f"- {name}: {description}" for name, description in brief.agents),
         max_steps=str(max_steps),
     )
     system = f"{rules}\n{prompts.render('llm_plan.examples')}"
@@ -178,10 +178,6 @@ def signature(spec: ToolSpec) -> str:
     required = spec.parameters.get("required", ())
     names = (name if name in required else f"{name}?" for name in spec.parameters.get("properties", {}))
     return f"{spec.name}({', '.join(names)})"
-
-
-def _agent_lines(agents: Sequence[tuple[str, str]]) -> str:
-    return "\n".join(f"- {name}: {description}" for name, description in agents)
 
 
 def file_list(files: Sequence[str], read_only: Collection[str] = ()) -> str:
