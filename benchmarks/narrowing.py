@@ -57,7 +57,7 @@ from codur.planning.repair_choice import ToolQuestion
 from codur.planning.replies import Asker
 from codur.sandbox.launcher import Launcher
 from codur.structs import replace
-from codur.tools.catalogue import ALL
+from codur.tools.catalogue import all_tools
 from codur.tools.compatibility import ends_of
 from codur.tools.tool import EVERY_TASK
 from codur.tools.toolbox import Toolbox, ToolContext
@@ -66,6 +66,7 @@ from codur.workspace.workspace import Workspace
 from tests.support.scripted_model import ScriptedModel
 
 MOST = 0.2
+ALL = all_tools()
 NAMES = tuple(tool.name for tool in ALL)
 PROGRAM = """def total(numbers):
     result = 0
