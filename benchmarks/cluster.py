@@ -33,11 +33,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # before Ray is loaded, which reads it then
-
 from batch import _pss_kib, _table, command, counted_model, environment, write_challenges
-from ray.cluster_utils import Cluster
 
+RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""Nothing is reported, and addresses stay those of loopback; read when Ray is loaded."""
 BOUNDS = {"requests made again, %": 5.0, "memory, large against small": 1.1}
 LEAST = {"throughput, ray / local": 0.85}
 _LOOKS_S = 0.1
@@ -55,15 +54,17 @@ class Place(NamedTuple):
 def variables_of(place: Place) -> dict[str, str]:
     """What commands and workers see: a key, the model's address, and which Codur is measured."""
     own = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}
-    return {**environment(place.home, place.url), **own, "RAY_USAGE_STATS_ENABLED": "0"}
+    return {**environment(place.home, place.url), **own, **RAY}
 
 
 @contextmanager
-def two_nodes(place: Place) -> Iterator[tuple[Cluster, Any]]:
+def two_nodes(place: Place) -> Iterator[tuple[Any, Any]]:
     """A cluster on loopback, and its second node; workers see the environment of a command, and no more."""
     before, variables = dict(os.environ), variables_of(place)
     os.environ.clear()
     os.environ.update(variables)
+    from ray.cluster_utils import Cluster  # reads the environment when it is loaded
+
     cluster = Cluster()
     try:
         # A path of a socket must be short, so its directory is not in that of the results.
@@ -103,7 +104,10 @@ class Driver(threading.Thread):
         threading.Thread(target=self._look, daemon=True).start()
         out, _ = self.process.communicate()
         self.wall_s = time.perf_counter() - self._begun
-        self.result = json.loads(out) if out else {}
+        start = out.find(b'{"schema_version"')
+        if start > 0:
+            print(f"the command printed more than its result: {out[:start].decode()[:300]}")
+        self.result = json.loads(out[start:]) if start >= 0 else {}
 
     def _look(self) -> None:
         while self.process.poll() is None:
@@ -127,7 +131,7 @@ def names_in(results: Path) -> list[str]:
     return [json.loads(line)["name"] for line in lines]
 
 
-def on(cluster: Cluster) -> Sequence[str]:
+def on(cluster: Any) -> Sequence[str]:
     """The options that name a cluster."""
     return "--engine", "ray", "--address", cluster.address
 
