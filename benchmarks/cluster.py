@@ -104,10 +104,7 @@ class Driver(threading.Thread):
         threading.Thread(target=self._look, daemon=True).start()
         out, _ = self.process.communicate()
         self.wall_s = time.perf_counter() - self._begun
-        start = out.find(b'{"schema_version"')
-        if start > 0:
-            print(f"the command printed more than its result: {out[:start].decode()[:300]}")
-        self.result = json.loads(out[start:]) if start >= 0 else {}
+        self.result = json.loads(out) if out else {}
 
     def _look(self) -> None:
         while self.process.poll() is None:

@@ -14,6 +14,7 @@ SLOW = (
     "tests/agents/external/",
     "tests/batch/test_batch_run.py",
     "tests/batch/test_dataset.py::test_an_instance_becomes",
+    "tests/batch/engines/test_ray_failures.py",
     "tests/batch/engines/test_worker_supervisor.py",
     "tests/challenges/",
     "tests/checks/confirmation/test_hollow.py",
@@ -72,6 +73,7 @@ SLOW = (
 
 
 LONG = (
+    "tests/batch/engines/test_ray_failures.py",
     "tests/cli/test_back_ends.py::test_a_repair_and_its_undoing[sockets",
     "tests/cli/test_beyond.py",
     "tests/cli/test_cheating.py",

@@ -118,22 +118,24 @@ def _in_time(job: Work, key: str, setup: Setup, host: Host, below: Path) -> Atte
             future.set_exception(error)
 
     threading.Thread(target=work, name=f"challenge {job.number}", daemon=True).start()
-    limits = setup.limits
-    while True:
+    limits, own_s = setup.limits, 0.0
+    allowed_s = (limits.max_runtime_s + limits.longest_s) / 2
+    why = f"its time of {limits.max_runtime_s:g} s is used up"
+    while own_s <= limits.longest_s:
         try:
-            return future.result(_LOOKS_S)
+            done = future.result(_LOOKS_S)
         except TimeoutError:
             own_s = time.monotonic() - began - waited.seconds
+            if own_s > allowed_s:
+                cancel.cancel()
         except KeyboardInterrupt:
             cancel.cancel()
-            continue
-        if own_s > limits.longest_s:
-            break
-        if own_s > (limits.max_runtime_s + limits.longest_s) / 2:
-            cancel.cancel()
+        else:
+            if not (done.interrupted and own_s > allowed_s):
+                return done
+            return replace(done, interrupted=False, result=replace(done.result, status="limit", reason=why))
     # What still runs would be in the way of the next task: this process ends when its answer is on its way.
     threading.Timer(_LEAVES_S, os._exit, (0,)).start()
-    why = f"its time of {limits.max_runtime_s:g} s is used up"
     return Attempted(result=result_for(job, key, "limit", reason=why, seconds=round(own_s, 3)), files={})
 
 

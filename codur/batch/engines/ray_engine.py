@@ -177,8 +177,7 @@ class RayEngine:
         try:
             outcome: ClusterOutcome = decoded(ray.get(ref), ClusterOutcome)
         except errors.TaskCancelledError:
-            if self._ended == "budget":
-                self._keep(running.work, running.lost("limit", f"{OVER_BUDGET}; it was cancelled."))
+            self._cancelled(running)
             return
         except errors.RayTaskError as error:
             if isinstance(error.cause, CodurError):
@@ -191,6 +190,7 @@ class RayEngine:
             self._keep(running.work, running.lost("error", f"crashed: it was lost {RETRIES + 1} times ({why})"))
             return
         if outcome.done.interrupted:
+            self._cancelled(running)
             return
         if outcome.kept:
             place = Path(self._setup.keeping.below) / running.work.file
@@ -205,6 +205,11 @@ class RayEngine:
         patch, files = (done.patch, done.files) if done else ("", {})
         kept = self._keeper.keep(Finished(work=work, result=result, patch=patch, files=files))
         self._watch.finished(work, kept)
+
+    def _cancelled(self, running: Running) -> None:
+        """It has not come to an end: it is done again with the next part of the batch, unless the budget ended it."""
+        if self._ended == "budget":
+            self._keep(running.work, running.lost("limit", f"{OVER_BUDGET}; it was cancelled."))
 
     def _count(self, result: ChallengeResult) -> None:
         self._spent.tokens += result.tokens

@@ -1,10 +1,13 @@
 """What `codur solve` does with what it was given."""
 
 import os
+import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from secrets import token_hex
 
 from msgspec import structs
 
@@ -99,7 +102,9 @@ def solve_challenges(request: SolveRequest) -> int:
     try:
         junit = Path.cwd() / request.junit if request.junit else None
         output = Output(results=results, mode=request.mode, junit=junit, engine=_engine(request))
-        batch = solve_batch(work, setup, output, watch=ShownWatch(display), begins=begins)
+        # Ray tells of lost machines on standard output, where the batch's result alone belongs.
+        with redirect_stdout(sys.stderr):
+            batch = solve_batch(work, setup, output, watch=ShownWatch(display), begins=begins)
     finally:
         display.close()
     show_batch(batch, work, results, request)
@@ -115,6 +120,9 @@ def _engine(request: SolveRequest) -> EngineOf:
         os.environ.setdefault("RAY_NUM_REDIS_GET_RETRIES", "1")  # of 41 s each, where something else answers
     else:
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # as on those, it then stays on loopback
+        if not {"RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & os.environ.keys():
+            # Else Ray would put one into the user's home.
+            os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": token_hex(32)}
     cluster = Cluster(
         host=machine.host, address=request.address, resources=resources, needs_sandbox=not request.no_sandbox
     )
