@@ -181,7 +181,7 @@ def test_is_green_with_the_reference_solution(name: str, tmp_path: Path) -> None
 # --- what Codur does with them ----------------------------------------------------------------------------------------
 
 ROWS = re.findall(
-    r"^\| (\d\d-[\w-]+) \|.*\| ([\w ]+) \|$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    r"^\| (\d\d-[\w-]+) \|.*\| ([\w ]+) \|$", (CHALLENGES / "README.md").read_text(encoding="utf-8"), re.MULTILINE
 )
 
 
