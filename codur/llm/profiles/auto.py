@@ -1,19 +1,13 @@
 """Which profiles `auto` stands for: Groq's if its key is set, else one of a local server that runs, else none."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from codur.config.settings import Provider
+from codur.config.settings import Profile, Provider, Settings
 from codur.llm.profiles.endpoint import is_local, key_of, key_problem
 from codur.llm.profiles.local_models import matching, served_models
 from codur.structs import Struct, field, replace
-
-if TYPE_CHECKING:
-    from codur.config.settings import Profile, Settings
 
 _LOCAL = "local"
 _OLLAMA = "ollama"
@@ -43,8 +37,7 @@ class AutoChoice(Struct):
 def choose_profiles(settings: Settings, environ: Mapping[str, str], *, given: Collection[str] = ()) -> AutoChoice:
     """Find out what `auto` stands for; looks once whether the local server runs, and only if Groq has no key.
 
-    Args:
-        given: names of profiles that can be asked whatever the settings say.
+    Those of the names `given` can be asked whatever the settings say.
     """
     groq = [name for name in settings.llm.profiles if _provider(settings, name).api == "groq"]
     # A key that the user has set is a choice; a server that happens to run is none, and is looked for only without one.

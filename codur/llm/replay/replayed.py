@@ -6,17 +6,13 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
 
+from codur.config.settings import Profile
 from codur.errors import ModelUnavailable
 from codur.lazy import regex
 from codur.llm.model import ChatReply, ChatRequest
+from codur.llm.replay.model_recording import ModelRecording, RecordedExchange
 from codur.structs import Struct
-
-if TYPE_CHECKING:
-    from codur.config.settings import Profile
-    from codur.llm.model import ChatRequest
-    from codur.llm.replay.model_recording import ModelRecording, RecordedExchange
 
 _SHOWN = 160
 
@@ -29,11 +25,7 @@ class Replay:
     """Finds the recorded outcome of each request; each is given once.
 
     A request is looked for by what it asks (see `likeness_of`), first as it was sent to the same profile, then to any.
-    One that differs gets the next answer that was given for the same purpose, and that is told.
-
-    Args:
-        workspace: where the run goes on now.
-        tell: gets one line for each request that differs from the recorded one.
+    One that differs gets the next answer that was given for the same purpose; `tell` gets a line about that.
     """
 
     def __init__(self, recording: ModelRecording, *, workspace: str, tell: Callable[[str], object]) -> None:
@@ -48,12 +40,7 @@ class Replay:
         return {name: ReplayedModel(self, name, profile) for name, profile in profiles.items()}
 
     def next(self, profile: str, request: ChatRequest) -> ChatReply:
-        """The recorded reply.
-
-        Raises:
-            NotRecordedError: there is none.
-            ModelError: the error that was recorded instead of one.
-        """
+        """The recorded reply, or error; NotRecordedError if there is none."""
         with self._lock:
             self._asked += 1
             found = self._find(profile, request)
@@ -142,10 +129,9 @@ class Likeness(Struct, kw_only=False):
 
 
 def likeness_of(request: ChatRequest, places: Sequence[str]) -> Likeness:
-    """The form of a request; limits of the answer's length are no part of it, for they depend on the service's state.
+    """The form of a request, without the names of `places` (the workspace) and what varies from run to run.
 
-    Args:
-        places: directories whose names do not count: the workspace.
+    Limits of the answer's length are no part of it, for they depend on the service's state.
     """
     parts = [f"purpose: {request.purpose}", f"form: {request.tool_choice} {request.json_object} {request.schema_name}"]
     parts += [f"tool: {tool.name}" for tool in request.tools]
@@ -155,7 +141,8 @@ def likeness_of(request: ChatRequest, places: Sequence[str]) -> Likeness:
         parts.append(message.content)
         for call in message.tool_calls:
             names[call.id] = f"call {len(names) + 1}"
-            parts.append(f"{names[call.id]}: {call.name} {_plain(call.arguments)}")
+            arguments = json.dumps(call.arguments, sort_keys=True, ensure_ascii=False, default=str)
+            parts.append(f"{names[call.id]}: {call.name} {arguments}")
     return Likeness(tuple(_without("\n".join(parts), places).split("\n")))
 
 
@@ -166,7 +153,3 @@ def _without(text: str, places: Sequence[str]) -> str:
     for pattern, name in _VARYING:
         text = pattern.sub(name, text)
     return text
-
-
-def _plain(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
