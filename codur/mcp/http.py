@@ -21,15 +21,7 @@ _LOCAL_NAME = "localhost"
 
 
 class Web:
-    """A server at an address.
-
-    Args:
-        name: the server's name in the settings.
-        resolve: looks a host up.
-
-    Raises:
-        FetchRefused: the URL can be read in two ways.
-    """
+    """A server at an address; FetchRefused if its URL can be read in two ways."""
 
     def __init__(self, name: str, url: str, headers: Mapping[str, str], trouble: Trouble, *, resolve: Resolve) -> None:
         self._headers = headers
@@ -64,11 +56,7 @@ class _Guard(httpx2.AsyncBaseTransport):
         self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send one request.
-
-        Raises:
-            httpx2.TransportError: it cannot be sent or answered; `Trouble` has it in words.
-        """
+        """Send one request; TransportError if it cannot be sent or answered: `Trouble` has it in words."""
         url = request.url
         there = (url.scheme, url.host, url.port or self._target.port)
         if there != (self._target.scheme, self._target.host, self._target.port):

@@ -46,8 +46,9 @@ for _logger in ("mcp", "client", "httpx2", "httpcore2"):
 class Session:
     """A session. `start`, the requests and `stop` are for one event loop.
 
+    McpError if it cannot be started, or a request gets no usable answer.
+
     Args:
-        name: the server's name in the settings.
         streams: opens the way to the server.
         trouble: why it ended, where that side knows.
     """
@@ -63,11 +64,7 @@ class Session:
         self._wanted = asyncio.Event()
 
     async def start(self) -> None:
-        """Connect, and agree on the protocol's version.
-
-        Raises:
-            McpError: that cannot be done.
-        """
+        """Connect, and agree on the protocol's version."""
         ready: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._serve(ready))
         try:
@@ -83,11 +80,7 @@ class Session:
             await asyncio.wait([self._task])
 
     async def tools(self) -> Listing:
-        """The server's tools.
-
-        Raises:
-            McpError: it gives no usable answer.
-        """
+        """The server's tools."""
         found: list[Mapping[str, Any]] = []
         async for page in self._pages(protocol.ListToolsRequest, protocol.ListToolsResult):
             found += [_plain(tool) for tool in page.tools]
@@ -96,11 +89,7 @@ class Session:
         return listing_of(self._name, found)
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
-        """Call a tool by the server's own name for it.
-
-        Raises:
-            McpError: it gives no usable answer.
-        """
+        """Call a tool by the server's own name for it."""
         params = protocol.CallToolRequestParams(name=tool, arguments=dict(arguments))
         # Not the library's `call_tool`: that checks answers by the server's schema, whose patterns can take for ever.
         result = await self._ask(protocol.CallToolRequest(params=params), protocol.CallToolResult)
@@ -113,11 +102,7 @@ class Session:
         return Answer(text=clean(text, MAX_TEXT), structured=structured, failed=bool(result.is_error))
 
     async def resources(self) -> tuple[ResourceEntry, ...]:
-        """The server's resources.
-
-        Raises:
-            McpError: it gives no usable answer.
-        """
+        """The server's resources."""
         found: list[ResourceEntry] = []
         async for page in self._pages(protocol.ListResourcesRequest, protocol.ListResourcesResult):
             found += [_resource(entry) for entry in page.resources[:MAX_RESOURCES]]
@@ -126,11 +111,7 @@ class Session:
         return tuple(found[:MAX_RESOURCES])
 
     async def read(self, uri: str) -> Answer:
-        """Read a resource.
-
-        Raises:
-            McpError: it gives no usable answer.
-        """
+        """Read a resource."""
         params = protocol.ReadResourceRequestParams(uri=uri)
         request = protocol.ReadResourceRequest(params=params)
         # A server that has no such resource calls the request's parameters invalid (or, in older versions, -32002).
@@ -198,11 +179,7 @@ def over_pipes(name: str, stream: Stream) -> Session:
 
 
 def over_http(name: str, url: str, headers: Mapping[str, str], resolve: Resolve) -> Session:
-    """A session with a server that is reached at a URL.
-
-    Raises:
-        FetchRefused: the URL can be read in two ways.
-    """
+    """A session with a server that is reached at a URL; FetchRefused if that can be read in two ways."""
     trouble = Trouble()
     return Session(name, Web(name, url, headers, trouble, resolve=resolve).open, trouble)
 
