@@ -96,11 +96,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
             read_text_calls=settings.runtime.detect_tool_calls_from_text,
             max_looks=settings.agents.coding.max_looks,
             run_check=said_by(copy.run if copy else context.checker.run),
-            asking="asked"
-            if any(map(_asks, state["records"]))
-            else "user"
-            if context.consult is not None
-            else "nobody",
+            asking="asked" if _asked(state) else "user" if context.consult is not None else "nobody",
             temperature=temperature,
             elsewhere=copy.ready if copy else None,
         )
@@ -132,9 +128,9 @@ def _brief(found: Material, state: RunState, context: RunContext) -> CodingBrief
     )
 
 
-def _asks(record: StepRecord) -> bool:
-    """Whether the user was asked by the agent that edits."""
-    return record.node == "consult" and record.action == "ask"
+def _asked(state: RunState) -> bool:
+    """Whether the user was asked in this run by the agent that edits."""
+    return any(item.node == "consult" and item.action == "ask" for item in state["records"])
 
 
 def _answers(step_id: str, state: RunState, context: RunContext) -> list[str]:

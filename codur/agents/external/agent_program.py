@@ -147,7 +147,6 @@ class JsonLines:
     def __init__(self, take: Callable[[Mapping[str, Any]], None]) -> None:
         self._take = take
         self._held = bytearray()
-        self._too_long = False
         self.objects = 0
         self.skipped = 0
 
@@ -161,25 +160,17 @@ class JsonLines:
 
     def close(self) -> None:
         """There are no more bytes: what is left is the last line."""
-        if self._held or self._too_long:
-            self._line()
+        self._line()
 
     def _hold(self, piece: bytes) -> None:
-        if self._too_long or len(self._held) + len(piece) > MAX_LINE:
-            self._too_long = True
-            self._held.clear()
-        else:
-            self._held += piece
+        self._held += piece[: MAX_LINE + 1 - len(self._held)]  # one byte more tells that a line is too long
 
     def _line(self) -> None:
-        line, too_long = bytes(self._held), self._too_long
+        line = bytes(self._held)
         self._held.clear()
-        self._too_long = False
-        if not too_long and not line.strip():
-            return
-        value = None if too_long else read_json(line)
+        value = read_json(line) if len(line) <= MAX_LINE else None
         if isinstance(value, dict):
             self.objects += 1
             self._take(value)
-        else:
+        elif len(line) > MAX_LINE or line.strip():
             self.skipped += 1
