@@ -9,6 +9,7 @@ import json
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Any, TypeVar
 
 import mcp.types as protocol
@@ -16,7 +17,7 @@ from mcp.client.session import ClientSession
 from mcp.shared.exceptions import MCPError
 
 from codur import __version__
-from codur.mcp.http import Web
+from codur.mcp.http import Guard, opened
 from codur.mcp.offered_tools import MAX_RESOURCES, MAX_TOOLS, Answer, Listing, ResourceEntry, listing_of
 from codur.mcp.server_errors import McpError, McpUsage
 from codur.mcp.server_text import clean, one_line
@@ -24,6 +25,7 @@ from codur.mcp.transports import Pipes, Streams, Trouble
 from codur.sandbox.process.output_stream import Stream
 from codur.types import ToolCode
 from codur.web.lookup import Resolve
+from codur.web.target import read_url
 
 MAX_TEXT = 100_000
 """Characters of an answer's text that are passed on."""
@@ -181,7 +183,8 @@ def over_pipes(name: str, stream: Stream) -> Session:
 def over_http(name: str, url: str, headers: Mapping[str, str], resolve: Resolve) -> Session:
     """A session with a server that is reached at a URL; FetchRefused if that can be read in two ways."""
     trouble = Trouble()
-    return Session(name, Web(name, url, headers, trouble, resolve=resolve).open, trouble)
+    guard = Guard(name, read_url(url, ports=range(1, 65_536)), trouble, resolve)
+    return Session(name, partial(opened, guard, headers), trouble)
 
 
 async def _agree(session: ClientSession) -> None:
