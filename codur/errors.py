@@ -74,11 +74,7 @@ class StateError(UsageError):
 
 
 class ModelError(CodurError):
-    """A model was needed and gave no usable answer.
-
-    Attributes:
-        usage: what the failed attempts cost, so that it is counted.
-    """
+    """A model was needed and gave no usable answer; `usage` is what the failed attempts cost, so that it is counted."""
 
     exit_code = 3
 
@@ -108,12 +104,7 @@ class Refused(CodurError):
 
 
 class WorkspaceBusy(Refused):
-    """Another run works in the workspace.
-
-    Args:
-        pid: its process, or 0 if unknown.
-        run_id: its run, or empty if unknown.
-    """
+    """Another run works in the workspace; `pid` is 0 and `run_id` empty where they are not known."""
 
     def __init__(self, message: str, *, pid: int = 0, run_id: str = "", remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)
@@ -128,11 +119,7 @@ class Interrupted(CodurError):
 
 
 class InternalError(CodurError):
-    """A fault of ours: something was raised that nothing was prepared for.
-
-    Attributes:
-        usage: what the run had cost by then; None if that is not known.
-    """
+    """A fault of ours: something was raised that nothing was prepared for; `usage` is what the run had cost by then."""
 
     def __init__(self, message: str, *, remedy: str = "", usage: Usage | None = None) -> None:
         super().__init__(message, remedy=remedy)
@@ -150,11 +137,7 @@ def out_of_time() -> LimitReached:
 
 
 def internal_error(error: Exception, *, usage: Usage | None = None) -> InternalError:
-    """The error for a fault of ours: what was raised that nothing was prepared for, in a bounded line.
-
-    Args:
-        usage: what the run had cost by then.
-    """
+    """The error for a fault of ours: what was raised that nothing was prepared for, in a bounded line."""
     message = " ".join(str(error).split())[:_MAX_INTERNAL_CHARS]
     return InternalError(
         f"internal error: {type(error).__name__}{': ' if message else ''}{message}",

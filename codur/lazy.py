@@ -72,12 +72,7 @@ class _Regex:
 
 
 class Made(Mapping[str, T]):
-    """Values by names, each made when it is first asked for.
-
-    Args:
-        names: all of them, in their order.
-        make: makes the value of a name.
-    """
+    """Values by names, in their order, each made when it is first asked for."""
 
     def __init__(self, names: Iterable[str], make: Callable[[str], T]) -> None:
         self._names = dict.fromkeys(names)

@@ -12,12 +12,7 @@ ChosenBy = Literal["", "rank", "model", "user"]
 
 
 class Distinction(Struct):
-    """An input on which a repair answers otherwise than the first one.
-
-    Attributes:
-        input: the text on standard input, or the call.
-        first, other: the two answers, shortened; `!NAME` for an exception.
-    """
+    """An input (a text, or a call) on which a repair answers otherwise than the first one; `!NAME` is an exception."""
 
     input: str
     first: str

@@ -14,8 +14,10 @@ from functools import cache
 from typing import Any
 from urllib.parse import quote, quote_plus
 
+from codur.lazy import late
 from codur.structs import Struct, is_data, names, replace
 
+html = late("html")
 REDACTED = "[redacted]"
 MIN_SECRET = 8
 """Shorter values are words and numbers that stand everywhere."""
@@ -117,12 +119,7 @@ _SHAPES: tuple[_Shape, ...] = (
 
 
 class Redactor:
-    """Replaces secrets in texts by `[redacted]`.
-
-    Args:
-        secrets: known values; those of less than 8 characters are left out. A value of several lines is also found line
-            by line.
-    """
+    """Replaces secrets in texts by `[redacted]`: known values of 8 characters or more, or a line of one, and shapes."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         values = {line for secret in secrets for line in _parts(secret)}
@@ -157,38 +154,33 @@ def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def redact_value(value: Any, redactor: Callable[[str], str]) -> Any:
+def redact_value(value: Any, redactor: Callable[[str], str], depth: int = _MAX_DEPTH) -> Any:
     """`value` with every text in it redacted: data, mappings (keys too), lists, tuples, sets and plain types.
 
-    Gives `value` itself where nothing was found. What is nested more than 50 deep is replaced as a whole.
+    Gives `value` itself where nothing was found. What is nested deeper than `depth` is replaced as a whole.
     """
-    return _redacted(value, redactor, _MAX_DEPTH)
-
-
-def _redacted(value: Any, redactor: Callable[[str], str], depth: int) -> Any:
     if isinstance(value, str):
         return redactor(value)
     if depth == 0:
         return REDACTED if isinstance(value, (Mapping, Sequence, set, frozenset)) else value
+
+    def inner(item: Any) -> Any:
+        return redact_value(item, redactor, depth - 1)
+
     if is_data(value) and not isinstance(value, type):
-        return _data(value, redactor, depth - 1)
+        new = {name: (getattr(value, name), inner(getattr(value, name))) for name in names(value)}
+        changed = {name: item for name, (old, item) in new.items() if item is not old}
+        return replace(value, **changed) if changed else value
     if isinstance(value, Mapping):
-        pairs = [(_redacted(k, redactor, depth - 1), _redacted(v, redactor, depth - 1)) for k, v in value.items()]
+        pairs = [(inner(k), inner(v)) for k, v in value.items()]
         unchanged = all(k is key and v is value[key] for (k, v), key in zip(pairs, value, strict=True))
         return value if unchanged else dict(pairs)
     if isinstance(value, (list, tuple, set, frozenset)):
-        items = [_redacted(item, redactor, depth - 1) for item in value]
+        items = [inner(item) for item in value]
         if all(new is old for new, old in zip(items, value, strict=True)):
             return value
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     return value
-
-
-def _data(value: Any, redactor: Callable[[str], str], depth: int) -> Any:
-    present = {name: getattr(value, name) for name in names(value)}
-    new = {name: _redacted(item, redactor, depth) for name, item in present.items()}
-    changed = {name: item for name, item in new.items() if item is not present[name]}
-    return replace(value, **changed) if changed else value
 
 
 # --- known values -----------------------------------------------------------------------------------------------------
@@ -216,7 +208,7 @@ def _parts(secret: str) -> list[str]:
 def _forms(value: str) -> set[str]:
     """The value as it stands in plain text, URLs, JSON, HTML, Python, base64 and hexadecimal text."""
     data = _bytes(value)
-    forms = {value, quote_plus(data), _html(value), repr(value)[1:-1], data.hex(), data.hex().upper()}
+    forms = {value, quote_plus(data), html.escape(value), repr(value)[1:-1], data.hex(), data.hex().upper()}
     quoted = {quote(data, safe=""), quote(data)}
     forms |= quoted | {re.sub("%..", lambda found: found[0].lower(), item) for item in quoted}
     for ascii_only in (True, False):
@@ -232,12 +224,6 @@ def _bytes(value: str) -> bytes:
         return value.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:  # surrogates that stand for no byte
         return value.encode("utf-8", "replace")
-
-
-def _html(value: str) -> str:
-    for char, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#x27;")):
-        value = value.replace(char, name)
-    return value
 
 
 def _base64(data: bytes, offset: int) -> set[str]:

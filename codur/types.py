@@ -18,7 +18,7 @@ from msgspec import to_builtins
 from msgspec.structs import astuple
 
 from codur.patches import RepairReport, RepairRequest
-from codur.structs import Struct, field, replace
+from codur.structs import Struct, field, names, replace
 
 TaskType = Literal[
     "greeting",
@@ -439,24 +439,10 @@ class Usage(Struct):
         return self.prompt_tokens + self.completion_tokens
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            calls=self.calls + other.calls,
-            retries=self.retries + other.retries,
-            prompt_tokens=self.prompt_tokens + other.prompt_tokens,
-            cached_tokens=self.cached_tokens + other.cached_tokens,
-            completion_tokens=self.completion_tokens + other.completion_tokens,
-            cost_usd=self.cost_usd + other.cost_usd,
-        )
+        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in names(self)})
 
     def __sub__(self, other: Usage) -> Usage:
-        return Usage(
-            calls=self.calls - other.calls,
-            retries=self.retries - other.retries,
-            prompt_tokens=self.prompt_tokens - other.prompt_tokens,
-            cached_tokens=self.cached_tokens - other.cached_tokens,
-            completion_tokens=self.completion_tokens - other.completion_tokens,
-            cost_usd=self.cost_usd - other.cost_usd,
-        )
+        return Usage(**{name: getattr(self, name) - getattr(other, name) for name in names(self)})
 
 
 class ToolSpec(Struct):
@@ -468,11 +454,7 @@ class ToolSpec(Struct):
 
 
 class ToolCall(Struct):
-    """A model's wish to call a tool.
-
-    Attributes:
-        repaired: it was written as text that had to be mended to be read; it may read, and nothing else.
-    """
+    """A model's wish to call a tool; if `repaired`, from text that had to be mended, it may read and nothing else."""
 
     id: str = ""
     name: str

@@ -15,13 +15,7 @@ from codur.workspace.workspace import Workspace
 
 
 class Assignment(Struct):
-    """Who answers, and with what.
-
-    Attributes:
-        profile: the profile that answers.
-        instructions: the end of the system prompt: what the user and the project want.
-        heard: gives what the user said since the agent began, as messages.
-    """
+    """Who answers, with which `instructions` ending the system prompt; `heard` gives what the user said since."""
 
     agent: Agent
     profile: Profile

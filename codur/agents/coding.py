@@ -241,26 +241,21 @@ def apply_edits(
     start = workspace.snapshot()
     changed: list[str] = []
     for number, call in enumerate(calls, 1):
-        problem = _refuse(call, agent) or toolbox.guess_refused(call)
+        code: ToolCode = "invalid"
+        if call.name in agent.config.tools:
+            problem = toolbox.guess_refused(call)
+        else:
+            problem = f"there is no such tool here; there are: {', '.join(agent.config.tools)}"
         if not problem:
             result = toolbox.call(call.name, call.arguments)
             changed += [path for path in result.changed_files if path not in changed]
-            problem = "" if result.ok else result.text
-            code = result.code
-        else:
-            code = "invalid"
+            problem, code = "" if result.ok else result.text, result.code
         if problem:
             workspace.restore(start)
             error = f"edit {number} of {len(calls)}, {call.name}: {problem}; no edit was applied"
             return _nothing(code, error), call
     summary = ", ".join(_described(call) for call in calls)
     return CodingOutcome(code="ok", summary=summary, changed_files=tuple(changed), edits=tuple(calls)), None
-
-
-def _refuse(call: ToolCall, agent: Agent) -> str:
-    if call.name in agent.config.tools:
-        return ""
-    return f"there is no such tool here; there are: {', '.join(agent.config.tools)}"
 
 
 def _bound(call: ToolCall, target: str | None, toolbox: Toolbox) -> ToolCall:

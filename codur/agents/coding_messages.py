@@ -19,14 +19,7 @@ _GIVEN_WAY = "[left out to make room; look again if you need it]"
 
 
 class Talk:
-    """What is sent, from request to request of one step.
-
-    Args:
-        own: what is offered beside the agent's editing tools.
-
-    Attributes:
-        shown: what of files the brief of the last request showed.
-    """
+    """What is sent from request to request of one step; `shown` is what of files the brief of the last one showed."""
 
     def __init__(self, task: CodingTask, work: Assignment, own: Sequence[ToolSpec]) -> None:
         self.shown: Mapping[str, tuple[range, ...]] = {}
@@ -37,11 +30,7 @@ class Talk:
         self._heard = 0
 
     def request(self, profile: Profile) -> ChatRequest:
-        """The request for a profile of that size.
-
-        Raises:
-            LimitReached: the task and the code to be changed do not fit.
-        """
+        """The request for a profile of that size; LimitReached if the task and the code to be changed do not fit."""
         edits = self._work.toolbox.specs(self._work.agent.config.tools)
         specs = (*offered(edits, profile, self._task.brief.sources), *self._own)
         system = self._system(specs, profile)
@@ -80,10 +69,11 @@ class Talk:
         short = is_small(profile)
         text = self._work.system_prompt("coding", short=short, whole_file_lines=lines)
         if not self._work.native:
-            text += self._work.prompts.render("coding.json_mode", tools=_tool_lines(specs))
-        return text + bounded(
-            self._work.instructions, int(profile.request_tokens * BYTES_PER_TOKEN) // SHARE_OF_REQUEST
-        )
+            rows = (f"- {spec.name}({', '.join(spec.parameters.get('properties', {}))})" for spec in specs)
+            lines = "\n".join(f"{row}: {spec.description}" for row, spec in zip(rows, specs, strict=True))
+            text += self._work.prompts.render("coding.json_mode", tools=lines)
+        room = int(profile.request_tokens * BYTES_PER_TOKEN) // SHARE_OF_REQUEST
+        return text + bounded(self._work.instructions, room)
 
     def _briefed(self, profile: Profile, before: int) -> tuple[Room, Briefing]:
         """The brief as it was before, if what was said since fits beside it; else a shorter one, then less of that."""
@@ -126,9 +116,3 @@ class Talk:
                 self._since[place] = replace(message, content=_GIVEN_WAY)
                 return True
         return False
-
-
-def _tool_lines(specs: Sequence[ToolSpec]) -> str:
-    return "\n".join(
-        f"- {spec.name}({', '.join(spec.parameters.get('properties', {}))}): {spec.description}" for spec in specs
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from codur.agents.registry import Agent
@@ -26,12 +27,7 @@ the task go before them. Where two of them differ, the one whose directory is ne
 
 
 class Instructions:
-    """The instructions of one run, read when they are first asked for.
-
-    Args:
-        load: reads them.
-        max_tokens: all instructions in one request, in tokens (estimated).
-    """
+    """The instructions of one run, read when they are first asked for; a request has `max_tokens` of them at most."""
 
     def __init__(self, load: Callable[[], InstructionSet], *, max_tokens: int) -> None:
         self._load = load
@@ -47,33 +43,24 @@ class Instructions:
         """What is added to the agent's system prompt; empty if there is nothing.
 
         Instructions of a directory that were added once stay for the run, and further ones follow them, so that the
-        prompt of a later request begins like that of an earlier one.
-
-        Args:
-            files: the files in question.
-
-        Raises:
-            ConfigError: as `load_instructions`.
+        prompt of a later request begins like that of an earlier one. ConfigError as `load_instructions`.
         """
         names = (agent.name, f"agent:{agent.name}", agent.profile, f"llm:{agent.profile}", profile.model)
         return self._text(names, profile, files)
 
     def for_planning(self, name: str, profile: Profile, files: Iterable[str]) -> str:
-        """What is added to the system prompt of the model that plans: as `text`, for no agent.
-
-        Args:
-            name: of its profile.
-            files: the files in question.
-
-        Raises:
-            ConfigError: as `load_instructions`.
-        """
+        """As `text`, for no agent but the model that plans, whose profile has this name."""
         return self._text((name, f"llm:{name}", profile.model), profile, files)
 
     def _text(self, names: Sequence[str], profile: Profile, files: Iterable[str]) -> str:
-        self._add(files)
+        near = {"", *(str(above) for path in files for above in PurePosixPath(path).parents)}
+        self._used += [item for item in self._set.project if item.directory in near and item not in self._used]
         room = int(min(self._max_tokens, profile.request_tokens // SHARE_OF_REQUEST) * BYTES_PER_TOKEN)
-        own = [("# Instructions of the user", self._set.user), ("# Instructions for you", self._for(names))]
+        agents = (text for pattern, text in self._set.agents if any(fnmatchcase(name, pattern) for name in names))
+        own = [
+            ("# Instructions of the user", self._set.user),
+            ("# Instructions for you", "\n".join(filter(None, agents))),
+        ]
         parts: list[str] = []
         for title, text in own:
             if text:
@@ -83,7 +70,8 @@ class Instructions:
         for item in self._used:
             body = _cut(item.text, int((room - len(heading)) * _FILE_SHARE))
             if body:
-                parts.append(f"{heading}\n\n## {item.name}{_scope(item)}\n{body}".lstrip("\n"))
+                scope = f", for {item.directory}/ and below" if item.directory else ""
+                parts.append(f"{heading}\n\n## {item.name}{scope}\n{body}".lstrip("\n"))
                 room -= len(parts[-1])
                 heading = ""
         return "".join(f"\n\n{part}" for part in parts)
@@ -94,26 +82,6 @@ class Instructions:
             return ()
         self._told = True
         return self._set.notes
-
-    def _add(self, files: Iterable[str]) -> None:
-        near = {"", *(parent for path in files for parent in _parents(path))}
-        self._used += [item for item in self._set.project if item.directory in near and item not in self._used]
-
-    def _for(self, names: Sequence[str]) -> str:
-        texts = (
-            text for pattern, text in self._set.agents if text and any(fnmatchcase(name, pattern) for name in names)
-        )
-        return "\n".join(texts)
-
-
-def _scope(item: Instruction) -> str:
-    return f", for {item.directory}/ and below" if item.directory else ""
-
-
-def _parents(path: str) -> Iterable[str]:
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        yield path
 
 
 def _cut(text: str, room: int) -> str:

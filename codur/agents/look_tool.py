@@ -22,11 +22,7 @@ _NAME = regex(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
 def specs(*, looks: bool, check: bool) -> tuple[ToolSpec, ...]:
-    """What is offered beside the editing tools.
-
-    Args:
-        check: there is a check that can be run.
-    """
+    """What is offered beside the editing tools: looking, running the check if there is one, asking, giving up."""
     look = _spec(
         LOOK,
         "See more before you edit. Each item is a file (`a.py`), lines of it (`a.py:10-80`), a folder, the name of a"

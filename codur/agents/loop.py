@@ -63,11 +63,8 @@ async def run_agent(task: str, work: Assignment, offering: Offering = EVERYTHING
     return conversation.outcome("", f"{agent.name} has no steps to work with; raise its max_steps")
 
 
-class _Output(Struct, kw_only=False):
-    """Where the output of a call stands among the messages."""
-
-    place: int
-    call: str
+_Output = tuple[int, str]
+"""Where the output of a call stands among the messages, and the call."""
 
 
 class _Conversation:
@@ -76,41 +73,34 @@ class _Conversation:
     def __init__(self, task: str, work: Assignment, offers: Offers) -> None:
         agent, prompts, instructions = work.agent, work.prompts, work.instructions
         self._work = work
-        self._agent = agent
         self._profile = work.profile
-        self._toolbox = work.toolbox
-        self._emit = work.emit
         self._offers = offers
         self._after = ""
-        self._native = work.native
         self._changed: list[str] = []
         self._seen: set[str] = set()
         self._outputs: list[_Output] = []
         self._spent, self._tokens = 0.0, 0
         self._heard = 0
         system = work.system_prompt("explaining")
-        if not self._native:
+        if not self._work.native:
             system += prompts.render("agent.json_mode", tools=_tool_lines(offers.specs()))
+        self._messages = [Message(role="system", content=system + instructions), Message(role="user", content=task)]
         if agent.config.tools:
-            lines = f"{self._room_for_results(system + instructions + task) // LINE_CHARS}"
+            # The room beside what is said so far, in lines of results that are in view at a time at least.
+            lines = f"{max(MIN_OUTPUT_CHARS, self._free()) // LINE_CHARS}"
             system += prompts.render("agent.room", steps=f"{agent.config.max_steps}", lines=lines)
-        system += instructions
-        self._messages: list[Message] = [Message(role="system", content=system), Message(role="user", content=task)]
+        self._messages[0] = Message(role="system", content=system + instructions)
 
     async def ask(self, *, last: bool) -> ChatReply:
         pool = self._work.pool
         started, tokens = time.monotonic(), pool.usage.total_tokens
-        self._listen()
-        reply = await pool.complete(self._agent.profile, partial(self._request, last))
+        said = self._work.heard()[self._heard :]  # what the user said since the last request
+        self._messages += [heard_message(text) for text in said]
+        self._heard += len(said)
+        reply = await pool.complete(self._work.agent.profile, partial(self._request, last))
         self._spent = time.monotonic() - started
         self._tokens = pool.usage.total_tokens - tokens
         return reply
-
-    def _listen(self) -> None:
-        """Take in what the user said since the last request."""
-        said = self._work.heard()[self._heard :]
-        self._messages += [heard_message(text) for text in said]
-        self._heard += len(said)
 
     def _request(self, last: bool, profile: Profile) -> ChatRequest:
         """The request for a profile of that size; what was read first gives way if it is smaller than it was."""
@@ -123,9 +113,9 @@ class _Conversation:
             self._messages[1] = replace(task, content=fits)
         messages = [*self._messages, Message(role="user", content=LAST_WORD)] if last else self._messages
         return ChatRequest(
-            purpose=self._agent.name,
+            purpose=self._work.agent.name,
             messages=tuple(messages),
-            tools=self._offers.specs() if self._native else (),
+            tools=self._offers.specs() if self._work.native else (),
             tool_choice="none" if last else "auto",
             max_completion_tokens=min(ANSWER_TOKENS, profile.max_completion_tokens),
         )
@@ -134,13 +124,15 @@ class _Conversation:
         if reply.finish_reason == "length":
             return ()
         calls = reply.tool_calls
-        if not self._native and is_call_alone(reply.text, self._agent.config.tools):  # others may be quotations
-            calls = calls or tool_calls_from_text(reply.text, self._agent.config.tools)
+        if not self._work.native and is_call_alone(
+            reply.text, self._work.agent.config.tools
+        ):  # others may be quotations
+            calls = calls or tool_calls_from_text(reply.text, self._work.agent.config.tools)
         return calls[:CALLS_PER_ANSWER]
 
     def carry_out(self, reply: ChatReply, calls: Sequence[ToolCall]) -> None:
         named = [replace(call, id=call.id or f"call_{number}") for number, call in enumerate(calls)]
-        native = self._native and bool(reply.tool_calls)
+        native = self._work.native and bool(reply.tool_calls)
         self._messages.append(said(reply, named if native else ()))
         offered, last = self._offers.names, None
         earlier, self._outputs = self._outputs, []
@@ -160,7 +152,7 @@ class _Conversation:
         text = reply.text.strip()
         if text and reply.finish_reason == "length":
             text += "\n(cut off at the token limit)"
-        return self.outcome(text, "" if text else f"{self._agent.name} ended without an answer")
+        return self.outcome(text, "" if text else f"{self._work.agent.name} ended without an answer")
 
     def outcome(self, text: str, error: str) -> LoopOutcome:
         return LoopOutcome(text=text, changed_files=tuple(self._changed), error=error)
@@ -178,13 +170,13 @@ class _Conversation:
 
     def _offer(self, added: Sequence[str]) -> None:
         """Where tools are part of the text, tell those that are new at its end."""
-        if added and not self._native:
-            lines = _tool_lines(self._toolbox.specs(added))
+        if added and not self._work.native:
+            lines = _tool_lines(self._work.toolbox.specs(added))
             self._messages.append(Message(role="user", content=f"You can also call:\n{lines}"))
 
     def _tell(self, tier: Tier, candidates: Sequence[str], call: ToolCall) -> None:
         asked = tier != "deterministic"
-        self._emit(
+        self._work.emit(
             ToolChosen(
                 after=self._after,
                 tier=tier,
@@ -207,28 +199,29 @@ class _Conversation:
             share: how many outputs have to do with the room that there is.
         """
         result = self._run(call)
-        self._emit(ToolRan(tool=call.name, code=result.code, summary=result.text.partition("\n")[0][:120]))
+        self._work.emit(ToolRan(tool=call.name, code=result.code, summary=result.text.partition("\n")[0][:120]))
         self._changed += [path for path in result.changed_files if path not in self._changed]
         limit = self._room(earlier, share)
         text = result.text if result.ok else f"error: {result.text}"
-        tool = self._toolbox.get(call.name)
+        tool = self._work.toolbox.get(call.name)
         reads = tool is not None and tool.side_effect == "read"
         text = beginning(text, limit, _first_line(result)) if reads else bounded(plain(text), limit)
         while earlier and self._free() < len(text):
             self._drop(earlier.pop(self._least(earlier)))
-        self._outputs.append(_Output(place=len(self._messages), call=_key(call)))
+        self._outputs.append((len(self._messages), _key(call)))
         self._messages.append(result_message(call, text, as_tool=as_tool))
         return result
 
     def _least(self, outputs: Sequence[_Output]) -> int:
         """The position of the output that gives way first: the oldest of the long ones, else the oldest."""
-        long = (at for at, old in enumerate(outputs) if len(self._messages[old.place].content) > SMALL_CHARS)
+        long = (at for at, (place, _) in enumerate(outputs) if len(self._messages[place].content) > SMALL_CHARS)
         return next(long, 0)
 
     def _drop(self, output: _Output) -> None:
         """Take an output out of what is sent; the call may be made again."""
-        self._messages[output.place] = replace(self._messages[output.place], content=DROPPED)
-        self._seen.discard(output.call)
+        place, call = output
+        self._messages[place] = replace(self._messages[place], content=DROPPED)
+        self._seen.discard(call)
 
     def _run(self, call: ToolCall) -> ToolResult:
         key = _key(call)
@@ -237,27 +230,19 @@ class _Conversation:
         self._seen.add(key)
         if call.name == MORE:
             return ToolResult(text="all tools are offered now")
-        if call.name not in self._agent.config.tools:
+        if call.name not in self._work.agent.config.tools:
             return ToolResult(
-                code="invalid", text=f"no such tool here; there are: {', '.join(self._agent.config.tools)}"
+                code="invalid", text=f"no such tool here; there are: {', '.join(self._work.agent.config.tools)}"
             )
-        guessed = self._toolbox.guess_refused(call)
+        guessed = self._work.toolbox.guess_refused(call)
         if guessed:
             return ToolResult(code="refused", text=guessed)
-        return self._toolbox.call(call.name, call.arguments)
+        return self._work.toolbox.call(call.name, call.arguments)
 
     def _room(self, earlier: Sequence[_Output], share: int) -> int:
         """Characters that the next tool output may take, so that the request still fits the profile."""
-        free = self._free() + sum(max(0, len(self._messages[old.place].content) - len(DROPPED)) for old in earlier)
+        free = self._free() + sum(max(0, len(self._messages[place].content) - len(DROPPED)) for place, _ in earlier)
         return max(MIN_OUTPUT_CHARS, min(OUTPUT_CHARS, free // share))
-
-    def _room_for_results(self, given: str) -> int:
-        """Characters of results that are in view at a time, at least."""
-        tools = sum(len(json.dumps(dict(spec.parameters))) for spec in self._offers.specs())
-        room = (
-            int((self._profile.request_tokens - ANSWER_TOKENS) * BYTES_PER_TOKEN) - len(given) - tools - RESERVE_CHARS
-        )
-        return max(MIN_OUTPUT_CHARS, room)
 
     def _free(self) -> int:
         tools = sum(len(json.dumps(dict(spec.parameters))) for spec in self._offers.specs())
@@ -266,11 +251,7 @@ class _Conversation:
 
 
 def said(reply: ChatReply, calls: Sequence[ToolCall]) -> Message:
-    """An answer as a message of the conversation.
-
-    Args:
-        calls: its calls, if they came as the service's own.
-    """
+    """An answer as a message of the conversation, with its calls, if they came as the service's own."""
     return Message(role="assistant", content=reply.text, tool_calls=tuple(calls))
 
 

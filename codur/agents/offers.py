@@ -40,11 +40,7 @@ EVERYTHING = Offering()
 
 
 class Offers:
-    """The tools that one conversation offers.
-
-    Args:
-        names: the agent's tools; of those that can be used before any result, the first ones of each sort are offered.
-    """
+    """The agent's tools that one conversation offers: before any result the first ones of each sort."""
 
     def __init__(self, toolbox: Toolbox, names: Sequence[str], offering: Offering) -> None:
         settings = offering.settings
@@ -115,11 +111,7 @@ class Offers:
         )
 
     def take(self, name: str) -> tuple[str, ...]:
-        """A tool was called: one of the agent's that was not offered is from now on; a stranger's name opens all.
-
-        Returns:
-            The names that are new.
-        """
+        """A tool was called: one that was not offered is from now on, a stranger's name opens all. Gives new names."""
         if name in self.names:
             return ()
         if name not in self._names:

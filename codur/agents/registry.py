@@ -18,12 +18,7 @@ EXPLAINING_AGENT = "codur-explaining"
 
 
 class Agent(Struct):
-    """A configured agent with its profile settled.
-
-    Attributes:
-        name: the name in `agents.configs`, or `llm:PROFILE`.
-        profile: name of the profile it uses; empty for one that is another program.
-    """
+    """A configured agent, or `llm:PROFILE`, with its profile settled; one that is another program has none."""
 
     name: str
     profile: str
@@ -48,12 +43,7 @@ class AgentRegistry:
         return tuple(self._configs)
 
     def described(self, can_run: Callable[[Agent], bool], *, cost: Callable[[Agent], str]) -> list[tuple[str, str]]:
-        """Each agent that a plan may name, by the name with what it costs, and its description.
-
-        Args:
-            can_run: whether an agent can run here, and may be asked in this run.
-            cost: what it costs, in a few words.
-        """
+        """Each agent that a plan may name and that can run, by the name with what it costs, and its description."""
         known = dict.fromkeys((*self.names(), *shipped_names()))
         found = [agent for name in known if self.knows(name) and can_run(agent := self.resolve(name))]
         return [(f"{agent.name} ({cost(agent)})", agent.config.description) for agent in found]
@@ -74,7 +64,8 @@ class AgentRegistry:
         """
         kind, name = _split(reference)
         if kind == "llm" and name in self._settings.llm.profiles:
-            config = self._explaining_config() if in_words else self._coding_config()
+            default = AgentConfig(type="llm" if in_words else "coding", prompt="explaining" if in_words else "coding")
+            config = self._configs.get(EXPLAINING_AGENT if in_words else CODING_AGENT) or default
             return Agent(name=f"llm:{name}", profile=name, config=structs.replace(config, profile=name))
         found = self._config(name) if kind != "llm" else None
         if found is not None:
@@ -139,12 +130,6 @@ class AgentRegistry:
             self._shipped[name] = shipped_agent(name)
         config = self._shipped[name]
         return config if config and (config.profile or AUTO) in {AUTO, *self._settings.llm.profiles} else None
-
-    def _coding_config(self) -> AgentConfig:
-        return self._configs.get(CODING_AGENT) or AgentConfig(type="coding", prompt="coding")
-
-    def _explaining_config(self) -> AgentConfig:
-        return self._configs.get(EXPLAINING_AGENT) or AgentConfig(type="llm", prompt="explaining")
 
 
 def _kinds(task_type: TaskType, files: int) -> tuple[str, ...]:

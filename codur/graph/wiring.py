@@ -22,17 +22,6 @@ STEP_LIMIT: Final = 350
 START_NODE: Final[NodeName] = "pattern_plan"
 
 PLAIN_NODES: Final[tuple[NodeName, ...]] = ("pattern_plan", "policy", "repair", "tool", "delegate", "review")
-MODEL_NODES: Final[tuple[NodeName, ...]] = (
-    "consult",
-    "llm_pre_plan",
-    "llm_plan",
-    "make_check",
-    "choose",
-    "coding",
-    "execute",
-    "accept",
-)
-"""Those that may wait for a model or for the user."""
 
 ROUTES: Final[dict[NodeName, tuple[Route, ...]]] = {
     "pattern_plan": ("llm_pre_plan", "llm_plan", "policy"),
@@ -50,6 +39,8 @@ ROUTES: Final[dict[NodeName, tuple[Route, ...]]] = {
     "review": ("policy", "repair", "llm_pre_plan", "llm_plan", "accept", "end"),
     "accept": ("end",),
 }
+MODEL_NODES: Final[tuple[NodeName, ...]] = tuple(name for name in ROUTES if name not in PLAIN_NODES)
+"""Those that may wait for a model or for the user."""
 
 
 def plain_node(name: NodeName) -> PlainNode:

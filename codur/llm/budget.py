@@ -1,16 +1,10 @@
 """The limits of a run on calls, tokens and money, counted before a request is sent and settled after it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from codur.errors import LimitReached
-from codur.types import Usage
-
-if TYPE_CHECKING:
-    from codur.llm.rate_limits.demand import Demand
-    from codur.types import Limits
+from codur.llm.rate_limits.demand import Demand
+from codur.types import Limits, Usage
 
 
 class Budget:
@@ -37,11 +31,7 @@ class Budget:
         self._held: list[Demand] = []
 
     def reserve(self, demand: Demand) -> None:
-        """Hold what a request may cost at most, until `release`.
-
-        Raises:
-            LimitReached: the request does not fit.
-        """
+        """Hold what a request may cost at most, until `release`; LimitReached if it does not fit."""
         # With what is held for the requests under way: several at a time must not pass the limit together.
         self.require(demand.tokens, demand.cost_usd)
         self._held.append(demand)
@@ -56,19 +46,8 @@ class Budget:
         if self._on_spend is not None:
             self._on_spend(usage)
 
-    def out_of_time(self) -> LimitReached:
-        """The error for a run whose time is used up."""
-        return LimitReached(
-            f"The time limit of {self._limits.max_runtime_s:g} s is reached.",
-            remedy="Raise it with --timeout (runtime.max_runtime_s).",
-        )
-
     def require(self, tokens: int, cost_usd: float) -> None:
-        """Make sure that one more request of that size fits.
-
-        Raises:
-            LimitReached: it does not.
-        """
+        """Make sure that one more request of that size fits; LimitReached if it does not."""
         used, limits = self.used, self._limits
         # Retries do not count as calls: nothing was answered, and nothing is paid for them.
         if used.calls + len(self._held) >= limits.max_llm_calls:

@@ -3,19 +3,22 @@
 Only runs that ask a model load this module, and with it asyncio.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
-from codur.errors import ModelError
+from codur.config.settings import LlmSettings
+from codur.errors import ModelError, out_of_time
 from codur.events import AnswerDelta, ModelAnswered, ModelCalled, ModelPrompted, ModelWaiting
-from codur.llm.model import ChatReply
+from codur.llm.budget import Budget, Spending
+from codur.llm.gate import Gate
+from codur.llm.model import ChatModel, ChatReply, ChatRequest
+from codur.llm.pool_options import PoolOptions
 from codur.llm.pricing import cost_usd
+from codur.llm.profiles.profiles import Profiles
+from codur.llm.rate_limits.demand import Demand
 from codur.llm.request_failure import FailedGenerationError, ServiceFailure
 from codur.llm.request_retry import Patience
 from codur.llm.services.service_model import ServiceModel
@@ -23,15 +26,6 @@ from codur.llm.tokens import SMALLEST_ANSWER, prompt_chars
 from codur.redaction import redact_value
 from codur.structs import replace
 from codur.types import Message, ToolCall, Usage
-
-if TYPE_CHECKING:
-    from codur.config.settings import LlmSettings
-    from codur.llm.budget import Budget, Spending
-    from codur.llm.gate import Gate
-    from codur.llm.model import ChatModel, ChatRequest
-    from codur.llm.pool_options import PoolOptions
-    from codur.llm.profiles.profiles import Profiles
-    from codur.llm.rate_limits.demand import Demand
 
 
 class Exchange:
@@ -52,11 +46,7 @@ class Exchange:
         self._options = options
 
     def model(self, name: str) -> ChatModel:
-        """The model of a profile.
-
-        Raises:
-            ConfigError: the settings have no such profile or provider.
-        """
+        """The model of a profile; ConfigError if the settings have no such profile or provider."""
         given = self._options.models.get(name) or self.opened.get(name)
         if given is None:
             profile, endpoint = self._profiles.get(name), self._profiles.endpoint(name)
@@ -208,7 +198,7 @@ class Exchange:
     async def _in_time(self, model: ChatModel, request: ChatRequest) -> ChatReply:
         left = self._options.left()
         if left <= 0:
-            raise self._budget.out_of_time()
+            raise out_of_time()
         deadline = asyncio.timeout(left if left < math.inf else None)
         try:
             async with deadline:
@@ -217,7 +207,7 @@ class Exchange:
         except TimeoutError:
             if not deadline.expired():
                 raise
-        raise self._budget.out_of_time()
+        raise out_of_time()
 
 
 MAX_CHARS = 64_000
@@ -226,7 +216,10 @@ MAX_CHARS = 64_000
 
 def prompt_text(request: ChatRequest) -> str:
     """All that is sent, message by message; the tools by their names."""
-    parts = [_message(message) for message in request.messages]
+    parts = [
+        "\n".join([f"--- {message.role}", *filter(None, [message.content]), *_calls(message.tool_calls)])
+        for message in request.messages
+    ]
     if request.tools:
         parts.append(f"--- tools ({request.tool_choice})\n{', '.join(tool.name for tool in request.tools)}")
     if request.schema is not None and not request.tools:
@@ -236,12 +229,7 @@ def prompt_text(request: ChatRequest) -> str:
 
 def answer_text(reply: ChatReply) -> str:
     """All that an answer says: its words, then its calls."""
-    return _cut("\n".join([*([reply.text] if reply.text else []), *_calls(reply.tool_calls)]))
-
-
-def _message(message: Message) -> str:
-    words = [message.content] if message.content else []
-    return "\n".join([f"--- {message.role}", *words, *_calls(message.tool_calls)])
+    return _cut("\n".join([*filter(None, [reply.text]), *_calls(reply.tool_calls)]))
 
 
 def _calls(calls: Sequence[ToolCall]) -> list[str]:

@@ -1,27 +1,22 @@
 """The way of one run's requests to a service: cut to what fits, sent when there is room, their outcome made known."""
 
-from __future__ import annotations
-
 import math
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
 
+from codur.config.settings import Profile
+from codur.errors import out_of_time
 from codur.events import ModelWaiting
+from codur.llm.model import ChatModel, ChatReply, ChatRequest
+from codur.llm.pool_options import PoolOptions
 from codur.llm.pricing import cost_usd
+from codur.llm.profiles.profiles import Profiles
 from codur.llm.rate_limits.demand import Demand
+from codur.llm.rate_limits.model_limits import Most
 from codur.llm.rate_limits.shared_limits import SharedModels
 from codur.llm.rate_limits.told_limits import said_limit
 from codur.llm.request_failure import ServiceFailure
 from codur.llm.tokens import SMALLEST_ANSWER, answer_tokens, prompt_tokens
 from codur.structs import replace
-
-if TYPE_CHECKING:
-    from codur.config.settings import Profile
-    from codur.llm.budget import Budget
-    from codur.llm.model import ChatModel, ChatReply, ChatRequest
-    from codur.llm.pool_options import PoolOptions
-    from codur.llm.profiles.profiles import Profiles
-    from codur.llm.rate_limits.model_limits import Most
 
 _TOLD_WAIT_S = 1.0
 """A shorter wait for one's turn is not told."""
@@ -36,18 +31,16 @@ class Gate:
 
     Args:
         profiles: what is known beforehand of each model's limits.
-        budget: makes the error for a run whose time is used up.
         longest_s: longest wait of a run that has no end, in seconds.
 
     Attributes:
         is_shared: whether there are others; their turns are no part of this run's time.
     """
 
-    def __init__(self, profiles: Profiles, budget: Budget, options: PoolOptions, *, longest_s: float) -> None:
+    def __init__(self, profiles: Profiles, options: PoolOptions, *, longest_s: float) -> None:
         self.is_shared = options.shared is not None
         self._shared = options.shared or SharedModels(clock=options.clock)
         self._profiles = profiles
-        self._budget = budget
         self._options = options
         self._longest_s = longest_s
 
@@ -77,10 +70,11 @@ class Gate:
             while True:  # ends: the run's time does, or the queue before it, as every request does
                 left = self._options.left()
                 if left <= 0:
-                    raise self._budget.out_of_time()
+                    raise out_of_time()
                 wait = self._shared.wait_s(demand, left if left < math.inf else self._longest_s, before=before)
                 if wait <= 0:
-                    return demand, _with_limit(request, demand, model)
+                    shorter = demand.answer_tokens != answer_tokens(request, model.profile)
+                    return demand, replace(request, max_completion_tokens=demand.answer_tokens) if shorter else request
                 if wait >= _TOLD_WAIT_S and told_s <= 0:
                     told_s = wait
                     reason = "the rate limit is shared" if self.is_shared else "the rate limit has no room yet"
@@ -109,13 +103,9 @@ class Gate:
     def can_shrink(
         self, model: ChatModel, request: ChatRequest, demand: Demand, failure: ServiceFailure, *, least: int
     ) -> bool:
-        """Whether a request was refused because it can never fit, and would fit with a shorter answer.
+        """Whether a request was refused because it can never fit, and would with an answer of `least` tokens or more.
 
-        Args:
-            least: tokens that the answer must be left.
-
-        Raises:
-            ServiceFailure: not even with the shortest one.
+        ServiceFailure if not even the shortest answer lets it through.
         """
         if failure.kind != "too_large":
             return False
@@ -182,12 +172,6 @@ class Gate:
 
 def _place(profile: Profile) -> tuple[str, str]:
     return profile.provider, profile.model
-
-
-def _with_limit(request: ChatRequest, demand: Demand, model: ChatModel) -> ChatRequest:
-    if demand.answer_tokens == answer_tokens(request, model.profile):
-        return request
-    return replace(request, max_completion_tokens=demand.answer_tokens)
 
 
 def _too_large(model: ChatModel, needed: int, most: int) -> ServiceFailure:

@@ -1,16 +1,12 @@
 """The interface to a model: one question, one answer."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
+from codur.config.settings import Profile
 from codur.llm.rate_limit import Quota
 from codur.structs import Struct, field
 from codur.types import Message, ToolCall, ToolSpec, Usage
-
-if TYPE_CHECKING:
-    from codur.config.settings import Profile
 
 ToolChoice = Literal["auto", "required", "none"]
 

@@ -40,13 +40,12 @@ class ModelPool:
     """Asks models by profile name, with retries and fall-back profiles.
 
     A pool serves one run. Its connections belong to the event loop in which `complete` runs: `await close()` before
-    that loop ends; the pool can be used again afterwards.
+    that loop ends; the pool can be used again afterwards. Where the settings have no such profile, or it has no
+    provider, a ConfigError says so.
 
     Args:
-        settings: profiles, providers and retry limits.
         environ: variables that hold the keys.
         limits: what the run may spend.
-        options: how the run asks.
 
     Attributes:
         profiles: their names, and what `auto` stands for: it is found out when that is first asked.
@@ -55,13 +54,15 @@ class ModelPool:
 
     def __init__(self, settings: Settings, environ: Mapping[str, str], limits: Limits, options: PoolOptions) -> None:
         self._settings = settings
-        self._options = replace(options, redactor=options.redactor or _redactor(settings, environ))
+        keys = [key for provider in settings.providers.values() for key in secrets_of_provider(provider, environ)]
+        redactor = options.redactor or Redactor((*secrets_of(environ), *keys))
+        self._options = replace(options, redactor=redactor)
         self.profiles = Profiles(settings, environ, options)
         patience_s = settings.llm.retry_budget_s
         self._availability = Availability(self.profiles, options, patience_s=patience_s)
         on_spend = options.shared.spend if options.shared else None
         self._budget = Budget(limits, options.spent, on_spend=on_spend)
-        self._gate = Gate(self.profiles, self._budget, options, longest_s=patience_s)
+        self._gate = Gate(self.profiles, options, longest_s=patience_s)
         self.sizes = Sizing(self.profiles, self._gate, options)
 
     @cached_property
@@ -76,23 +77,14 @@ class ModelPool:
         return self._budget.used
 
     def profile(self, name: str) -> Profile:
-        """The settings of a profile; `auto` is the default profile.
-
-        Raises:
-            ConfigError: the settings have no such profile.
-        """
+        """The settings of a profile; `auto` is the default profile."""
         return self.profiles.get(self.profiles.named(name))
 
     def available(self, profile: str | None = None) -> bool:
         """Whether anybody can be asked: not offline, and a profile that `complete` would try has its key or needs none.
 
-        A profile whose service has failed for good in this run does not count; one that only rests does.
-
-        Args:
-            profile: the profile that would be asked; the default one if None.
-
-        Raises:
-            ConfigError: the settings have no such profile or provider.
+        Without a profile, the default one is meant. One whose service has failed for good in this run does not count;
+        one that only rests does.
         """
         if self._options.offline:
             return False
@@ -101,25 +93,14 @@ class ModelPool:
         return any(failure is None or failure.kind == "rate_limit" for failure in blocked)
 
     def problem(self, profile: str) -> str:
-        """Why `profile` itself cannot be asked, in a sentence; empty if it can.
-
-        Raises:
-            ConfigError: the settings have no such profile or provider.
-        """
+        """Why `profile` itself cannot be asked, in a sentence; empty if it can."""
         if self._options.offline:
             return "The run is offline."
         failure = self._availability.blocked(self.profiles.named(profile))
         return failure.message if failure else ""
 
     def why_unavailable(self, profile: str | None = None) -> ModelUnavailable:
-        """The error for a run that needs a model and has none: one line what is wrong, one line what to do.
-
-        Args:
-            profile: the profile that would be asked; the default one if None.
-
-        Raises:
-            ConfigError: the settings have no such profile or provider.
-        """
+        """The error for a run that needs a model and has none: one line what is wrong, one line what to do."""
         if self._options.offline:
             return ModelUnavailable("The run is offline.", remedy="Run it again without --offline.")
         wanted = self.profiles.named(profile or AUTO)
@@ -142,7 +123,6 @@ class ModelPool:
             ModelUnavailable: nobody answered, or the run is offline.
             ModelAnswerError: the answer cannot be used.
             LimitReached: a limit of the run, or a service's rate limit that is too far away to wait for.
-            ConfigError: the settings have no such profile or provider.
         """
         if self._options.offline:
             raise self.why_unavailable()
@@ -158,11 +138,7 @@ class ModelPool:
         return self._gate.at_once(self.profile(profile), prompt_tokens, most)
 
     def require_left(self) -> None:
-        """Make sure that the run may spend more, before an agent is started whose costs are known afterwards.
-
-        Raises:
-            LimitReached: a limit of the run is reached.
-        """
+        """LimitReached if nothing more may be spent: before an agent is started whose costs are known afterwards."""
         self._budget.require(tokens=1, cost_usd=0.0)
 
     def charge(self, usage: Usage) -> None:
@@ -194,7 +170,10 @@ class ModelPool:
                 self._availability.remember(name, failure)
                 failures[name] = failure
             else:
-                self._tell_return(names[0], name)
+                stood_in = self._availability.answered(names[0], name)
+                if stood_in:
+                    told = ModelSwitched(from_profile=stood_in, to_profile=name, reason="it can be asked again")
+                    self._options.emit(told)
                 return replace(reply, usage=spending.usage)
         raise self._nobody_answered(list(failures.values()))
 
@@ -222,12 +201,6 @@ class ModelPool:
             previous, failure = list(failures.items())[-1]
             self._options.emit(ModelSwitched(from_profile=previous, to_profile=name, reason=failure.message))
 
-    def _tell_return(self, wanted: str, name: str) -> None:
-        """Tell when a profile that another one stood in for answers again."""
-        before = self._availability.answered(wanted, name)
-        if before:
-            self._options.emit(ModelSwitched(from_profile=before, to_profile=name, reason="it can be asked again"))
-
     def _nobody_answered(self, failures: list[ServiceFailure]) -> ModelError | LimitReached:
         real = [failure for failure in failures if failure.kind != "no_key"]
         if not real:
@@ -236,19 +209,12 @@ class ModelPool:
         if limited:
             # A limit that passes is the better news, and it says when to come back.
             soonest = min(limited, key=lambda failure: failure.retry_after_s or math.inf)
-            return LimitReached(soonest.message, remedy=self._come_back(soonest))
+            remedy, wait = soonest.remedy, soonest.retry_after_s
+            if wait:
+                remedy = f"Try again {come_back(wait, self._options.clock.now())}, or use another profile."
+            return LimitReached(soonest.message, remedy=remedy)
         messages = dict.fromkeys(failure.message for failure in real)
         return ModelUnavailable(" ".join(messages), remedy=real[0].remedy)
-
-    def _come_back(self, failure: ServiceFailure) -> str:
-        if not failure.retry_after_s:
-            return failure.remedy
-        return f"Try again {come_back(failure.retry_after_s, self._options.clock.now())}, or use another profile."
-
-
-def _redactor(settings: Settings, environ: Mapping[str, str]) -> Redactor:
-    keys = [key for provider in settings.providers.values() for key in secrets_of_provider(provider, environ)]
-    return Redactor((*secrets_of(environ), *keys))
 
 
 def _needed(failure: ServiceFailure) -> ModelUnavailable:

@@ -8,12 +8,7 @@ Unit = Literal["requests", "tokens", "input_tokens", "output_tokens"]
 
 
 class Quota(Struct):
-    """One limit as it stood when a response was made.
-
-    Attributes:
-        limit, remaining: of `unit`.
-        reset_s: seconds until all of it is there again.
-    """
+    """One limit as it stood when a response was made; in `reset_s` seconds all of it is there again."""
 
     unit: Unit
     limit: float

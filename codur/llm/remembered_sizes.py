@@ -3,20 +3,16 @@
 {"<fingerprint>": {"model": "groq openai/gpt-oss-120b", "window": 131072, "a_minute": 8000, "seen": 1790000000}}
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from codur.config.settings import Profile
 from codur.llm.rate_limits.model_limits import Most
 from codur.store.atomic import write_private
-
-if TYPE_CHECKING:
-    from codur.config.settings import Profile
 
 KEPT_S = 7 * 86_400
 """Accounts and servers change: what nobody has told for so long is found out again."""
@@ -24,22 +20,13 @@ _MAX_BYTES = 1 << 20  # of a file that others may have damaged
 
 
 class Remembered:
-    """The file; one that is missing, damaged or unreadable remembers nothing, and no error comes of it.
-
-    Args:
-        file: where it is; its directory must exist when something is kept.
-    """
+    """The file; one that is missing, damaged or unreadable remembers nothing, and no error comes of it."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
     def recall(self, fingerprint: str, now: float) -> Most | None:
-        """What was told for a model by an account; None if that is not known any more.
-
-        Args:
-            fingerprint: of both (see `Endpoint.fingerprint`).
-            now: the present Unix time.
-        """
+        """What was told for a model by an account (see `Endpoint.fingerprint`); None if that is not known any more."""
         entry = self._read(now).get(fingerprint)
         return Most(_figure(entry.get("window")), _figure(entry.get("a_minute"))) if entry else None
 

@@ -1,14 +1,10 @@
 """How a request to a model can fail."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from codur.errors import ModelAnswerError, ModelUnavailable
+from codur.llm.rate_limit import Quota
 from codur.types import Usage
-
-if TYPE_CHECKING:
-    from codur.llm.rate_limit import Quota
 
 FailureKind = Literal[
     "rate_limit",
@@ -74,11 +70,7 @@ class ServiceFailure(ModelUnavailable):
 
 
 class FailedGenerationError(ModelAnswerError):
-    """The service itself found the model's answer malformed, and it cannot be read here either.
-
-    Attributes:
-        hint: what to tell the model when it is asked again.
-    """
+    """The service itself found the answer malformed, and so do we; `hint` is for the model when it is asked again."""
 
     def __init__(self, message: str, *, hint: str, remedy: str = "", usage: Usage | None = None) -> None:
         super().__init__(message, remedy=remedy, usage=usage)

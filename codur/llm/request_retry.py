@@ -4,18 +4,12 @@ Waits are drawn with full jitter (M. Brooker, "Exponential Backoff And Jitter", 
 between 0 and a bound that doubles with every attempt.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING
 
-from codur.llm.request_failure import PASSING
-
-if TYPE_CHECKING:
-    from codur.llm.clock import Clock
-    from codur.llm.request_failure import ServiceFailure
+from codur.llm.clock import Clock
+from codur.llm.request_failure import PASSING, ServiceFailure
 
 BASE_S = 0.5
 CAP_S = 30.0  # longer waits look like a hang to who watches
@@ -37,11 +31,7 @@ def spoken(seconds: float) -> str:
 
 
 def come_back(seconds: float, now: float) -> str:
-    """When to try again after `seconds`, with the clock of this place: `in 12 min (at 14:05)`.
-
-    Args:
-        now: the present Unix time.
-    """
+    """When to try again after `seconds` from `now` (Unix time), by the clock of this place: `in 12 min (at 14:05)`."""
     moment, today = datetime.fromtimestamp(math.ceil(now + seconds)), datetime.fromtimestamp(now)
     day = "" if moment.date() == today.date() else f"{moment:%Y-%m-%d} "
     return f"in {spoken(seconds)} (at {day}{moment:%H:%M})"

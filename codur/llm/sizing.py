@@ -1,33 +1,27 @@
 """How large the requests to a profile are made: what its settings, its model's window and its service allow."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from codur.config.settings import Profile
 from codur.errors import LimitReached
+from codur.llm.gate import Gate
+from codur.llm.pool_options import PoolOptions
 from codur.llm.profiles.endpoint import is_local
 from codur.llm.profiles.local_models import served_window
+from codur.llm.profiles.profiles import Profiles
 from codur.llm.rate_limits.model_limits import Most
 from codur.llm.tokens import SMALLEST_ANSWER, estimate_tokens
-
-if TYPE_CHECKING:
-    from codur.config.settings import Profile
-    from codur.llm.gate import Gate
-    from codur.llm.pool_options import PoolOptions
-    from codur.llm.profiles.profiles import Profiles
 
 _AROUND_TOKENS = 1000
 """What a request holds beside the task at least: instructions, tools, the situation."""
 
 
 class Sizing:
-    """The sizes of one run's requests.
+    """The sizes of one run's requests; a ConfigError where there is no such profile, or its provider cannot be used.
 
     Args:
-        profiles: the run's profiles.
         gate: knows what services have told in this run.
         options: what they told before (`remembered`), and models that are no service's.
     """
@@ -42,11 +36,7 @@ class Sizing:
         self._looked: set[str] = set()
 
     def fitted(self, name: str) -> Profile:
-        """The profile as requests should be made for it, in tokens by our own estimate.
-
-        Raises:
-            ConfigError: there is no such profile, or its provider cannot be used.
-        """
+        """The profile as requests should be made for it, in tokens by our own estimate."""
         name, profile = self._named(name)
         if name not in self._given:  # models that are given are no service's: nothing is told of them
             self._recall(name, profile)
@@ -59,22 +49,13 @@ class Sizing:
         return structs.replace(profile, request_tokens=max(1, most), max_completion_tokens=answer)
 
     def require_room(self, name: str, task: str) -> None:
-        """Make sure, before anything is spent, that a profile can be told a task whole.
-
-        Raises:
-            LimitReached: it cannot, whatever else is left out.
-            ConfigError: as `fitted`.
-        """
+        """LimitReached, before anything is spent, if a profile cannot be told a task whole, whatever is left out."""
         needed = estimate_tokens(task) + _AROUND_TOKENS + SMALLEST_ANSWER
         if needed > self.fitted(name).request_tokens:
             raise self.too_small("The task", name, needed)
 
     def too_small(self, what: str, name: str, needed: int) -> LimitReached:
-        """The error for what cannot be told to a profile, because it needs so many tokens.
-
-        Raises:
-            ConfigError: as `fitted`.
-        """
+        """The error for what cannot be told to a profile, because it needs so many tokens."""
         name, profile = self._named(name)
         most = self.fitted(name).request_tokens
         raised = f"raise llm.profiles.{name}.request_tokens" if most == profile.request_tokens else ""
@@ -92,14 +73,7 @@ class Sizing:
             self._remembered.keep(self._fingerprint(name, profile), profile, self._gate.known(profile), self._now())
 
     def told(self, name: str, *, look: bool = True) -> str:
-        """How large requests to a profile are made and why, as a clause.
-
-        Args:
-            look: ask a local server for its model's window.
-
-        Raises:
-            ConfigError: as `fitted`.
-        """
+        """How large requests to a profile are made and why, as a clause; `look`: ask a local server for its window."""
         name, profile = self._named(name)
         if not look:
             self._looked.add(name)

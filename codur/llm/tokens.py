@@ -4,16 +4,12 @@ English text and source code come to about four bytes a token with current token
 of UTF-8 are counted, not characters, because scripts outside ASCII need more tokens a character.
 """
 
-from __future__ import annotations
-
 import json
 import math
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from codur.config.settings import Profile
-    from codur.llm.model import ChatRequest
-    from codur.types import Message
+from codur.config.settings import Profile
+from codur.llm.model import ChatRequest
+from codur.types import Message
 
 BYTES_PER_TOKEN = 3.5
 TOKENS_PER_MESSAGE = 4  # the marks around a message, in the chat formats of the common models

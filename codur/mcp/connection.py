@@ -65,14 +65,10 @@ class Connection:
         self._stream: Stream | None = None
 
     def ask(self, ask: Ask[T], *, timeout_s: float, cancel: CancelToken | None) -> T:
-        """Start the server if it does not run, and carry out a request. A server that fails is ended.
+        """Start the server if it does not run, and carry out a request, all of it in `timeout_s` seconds.
 
-        Args:
-            timeout_s: for all of it, in seconds.
-
-        Raises:
-            McpError: it cannot be started or reached, does not answer in time, or gives no usable answer.
-            Interrupted: the token was set.
+        A server that fails is ended. McpError if it cannot be reached, does not answer in time or gives no usable
+        answer; Interrupted if the token was set.
         """
         if cancel is not None:
             cancel.raise_if_cancelled()
@@ -98,16 +94,13 @@ class Connection:
             self._end()
 
     def _asked(self, ask: Ask[T], deadline: float, cancel: CancelToken | None) -> T:
-        if self._session is None:
-            session = self._made()
-            self._session = session
-            self._run(session.start, deadline, cancel)
-        session = self._session
-        return self._run(lambda: ask(session), deadline, cancel)
+        begins = self._session is None
+        session = self._session = self._session or self._made()
 
-    def _run(self, make: Callable[[], Awaitable[T]], deadline: float, cancel: CancelToken | None) -> T:
         async def carry_out() -> T:
-            return await make()
+            if begins:
+                await session.start()
+            return await ask(session)
 
         return self._loop.run(carry_out(), timeout_s=max(0.0, deadline - time.monotonic()), cancel=cancel)
 

@@ -21,11 +21,9 @@ class LoopThread:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def run(self, coroutine: Coroutine[Any, Any, T], *, timeout_s: float, cancel: CancelToken | None = None) -> T:
-        """Carry out a coroutine and wait for it.
+        """Carry out a coroutine and wait for it; it is cancelled where it takes longer, or the token is set.
 
-        Raises:
-            TimeoutError: it took longer; it is cancelled.
-            Interrupted: the token was set meanwhile; it is cancelled.
+        TimeoutError and Interrupted say so.
         """
         future = asyncio.run_coroutine_threadsafe(coroutine, self._started())
         with cancel.calling(future.cancel) if cancel is not None else contextlib.nullcontext():

@@ -15,63 +15,27 @@ from codur.mcp.server_errors import McpRefused
 from codur.mcp.transports import MAX_MESSAGE, MAX_UNASKED, Streams, Trouble
 from codur.web.address import is_public
 from codur.web.lookup import Resolve, looked_up
-from codur.web.target import Target, read_url
+from codur.web.target import Target
 
 _LOCAL_NAME = "localhost"
 
 
-class Web:
-    """A server at an address.
-
-    Args:
-        name: the server's name in the settings.
-        resolve: looks a host up.
-
-    Raises:
-        FetchRefused: the URL can be read in two ways.
-    """
-
-    def __init__(self, name: str, url: str, headers: Mapping[str, str], trouble: Trouble, *, resolve: Resolve) -> None:
-        self._headers = headers
-        self._target = read_url(url, ports=range(1, 65_536))
-        self._guard = _Guard(name, self._target, trouble, resolve)
-
-    @asynccontextmanager
-    async def open(self) -> AsyncIterator[Streams]:
-        """The streams, for as long as the context lasts."""
-        async with (
-            httpx2.AsyncClient(
-                transport=self._guard,
-                headers={**self._headers, "Accept-Encoding": "identity"},
-                timeout=None,  # the caller bounds each request as a whole
-                trust_env=False,
-                follow_redirects=False,
-            ) as client,
-            streamable_http_client(self._target.url, http_client=client, max_sse_event_size=MAX_MESSAGE) as streams,
-        ):
-            yield cast(Streams, streams)  # the library's wrappers have what its session needs
-
-
-class _Guard(httpx2.AsyncBaseTransport):
+class Guard(httpx2.AsyncBaseTransport):
     """Sends requests for one origin to one checked address of it; redirects elsewhere come back as they are."""
 
     def __init__(self, name: str, target: Target, trouble: Trouble, resolve: Resolve) -> None:
         self._name = name
-        self._target = target
+        self.target = target
         self._trouble = trouble
         self._resolve = resolve
         self._pinned = ""
         self._inner = httpx2.AsyncHTTPTransport(trust_env=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send one request.
-
-        Raises:
-            httpx2.TransportError: it cannot be sent or answered; `Trouble` has it in words.
-        """
+        """Send one request; TransportError if it cannot be sent or answered: `Trouble` has it in words."""
         url = request.url
-        there = (url.scheme, url.host, url.port or self._target.port)
-        if there != (self._target.scheme, self._target.host, self._target.port):
+        there = (url.scheme, url.host, url.port or self.target.port)
+        if there != (self.target.scheme, self.target.host, self.target.port):
             # The user's headers, which may be keys, go with every request: they must not follow a redirect or an
             # endpoint that the server names.
             raise self._refused(f"{self._name} leads to another place, {url.host}", request)
@@ -82,7 +46,7 @@ class _Guard(httpx2.AsyncBaseTransport):
             url.copy_with(host=await self._checked(request)),
             headers=request.headers,
             stream=request.stream,
-            extensions={**request.extensions, "sni_hostname": self._target.host},
+            extensions={**request.extensions, "sni_hostname": self.target.host},
         )
         try:
             response = await self._inner.handle_async_request(sent)
@@ -102,13 +66,13 @@ class _Guard(httpx2.AsyncBaseTransport):
         """The address that is asked, looked up once and the same from then on."""
         if not self._pinned:
             try:
-                found = await looked_up(self._target, self._resolve)
+                found = await looked_up(self.target, self._resolve)
             except (OSError, UnicodeError) as error:
-                self._trouble.found(f"{self._name}: {self._target.host} is not known", remedy="Check the url.")
+                self._trouble.found(f"{self._name}: {self.target.host} is not known", remedy="Check the url.")
                 raise httpx2.ConnectError("unknown host", request=request) from error
-            if not found or not all(_may_be_asked(self._target, address) for address in found):
+            if not found or not all(_may_be_asked(self.target, address) for address in found):
                 raise self._refused(
-                    f"{self._name}: {self._target.host} is not on the public internet",
+                    f"{self._name}: {self.target.host} is not on the public internet",
                     request,
                     remedy="If it is meant, write its address itself (or localhost) in the url.",
                 )
@@ -134,6 +98,22 @@ class _Guard(httpx2.AsyncBaseTransport):
         if self._trouble.error is None:
             self._trouble.error = McpRefused(message, remedy=remedy)
         return httpx2.UnsupportedProtocol(message, request=request)
+
+
+@asynccontextmanager
+async def opened(guard: Guard, headers: Mapping[str, str]) -> AsyncIterator[Streams]:
+    """The streams to a server at an address, for as long as the context lasts."""
+    async with (
+        httpx2.AsyncClient(
+            transport=guard,
+            headers={**headers, "Accept-Encoding": "identity"},
+            timeout=None,  # the caller bounds each request as a whole
+            trust_env=False,
+            follow_redirects=False,
+        ) as client,
+        streamable_http_client(guard.target.url, http_client=client, max_sse_event_size=MAX_MESSAGE) as streams,
+    ):
+        yield cast(Streams, streams)  # the library's wrappers have what its session needs
 
 
 class _Bounded(httpx2.AsyncByteStream):

@@ -45,11 +45,7 @@ class Definition(Struct):
 
 
 class Listing(Struct):
-    """A server's tools in its order.
-
-    Attributes:
-        left_out: how many more it named: too many, twice, or with a name or schema that cannot be used.
-    """
+    """A server's tools in its order, and how many more it named: too many, twice, or not to be used."""
 
     tools: tuple[Definition, ...]
     left_out: int = 0
@@ -80,11 +76,7 @@ class Answer(Struct):
 
 
 def listing_of(server: str, raw: Iterable[Mapping[str, Any]]) -> Listing:
-    """A server's tools as they are passed on.
-
-    Args:
-        raw: its own words: `name`, `description`, `inputSchema` and so on.
-    """
+    """A server's tools as they are passed on, from its own words: `name`, `description`, `inputSchema` and so on."""
     kept: dict[str, Definition] = {}
     left_out = 0
     for entry in raw:

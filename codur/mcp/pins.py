@@ -14,12 +14,7 @@ PinState = Literal["accepted", "changed", "new"]
 
 
 class Pinned(Struct):
-    """What is accepted of a server.
-
-    Attributes:
-        source: digest of what the settings say of how it is started or reached.
-        tools: digests by the server's names of its tools.
-    """
+    """What is accepted of a server: a digest of how it is started or reached, and those of its tools by its names."""
 
     source: str
     tools: Mapping[str, str] = field(default_factory=dict)
@@ -38,10 +33,9 @@ class _File(Struct):
 
 
 class Pins:
-    """The list of accepted definitions.
+    """The list of accepted definitions; without a file it is remembered for as long as this object lives.
 
-    Args:
-        file: where it is kept; None remembers for as long as this object lives.
+    StateError if the list cannot be read or written, or is damaged.
     """
 
     def __init__(self, file: Path | None) -> None:
@@ -49,11 +43,7 @@ class Pins:
         self._memory: Mapping[str, Pinned] = {}
 
     def first_or_known(self, server: str, now: Pinned) -> Pinned:
-        """What is accepted of a server; at its first use (or under other settings) that is what it offers `now`.
-
-        Raises:
-            StateError: the list cannot be read or written, or is damaged.
-        """
+        """What is accepted of a server; at its first use (or under other settings) that is what it offers `now`."""
         with self._locked():
             known = self._read()
             found = known.get(server)
@@ -65,11 +55,7 @@ class Pins:
             return now
 
     def accept(self, server: str, now: Pinned) -> None:
-        """Accept what a server offers now, in place of what was accepted before. A damaged list begins anew.
-
-        Raises:
-            StateError: the list cannot be written.
-        """
+        """Accept what a server offers now, in place of what was accepted before. A damaged list begins anew."""
         with self._locked():
             try:
                 known = self._read()
@@ -78,11 +64,7 @@ class Pins:
             self._write({**known, server: now})
 
     def known(self, server: str) -> Pinned | None:
-        """What is accepted of a server, if anything.
-
-        Raises:
-            StateError: the list cannot be read, or is damaged.
-        """
+        """What is accepted of a server, if anything."""
         return self._read().get(server)
 
     def _locked(self) -> AbstractContextManager[None]:

@@ -5,11 +5,7 @@ from codur.types import ToolCode
 
 
 class McpError(CodurError):
-    """A server cannot be used, or gave no usable answer.
-
-    Args:
-        code: the code of the tool call that asked for it.
-    """
+    """A server cannot be used, or gave no usable answer; with the code of the tool call that asked for it."""
 
     def __init__(self, message: str, *, code: ToolCode = "failed", remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)

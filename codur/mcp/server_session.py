@@ -9,6 +9,7 @@ import json
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Any, TypeVar
 
 import mcp.types as protocol
@@ -16,7 +17,7 @@ from mcp.client.session import ClientSession
 from mcp.shared.exceptions import MCPError
 
 from codur import __version__
-from codur.mcp.http import Web
+from codur.mcp.http import Guard, opened
 from codur.mcp.offered_tools import MAX_RESOURCES, MAX_TOOLS, Answer, Listing, ResourceEntry, listing_of
 from codur.mcp.server_errors import McpError, McpUsage
 from codur.mcp.server_text import clean, one_line
@@ -24,6 +25,7 @@ from codur.mcp.transports import Pipes, Streams, Trouble
 from codur.sandbox.process.output_stream import Stream
 from codur.types import ToolCode
 from codur.web.lookup import Resolve
+from codur.web.target import read_url
 
 MAX_TEXT = 100_000
 """Characters of an answer's text that are passed on."""
@@ -46,8 +48,9 @@ for _logger in ("mcp", "client", "httpx2", "httpcore2"):
 class Session:
     """A session. `start`, the requests and `stop` are for one event loop.
 
+    McpError if it cannot be started, or a request gets no usable answer.
+
     Args:
-        name: the server's name in the settings.
         streams: opens the way to the server.
         trouble: why it ended, where that side knows.
     """
@@ -63,11 +66,7 @@ class Session:
         self._wanted = asyncio.Event()
 
     async def start(self) -> None:
-        """Connect, and agree on the protocol's version.
-
-        Raises:
-            McpError: that cannot be done.
-        """
+        """Connect, and agree on the protocol's version."""
         ready: asyncio.Future[ClientSession] = asyncio.get_running_loop().create_future()
         self._task = asyncio.create_task(self._serve(ready))
         try:
@@ -83,11 +82,7 @@ class Session:
             await asyncio.wait([self._task])
 
     async def tools(self) -> Listing:
-        """The server's tools.
-
-        Raises:
-            McpError: it gives no usable answer.
-        """
+        """The server's tools."""
         found: list[Mapping[str, Any]] = []
         async for page in self._pages(protocol.ListToolsRequest, protocol.ListToolsResult):
             found += [_plain(tool) for tool in page.tools]
@@ -96,11 +91,7 @@ class Session:
         return listing_of(self._name, found)
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
-        """Call a tool by the server's own name for it.
-
-        Raises:
-            McpError: it gives no usable answer.
-        """
+        """Call a tool by the server's own name for it."""
         params = protocol.CallToolRequestParams(name=tool, arguments=dict(arguments))
         # Not the library's `call_tool`: that checks answers by the server's schema, whose patterns can take for ever.
         result = await self._ask(protocol.CallToolRequest(params=params), protocol.CallToolResult)
@@ -113,11 +104,7 @@ class Session:
         return Answer(text=clean(text, MAX_TEXT), structured=structured, failed=bool(result.is_error))
 
     async def resources(self) -> tuple[ResourceEntry, ...]:
-        """The server's resources.
-
-        Raises:
-            McpError: it gives no usable answer.
-        """
+        """The server's resources."""
         found: list[ResourceEntry] = []
         async for page in self._pages(protocol.ListResourcesRequest, protocol.ListResourcesResult):
             found += [_resource(entry) for entry in page.resources[:MAX_RESOURCES]]
@@ -126,11 +113,7 @@ class Session:
         return tuple(found[:MAX_RESOURCES])
 
     async def read(self, uri: str) -> Answer:
-        """Read a resource.
-
-        Raises:
-            McpError: it gives no usable answer.
-        """
+        """Read a resource."""
         params = protocol.ReadResourceRequestParams(uri=uri)
         request = protocol.ReadResourceRequest(params=params)
         # A server that has no such resource calls the request's parameters invalid (or, in older versions, -32002).
@@ -198,13 +181,10 @@ def over_pipes(name: str, stream: Stream) -> Session:
 
 
 def over_http(name: str, url: str, headers: Mapping[str, str], resolve: Resolve) -> Session:
-    """A session with a server that is reached at a URL.
-
-    Raises:
-        FetchRefused: the URL can be read in two ways.
-    """
+    """A session with a server that is reached at a URL; FetchRefused if that can be read in two ways."""
     trouble = Trouble()
-    return Session(name, Web(name, url, headers, trouble, resolve=resolve).open, trouble)
+    guard = Guard(name, read_url(url, ports=range(1, 65_536)), trouble, resolve)
+    return Session(name, partial(opened, guard, headers), trouble)
 
 
 async def _agree(session: ClientSession) -> None:

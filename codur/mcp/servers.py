@@ -28,11 +28,10 @@ _PROMPTS = ("prompt", "task", "message", "query", "input")
 class McpServers:
     """The configured servers. Each is started or reached when it is first asked, and ended with this object.
 
-    Safe to use from several threads.
+    Safe to use from several threads. McpError (McpUsage, McpRefused) where a server gives no usable answer, and
+    StateError where the list of what is accepted cannot be used.
 
     Args:
-        servers: by name, from the settings.
-        place: where they are started, and with what.
         pins: which definitions are accepted.
         cancel: ends what is waited for when it is set.
         time_left: seconds that a request may take at most, beside the server's own limit.
@@ -75,11 +74,7 @@ class McpServers:
         return tuple(sorted(self._servers))
 
     def server(self, name: str) -> McpServer:
-        """A server's settings.
-
-        Raises:
-            McpUsage: there is no such server.
-        """
+        """A server's settings; McpUsage if there is no such server."""
         if name not in self._servers:
             known = ", ".join(self.names())
             remedy = f"There are {known}." if known else "Add it to mcp_servers in your settings."
@@ -87,66 +82,35 @@ class McpServers:
         return self._servers[name]
 
     def tools(self, name: str) -> Listing:
-        """A server's tools as it describes them now. Nothing is accepted by this.
-
-        Raises:
-            McpError: it gives no usable answer.
-        """
+        """A server's tools as it describes them now. Nothing is accepted by this."""
         return self._ask(name, lambda session: session.tools())
 
     def states(self, name: str, listing: Listing) -> dict[str, PinState]:
-        """How each tool stands to what was accepted, by its name here; at the first use all are accepted.
-
-        Raises:
-            StateError: the list of what is accepted cannot be used.
-        """
+        """How each tool stands to what was accepted, by its name here; at the first use all are accepted."""
         pinned = self._pins.first_or_known(name, self._pinned(name, listing))
         return {tool.name: pinned.state_of(tool.tool, tool.digest) for tool in listing.tools}
 
     def known(self, name: str) -> Pinned | None:
-        """What is accepted of a server, under its present settings.
-
-        Raises:
-            StateError: the list of what is accepted cannot be used.
-        """
+        """What is accepted of a server, under its present settings."""
         found = self._pins.known(name)
         return found if found is not None and found.source == _source(self.server(name)) else None
 
     def trust(self, name: str, listing: Listing) -> None:
-        """Accept a server's tools as they are in `listing`.
-
-        Raises:
-            StateError: the list of what is accepted cannot be used.
-        """
+        """Accept a server's tools as they are in `listing`."""
         self._pins.accept(name, self._pinned(name, listing))
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
-        """Call a tool by its name here. What the server says of it is read anew, and must be what was accepted.
-
-        Raises:
-            McpRefused: it is not as it was accepted.
-            McpUsage: there is no such tool, or the server does not accept the arguments.
-            McpError: the server gives no usable answer.
-            StateError: the list of what is accepted cannot be used.
-        """
+        """Call a tool by its name here. What the server says of it is read anew, and must be what was accepted."""
         name = server_of(tool)
         definition = self._accepted(name, tool, self._ask(name, lambda session: session.tools()))
         return self._ask(name, lambda session: session.call(definition.tool, arguments))
 
     def resources(self, name: str) -> tuple[ResourceEntry, ...]:
-        """A server's resources.
-
-        Raises:
-            McpError: it gives no usable answer.
-        """
+        """A server's resources."""
         return self._ask(name, lambda session: session.resources())
 
     def read(self, name: str, uri: str) -> Answer:
-        """Read a resource.
-
-        Raises:
-            McpError: it gives no usable answer.
-        """
+        """Read a resource."""
         return self._ask(name, lambda session: session.read(uri))
 
     def delegate(
@@ -160,11 +124,6 @@ class McpServers:
             prompt: goes into the argument with a usual name, or the only one that is required; None: it is among the
                 arguments already.
             timeout_s: for all of it, in seconds.
-
-        Raises:
-            McpRefused, McpUsage, StateError: as `call`.
-            McpError: the server gives no usable answer, or says that the tool failed.
-            Interrupted: the token was set.
         """
         name = server_of(tool)
         connection = Connection(name, self.server(name), self._place, self._loop, root=directory)

@@ -23,7 +23,6 @@ async def accept(state: RunState, context: RunContext) -> RunUpdate:
 
     What nobody could judge ends a plan of the user with exit 1; its work is finished all the same, and stays.
     """
-    spent = context.models.usage
     left = left_open(state)
     unmet = _found_by_code(left, state, context)
     # All in one call: a plan with many criteria must not cost more than one question.
@@ -42,19 +41,18 @@ async def accept(state: RunState, context: RunContext) -> RunUpdate:
         unmet = unmet or ("" if met else text)
         notes += [text] if met else []
     notes += [f"not checked: {text}" for text in open_ones]
-    return RunUpdate(notes=notes, usage=context.models.usage - spent, **_end(unmet, open_ones, state))
+    return RunUpdate(**_end(unmet, open_ones, state), notes=notes)
 
 
 def _end(unmet: str, open_ones: Sequence[str], state: RunState) -> RunUpdate:
     by_user = state["task"].plan is not None or origin_of(state) == "user"
+    failed, why = RunUpdate(), "what the plan says of its steps"
     if unmet:
-        failed = RunUpdate(outcome="not_achieved", reason=unmet, solved_by="")
-        return RunUpdate(**failed, **go("accept", "end", origin=origin_of(state), tier="guided", reason=unmet))
-    if open_ones and by_user:
-        reason = f"not checked: {'; '.join(open_ones)}"
-        failed = RunUpdate(outcome="not_achieved", reason=reason, remedy=_REMEDY, solved_by="", stays=True)
-        return RunUpdate(**failed, **go("accept", "end", origin=origin_of(state), tier="guided", reason=reason))
-    return go("accept", "end", origin=origin_of(state), tier="guided", reason="what the plan says of its steps")
+        failed, why = RunUpdate(outcome="not_achieved", reason=unmet, solved_by=""), unmet
+    elif open_ones and by_user:
+        why = f"not checked: {'; '.join(open_ones)}"
+        failed = RunUpdate(outcome="not_achieved", reason=why, remedy=_REMEDY, solved_by="", stays=True)
+    return go("end", origin=origin_of(state), tier="guided", why=why, **failed)
 
 
 def _found_by_code(left: Sequence[Left], state: RunState, context: RunContext) -> str:

@@ -21,23 +21,18 @@ async def choose(state: RunState, context: RunContext) -> RunUpdate:
     report = state["repair"]
     if report is None:
         raise AssertionError("there are no repairs to choose from")
-    spent = context.models.usage
     try:
         number = await choose_patch(state["task"].prompt, report.patches, _sources(state, context), context.asker)
         why = f"the model took repair {number}" if number else "the answer named no repair; the first one is taken"
     except (ModelError, LimitReached) as error:
         # No failure: the ranking has a first one, and the run goes on without the model.
         number, why = None, f"{error.message}; the first repair is taken"
-    return RunUpdate(
-        usage=context.models.usage - spent,
-        repair=replace(report, chosen=(number or 1) - 1, chosen_by="rank" if number is None else "model"),
-        **go("choose", "repair", origin="repair", tier="guided", reason=why),
-    )
+    chosen = replace(report, chosen=(number or 1) - 1, chosen_by="rank" if number is None else "model")
+    return go("repair", origin="repair", tier="guided", why=why, repair=chosen)
 
 
 def _sources(state: RunState, context: RunContext) -> dict[str, str]:
     """The files that the repairs change, as they are."""
-    changed = [json.loads(context.artifacts.get(each)) for each in state["patched"]]
-    paths = dict.fromkeys(path for files in changed for path in files)
+    changed = (json.loads(context.artifacts.get(each)) for each in state["patched"])
     workspace = context.for_models
-    return {path: workspace.read_text(path).text for path in paths if not workspace.hides(path)}
+    return {path: workspace.read_text(path).text for files in changed for path in files if not workspace.hides(path)}

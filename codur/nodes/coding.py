@@ -46,32 +46,29 @@ async def code_with(agent: Agent, node: NodeName, state: RunState, context: RunC
 
 
 async def _code(agent: Agent, node: NodeName, state: RunState, context: RunContext) -> RunUpdate:
-    spent = context.models.usage
     try:
         outcome = await _write(agent, state, context)
     except ModelAnswerError as error:
         outcome = CodingOutcome(code="invalid", summary="", error=error.message)
     except (ModelUnavailable, LimitReached) as error:
-        return RunUpdate(usage=context.models.usage - spent, **not_answered(node, agent, error, state))
+        return not_answered(node, agent, error, state)
     # Also of an answer that ends in a question: what it edited stays.
     tell_changes(outcome.changed_files, context)
     # What was looked at last is shown longest.
     looked = [*(part for part in state["looked"] if part not in outcome.looked), *outcome.looked][-_LOOKED:]
+    origin, said = origin_of(state), outcome.summary or outcome.error
     if outcome.kind == "question":
-        question = Question(kind="question", text=outcome.error)
-        return RunUpdate(
-            usage=context.models.usage - spent,
-            looked=looked,
-            question=question,
-            **go(node, "consult", origin=origin_of(state), tier="open", reason=outcome.error),
-        )
-    return RunUpdate(
-        usage=context.models.usage - spent,
+        question = Question(kind="question", text=said)
+        return go("consult", origin=origin, tier="open", why=said, looked=looked, question=question)
+    return go(
+        "review",
+        origin=origin,
+        tier="open",
+        why=said,
         looked=looked,
         records=[held_to(_record(agent, node, outcome, state), outcome.summary, state, context)],
         notes=instruction_notes(context),
-        outputs={current_step(state).id: context.artifacts.put(outcome.summary or outcome.error)},
-        **go(node, "review", origin=origin_of(state), tier="open", reason=outcome.summary or outcome.error),
+        outputs={current_step(state).id: context.artifacts.put(said)},
     )
 
 

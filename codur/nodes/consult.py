@@ -16,10 +16,8 @@ async def consult(state: RunState, context: RunContext) -> RunUpdate:
     answer = context.consult(question) if context.consult is not None else Answer(decision="nobody")
     if question.kind == "question":
         return _answered(answer, state, context)
-    update = RunUpdate(question=None, answer=answer)
-    if question.kind == "test":
-        return RunUpdate(**update, **go("consult", "make_check", origin="user", reason=answer.decision))
-    return RunUpdate(**update, **go("consult", "policy", origin="user", reason=answer.decision))
+    to_test = question.kind == "test"
+    return go("make_check" if to_test else "policy", origin="user", why=answer.decision, question=None, answer=answer)
 
 
 def _answered(answer: Answer, state: RunState, context: RunContext) -> RunUpdate:
@@ -40,9 +38,6 @@ def _answered(answer: Answer, state: RunState, context: RunContext) -> RunUpdate
         error=NEEDS_ANSWER if nobody else "",
     )
     back: Route = "execute" if state["trail"][-1].node == "execute" else "coding"  # the node that asked
-    update = RunUpdate(question=None, records=[record])
-    if asks:
-        update["outputs"] = {step.id: record.output_ref}
-    return RunUpdate(
-        **update, **go("consult", "review" if asks or nobody else back, origin="user", reason=answer.decision)
-    )
+    to = "review" if asks or nobody else back
+    outputs = {step.id: record.output_ref} if asks else {}
+    return go(to, origin="user", why=answer.decision, question=None, records=[record], outputs=outputs)

@@ -25,7 +25,6 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
         return await code_with(agent, "execute", state, context)
     if agent.external:
         return await delegate_to(agent, state, context)
-    spent = context.models.usage
     seen = RunUpdate()
     if edits(current_step(state), context):
         seen = await asyncio.to_thread(seen_before, state, context)
@@ -53,15 +52,10 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
         error=outcome.error,
     )
     record = held_to(record, outcome.text, state, context)
-    return RunUpdate(
-        **seen,
-        usage=context.models.usage - spent,
-        notes=instruction_notes(context),
-        records=[record],
-        outputs={step.id: record.output_ref},
-        **end,
-        **go("execute", "review", origin=origin, tier="open", reason=f"agent {agent.name}"),
-    )
+    outputs, notes = {step.id: record.output_ref}, instruction_notes(context)
+    why = f"agent {agent.name}"
+    way = go("review", origin=origin, tier="open", why=why, notes=notes, records=[record], outputs=outputs)
+    return RunUpdate(**seen, **end, **way)
 
 
 async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcome:

@@ -1,15 +1,23 @@
 """Phase 2: one call makes the plan; on a retry it sees what failed."""
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 
 from codur.agents.registry import Agent
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
-from codur.events import Note
 from codur.llm.profiles.auto import server_problem
 from codur.llm.profiles.endpoint import is_local
 from codur.nodes.parts.sources import instruction_notes
-from codur.nodes.parts.updates import delegated, go, hint_of, plan_after_model_error, plannable, require_room, worker
+from codur.nodes.parts.updates import (
+    delegated,
+    go,
+    hint_of,
+    plan_after_model_error,
+    plannable,
+    require_room,
+    warn,
+    worker,
+)
 from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
 from codur.planning.plans.full_plan import LISTED_FILES, PlanningBrief, make_plan, nearest_to, retry_plan
 from codur.types import Plan, TaskType
@@ -26,33 +34,23 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
         return _retried(again)
     others = delegated(state, context)
     if others is not None and state["task"].agent:  # who named a program did not choose a service to plan for it
-        return RunUpdate(plan=others, cursor=0, **go("llm_plan", "policy", origin="user", reason=others.reason))
-    spent = context.models.usage
+        return go("policy", origin="user", why=others.reason, plan=others, cursor=0)
     notes = instruction_notes(context)
     try:
         # Before the servers are started: a task that fits no request needs none of them.
         require_room(state, context)
-        notes += [text for text in await asyncio.to_thread(_with_servers, context) if text not in state["notes"]]
+        notes += warn(await asyncio.to_thread(context.toolbox.with_servers), context, told=state["notes"])
         brief = await asyncio.to_thread(_brief, state, context)
         plan = await make_plan(brief, context.asker, max_steps=context.settings.planning.max_steps)
     except (ModelAnswerError, ModelUnavailable, LimitReached) as error:
         if again is not None:  # there is something to go on with
-            return RunUpdate(**_retried(again), replans=1, usage=context.models.usage - spent, notes=notes)
-        return RunUpdate(
-            usage=context.models.usage - spent,
-            notes=notes,
-            **plan_after_model_error(error, state, context),
-            **go("llm_plan", "policy", origin="llm_error", reason=error.message),
-        )
+            return RunUpdate(**_retried(again), replans=1, notes=notes)
+        found = plan_after_model_error(error, state, context)
+        return RunUpdate(**found, **go("policy", origin="llm_error", why=error.message, notes=notes))
     steps = " → ".join(f"{step.action} {step.capability}".strip() for step in plan.steps)
-    return RunUpdate(
-        plan=plan,
-        cursor=0,
-        reason="",
-        usage=context.models.usage - spent,
-        notes=notes,
-        **({"replans": 1} if anew else {}),
-        **go("llm_plan", "policy", origin="plan", tier="open", reason=f"{len(plan.steps)} steps: {steps}"),
+    why, replans = f"{len(plan.steps)} steps: {steps}", 1 if anew else 0
+    return go(
+        "policy", origin="plan", tier="open", why=why, plan=plan, cursor=0, reason="", notes=notes, replans=replans
     )
 
 
@@ -65,7 +63,7 @@ def _again(state: RunState, context: RunContext) -> Plan | None:
 
 
 def _retried(again: Plan) -> RunUpdate:
-    return RunUpdate(plan=again, cursor=0, **go("llm_plan", "policy", origin=again.origin, reason=again.reason))
+    return go("policy", origin=again.origin, why=again.reason, plan=again, cursor=0)
 
 
 def _planned_anew(state: RunState, context: RunContext) -> bool:
@@ -99,7 +97,9 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
         files=shown,
         read_only=frozenset(path for path in shown[:LISTED_FILES] if not context.workspace.may_edit(path)),
         tools=context.toolbox.specs(_plannable(fitting, state, context)),
-        agents=context.agents.described(lambda agent: _is_candidate(agent, state, context), cost=_cost_in(context)),
+        agents=context.agents.described(
+            lambda agent: _is_candidate(agent, state, context), cost=lambda agent: _cost(agent, context)
+        ),
         verdict=state["verdict"],
         attempts=state["attempts"],
         problem=_problem(state, context),
@@ -107,14 +107,6 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
         instructions=context.instructions.for_planning(name, context.models.sizes.fitted(name), files),
         fitting=fitting,
     )
-
-
-def _with_servers(context: RunContext) -> list[str]:
-    """Have the tools of MCP servers offered by name; what keeps some from it is told."""
-    problems = context.toolbox.with_servers()
-    for text in problems:
-        context.emit(Note(level="warning", text=text))
-    return problems
 
 
 def _is_candidate(agent: Agent, state: RunState, context: RunContext) -> bool:
@@ -131,18 +123,14 @@ def _is_candidate(agent: Agent, state: RunState, context: RunContext) -> bool:
     return not models.problem(profile) and not server_problem(context.settings, profile)[0]
 
 
-def _cost_in(context: RunContext) -> Callable[[Agent], str]:
+def _cost(agent: Agent, context: RunContext) -> str:
     """What an agent costs, in a few words."""
-
-    def cost(agent: Agent) -> str:
-        priced = agent.config if agent.external else context.models.profile(agent.profile)
-        if priced.price_in or priced.price_out:
-            return f"${priced.price_in:g} in, ${priced.price_out:g} out per million tokens"
-        provider = context.settings.providers.get(getattr(priced, "provider", ""))
-        free = provider is not None and not provider.api_key_env and is_local(provider.base_url or "")
-        return "free" if free else "price not known"
-
-    return cost
+    priced = agent.config if agent.external else context.models.profile(agent.profile)
+    if priced.price_in or priced.price_out:
+        return f"${priced.price_in:g} in, ${priced.price_out:g} out per million tokens"
+    provider = context.settings.providers.get(getattr(priced, "provider", ""))
+    free = provider is not None and not provider.api_key_env and is_local(provider.base_url or "")
+    return "free" if free else "price not known"
 
 
 def _plannable(fitting: Collection[str] | None, state: RunState, context: RunContext) -> list[str]:

@@ -16,13 +16,12 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
     """Ask the fast profile for the task's type; a confident answer may route without a plan."""
     others = delegated(state, context)
     if others is not None:
-        return RunUpdate(plan=others, cursor=0, **go("llm_pre_plan", "policy", origin="user", reason=others.reason))
+        return go("policy", origin="user", why=others.reason, plan=others, cursor=0)
     if not context.settings.planning.use_llm_pre_plan:
-        return go("llm_pre_plan", "llm_plan", origin="pattern", tier="open", reason="classification is switched off")
+        return go("llm_plan", origin="pattern", tier="open", why="classification is switched off")
     files, may_edit = context.workspace.list_files(), context.workspace.may_edit
     if is_settled(state["task"], state["discovery"], state["before"], files, may_edit=may_edit):
         return _settled(state, context)
-    spent = context.models.usage
     try:
         require_room(state, context)
         brief = PlanningBrief(
@@ -34,13 +33,11 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
         )
         reply = await classify(brief, context.asker)
     except ModelAnswerError as error:
-        update = go("llm_pre_plan", "llm_plan", origin="llm_error", tier="open", reason=error.message)
+        return go("llm_plan", origin="llm_error", tier="open", why=error.message)
     except (ModelUnavailable, LimitReached) as error:
-        way = go("llm_pre_plan", "policy", origin="llm_error", reason=error.message)
-        update = RunUpdate(**plan_after_model_error(error, state, context), **way)
-    else:
-        update = _decide(reply, state, context)
-    return RunUpdate(usage=context.models.usage - spent, **update)
+        found = plan_after_model_error(error, state, context)
+        return go("policy", origin="llm_error", why=error.message, **found)
+    return _decide(reply, state, context)
 
 
 def _tools(state: RunState, context: RunContext, *, reads: bool = False) -> tuple[ToolSpec, ...]:
@@ -54,13 +51,10 @@ def _tools(state: RunState, context: RunContext, *, reads: bool = False) -> tupl
 
 def _settled(state: RunState, context: RunContext) -> RunUpdate:
     coder = context.agents.for_discovery(state["discovery"], explicit=state["task"].agent)
-    reason = "a check fails, and where to begin is known: nothing to classify"
-    return RunUpdate(
-        # The same plan that the classifier would give for what is plain, without the call.
-        plan=edit_plan(coder.name, edits=context.agents.codes(coder.name), reason=reason),
-        cursor=0,
-        **go("llm_pre_plan", "policy", origin="pre_plan", reason=reason),
-    )
+    why = "a check fails, and where to begin is known: nothing to classify"
+    # The same plan that the classifier would give for what is plain, without the call.
+    plan = edit_plan(coder.name, edits=context.agents.codes(coder.name), reason=why)
+    return go("policy", origin="pre_plan", why=why, plan=plan, cursor=0)
 
 
 def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpdate:
@@ -79,11 +73,10 @@ def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpd
         threshold=context.settings.planning.confidence_threshold,
     )
     if plan is None:
-        reason = f"{reply.task_type}, confidence {reply.confidence:.2f}: needs a plan"
-        way = go("llm_pre_plan", "llm_plan", origin="pre_plan", tier="open", reason=reason)
-        return RunUpdate(discovery=discovery, **way)
-    way = go("llm_pre_plan", "policy", origin="pre_plan", tier="guided", reason=reply.reasoning)
-    return RunUpdate(discovery=discovery, plan=plan, cursor=0, **way)
+        why = f"{reply.task_type}, confidence {reply.confidence:.2f}: needs a plan"
+        return go("llm_plan", origin="pre_plan", tier="open", why=why, discovery=discovery)
+    why = reply.reasoning
+    return go("policy", origin="pre_plan", tier="guided", why=why, discovery=discovery, plan=plan, cursor=0)
 
 
 def _merged(reply: PrePlanReply, discovery: Discovery, workspace: Workspace) -> Discovery:

@@ -3,17 +3,19 @@
 import asyncio
 import re
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 
 from codur.checks.entry import is_pytest_file
 from codur.checks.made_check import made_check, text_problem, why_not_red
 from codur.context.brief import question_text
 from codur.context.selection import Want
 from codur.errors import LimitReached, ModelError, WorkspaceError
-from codur.events import Note, TestMade
+from codur.events import TestMade
 from codur.lazy import regex
 from codur.nodes.parts.attempt_verdict import check_before, given_up, seen_before, tried
 from codur.nodes.parts.sources import Material, brief_of, material
-from codur.nodes.parts.updates import current_step, go, may_make_check
+from codur.nodes.parts.updates import current_step, go, may_make_check, warn
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.check_request import TestWriter
 from codur.questions import Answer, Question
@@ -40,16 +42,14 @@ async def make_check(state: RunState, context: RunContext) -> RunUpdate:
     # what was found only now decides: there is a failing check
     if not may_make_check(state, context):
         return RunUpdate(**seen, **_without("", context))
-    spent = context.models.usage
     found = await _made(state, context)
-    cost = RunUpdate(**seen, usage=context.models.usage - spent)
     if isinstance(found, str):
-        return RunUpdate(**cost, **_without(found, context))
+        return RunUpdate(**seen, **_without(found, context))
     check, failure = found
     if context.consult is None or state["task"].approved:
         context.emit(TestMade(path=check.entry or "", text=check.text, failure=failure))
-        return RunUpdate(**{**cost, **await asyncio.to_thread(_adopt, check, state, context)})
-    return RunUpdate(**cost, **_asked(check, failure))
+        return RunUpdate(**{**seen, **await asyncio.to_thread(_adopt, check, state, context)})
+    return RunUpdate(**seen, **_asked(check, failure))
 
 
 async def _made(state: RunState, context: RunContext) -> tuple[Check, str] | str:
@@ -114,37 +114,29 @@ def _tried(text: str, state: RunState, context: RunContext) -> tuple[Check | Non
         verdict, ended = tried(check, context)
     except WorkspaceError as error:
         return None, error.message, ""
-    names = _Names(context, files)
-    return check, why_not_red(check, verdict, ended, prompt, known=names.defined), verdict.error
+    return check, why_not_red(check, verdict, ended, prompt, known=partial(_defined, files, context)), verdict.error
 
 
-class _Names:
-    """What the workspace's Python files define."""
-
-    def __init__(self, context: RunContext, files: Sequence[str]) -> None:
-        self._workspace = context.for_models
-        self._files = [path for path in files if path.endswith(".py") and not self._workspace.hides(path)]
-
-    def defined(self, name: str) -> bool:
-        """Whether a function, class, variable or module has this name."""
-        if any(path.endswith((f"/{name}.py", f"/{name}/__init__.py")) or path == f"{name}.py" for path in self._files):
-            return True
-        mark = re.compile(
-            rf"^[ \t]*(?:(?:async\s+)?def|class)\s+{name}\b|^[ \t]*(?:self\.)?{name}\s*(?::[^=\n]+)?=", re.MULTILINE
-        )
-        return any(mark.search(self._text(path)) for path in self._files)
-
-    def _text(self, path: str) -> str:
-        try:
-            return self._workspace.peek_text(path)
-        except WorkspaceError:
-            return ""
+def _defined(files: Sequence[str], context: RunContext, name: str) -> bool:
+    """Whether a function, class, variable or module of the workspace's Python files has this name."""
+    workspace = context.for_models
+    files = [path for path in files if path.endswith(".py") and not workspace.hides(path)]
+    if any(path.endswith((f"/{name}.py", f"/{name}/__init__.py")) or path == f"{name}.py" for path in files):
+        return True
+    mark = re.compile(
+        rf"^[ \t]*(?:(?:async\s+)?def|class)\s+{name}\b|^[ \t]*(?:self\.)?{name}\s*(?::[^=\n]+)?=", re.MULTILINE
+    )
+    for path in files:
+        with suppress(WorkspaceError):
+            if mark.search(workspace.peek_text(path)):
+                return True
+    return False
 
 
 def _asked(check: Check, failure: str, problem: str = "") -> RunUpdate:
     question = Question(kind="test", text=problem, check=check, failure=failure)
-    reason = "a test was made, and you can say whether it is the right one"
-    return RunUpdate(proposed=check, question=question, **go("make_check", "consult", origin="pre_plan", reason=reason))
+    why = "a test was made, and you can say whether it is the right one"
+    return go("consult", origin="pre_plan", why=why, proposed=check, question=question)
 
 
 async def _after_answer(answer: Answer, state: RunState, context: RunContext) -> RunUpdate:
@@ -172,22 +164,16 @@ def _adopt(check: Check, state: RunState, context: RunContext) -> RunUpdate:
         given_up(check, state, context)
         reason = f"the one that was made is not red each time: {verdict.note or verdict.status}"
         return _without(reason, context)
-    return RunUpdate(
-        proposed=None,
-        making="made",
-        discovery=discovery,
-        before=verdict,
-        verdict=verdict,
-        **go("make_check", "policy", origin="pre_plan", tier="open", reason=f"{check.entry} is red"),
-    )
+    why = f"{check.entry} is red"
+    known = RunUpdate(proposed=None, making="made", discovery=discovery, before=verdict, verdict=verdict)
+    return go("policy", origin="pre_plan", tier="open", why=why, **known)
 
 
 def _without(reason: str, context: RunContext) -> RunUpdate:
     """Go on as if no test had been thought of, and say so."""
     notes = []
     if reason:
-        notes = [f"no test shows that this is done; there is none that fails now because of the task: {reason}"]
-        context.emit(Note(level="warning", text=notes[0]))
-    reason = reason or "there is a check that fails"
-    update = RunUpdate(proposed=None, making="without", notes=notes)
-    return RunUpdate(**update, **go("make_check", "policy", origin="pre_plan", tier="open", reason=reason))
+        text = f"no test shows that this is done; there is none that fails now because of the task: {reason}"
+        notes = warn([text], context)
+    why = reason or "there is a check that fails"
+    return go("policy", origin="pre_plan", tier="open", why=why, proposed=None, making="without", notes=notes)

@@ -37,37 +37,35 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     if task.repair is not None:
         return _repair_only(task.repair, {**state, "discovery": discovery}, context)
     if found.plan is not None and task.agent is None and not task.check_is_goal:
-        return RunUpdate(
-            plan=found.plan,
-            discovery=discovery,
-            **go("pattern_plan", "policy", origin="pattern", reason=discovery.reason),
-        )
-    before = _check_before(discovery, context)
-    seen: RunState = {**state, "discovery": discovery, "before": before}
+        return go("policy", origin="pattern", why=discovery.reason, plan=found.plan, discovery=discovery)
+    seen: RunState = {**state, "discovery": discovery, "before": _check_before(discovery, context)}
     unfit = not_of_the_program(seen, context)
     if unfit is not None:
         return _unfit(unfit, seen)
     plan = _renaming(seen, context) or first_plan(
         task,
         discovery,
-        before,
+        seen["before"],
         repair=can_repair(seen, context) and context.settings.repair.mode == "before_model",
         no_model="" if can_ask(seen, context) else _no_search(seen, context) or why_not(seen, context).message,
     )
     if plan is not None and plan.origin == "llm_error":
         plan = explained(seen, context) or plan
-    update = RunUpdate(discovery=discovery, before=before, verdict=before)
-    if plan is None and lists_steps(task.prompt):
-        reason = "the request lists several steps, so it needs a plan"
-        return RunUpdate(**update, **go("pattern_plan", "llm_plan", origin="pattern", tier="open", reason=reason))
-    if plan is None:
-        return RunUpdate(
-            **update, **go("pattern_plan", "llm_pre_plan", origin="pattern", tier="open", reason=discovery.reason)
-        )
-    remedy = why_not(seen, context).remedy if plan.origin == "llm_error" else ""
-    return RunUpdate(
-        plan=plan, remedy=remedy, **update, **go("pattern_plan", "policy", origin=plan.origin, reason=plan.reason)
-    )
+    if plan is not None:
+        remedy = why_not(seen, context).remedy if plan.origin == "llm_error" else ""
+        return RunUpdate(**_planned(plan, seen), remedy=remedy)
+    listed = lists_steps(task.prompt)
+    why = "the request lists several steps, so it needs a plan" if listed else discovery.reason
+    return go("llm_plan" if listed else "llm_pre_plan", origin="pattern", tier="open", why=why, **_seen(seen))
+
+
+def _seen(state: RunState) -> RunUpdate:
+    """What was found out about the task."""
+    return RunUpdate(discovery=state["discovery"], before=state["before"], verdict=state["before"])
+
+
+def _planned(plan: Plan, state: RunState) -> RunUpdate:
+    return RunUpdate(**_seen(state), **go("policy", origin=plan.origin, why=plan.reason, plan=plan))
 
 
 def _renaming(state: RunState, context: RunContext) -> Plan | None:
@@ -83,20 +81,9 @@ def _renaming(state: RunState, context: RunContext) -> Plan | None:
 
 def _unfit(problem: RunProblem, state: RunState) -> RunUpdate:
     """The end, before anybody is asked: the check cannot run here."""
-    plan = Plan(
-        steps=(Step(id="end", action="respond"),),
-        origin="pattern",
-        reason=f"the check cannot be used: {problem.text}",
-        outcome="usage",
-    )
-    return RunUpdate(
-        discovery=state["discovery"],
-        before=state["before"],
-        verdict=state["before"],
-        plan=plan,
-        remedy=problem.remedy,
-        **go("pattern_plan", "policy", origin="pattern", reason=plan.reason),
-    )
+    end = (Step(id="end", action="respond"),)
+    plan = Plan(steps=end, origin="pattern", reason=f"the check cannot be used: {problem.text}", outcome="usage")
+    return RunUpdate(**_planned(plan, state), remedy=problem.remedy)
 
 
 def _no_search(state: RunState, context: RunContext) -> str:
@@ -109,17 +96,10 @@ def _no_search(state: RunState, context: RunContext) -> str:
 
 def _given_plan(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     """The user's own plan, with what has to be known of the workspace."""
-    discovery = state["discovery"]
     # of a plan that is wrong nothing is run; policy says why
     wrong = problem_of(completed(plan, state, context), state, context) is not None
-    before = None if wrong else _check_before(discovery, context)
-    return RunUpdate(
-        discovery=discovery,
-        before=before,
-        verdict=before,
-        plan=plan,
-        **go("pattern_plan", "policy", origin="user", reason=plan.reason),
-    )
+    before = None if wrong else _check_before(state["discovery"], context)
+    return _planned(plan, {**state, "before": before})
 
 
 def _check_before(discovery: Discovery, context: RunContext) -> Verdict | None:
@@ -164,10 +144,4 @@ def _repair_only(asked: RepairRequest, state: RunState, context: RunContext) -> 
         plan = verdict_plan(before, verdict_line(before))
     else:
         plan = repair_plan(discovery.check, before, allowed=can_repair(seen, context))
-    return RunUpdate(
-        discovery=discovery,
-        before=before,
-        verdict=before,
-        plan=plan,
-        **go("pattern_plan", "policy", origin=plan.origin, reason=plan.reason),
-    )
+    return _planned(plan, seen)

@@ -1,14 +1,13 @@
 """The only gate between deciding and doing. Deterministic; never calls a model."""
 
 from codur.events import StepBegan
-from codur.nodes.parts.approval_question import ask_first, ask_late, effects, rejected
+from codur.nodes.parts.approval_question import ask_first, ask_late, effects, end_run, rejected
 from codur.nodes.parts.plan_rules import completed, problem_at_last, problem_of, told
 from codur.nodes.parts.step_criteria import left_open
 from codur.nodes.parts.updates import (
     NEEDS_ANSWER,
     can_ask,
     edits,
-    end_run,
     go,
     left_failed,
     may_make_check,
@@ -58,11 +57,7 @@ def _after_answer(answer: Answer, plan: Plan, state: RunState, context: RunConte
 
 
 def _admit(plan: Plan, state: RunState, context: RunContext, *, edited: bool = False) -> RunUpdate:
-    """What follows from a plan that has not begun.
-
-    Args:
-        edited: the user has just changed it, and can change it again.
-    """
+    """What follows from a plan that has not begun; one that the user has just edited can be changed again."""
     plan = completed(plan, state, context)
     problem = problem_of(plan, state, context)
     update = RunUpdate(plan=plan, since=len(state["records"]))
@@ -91,18 +86,19 @@ def _reject(problem: Problem, plan: Plan, state: RunState, context: RunContext) 
         remedy = "Correct the plan; `codur tools` and `codur agents` show what there is."
         return end_run(origin, "usage", reason, remedy, text)
     if state["replans"] < REPLANS and can_ask(state, context) and origin != "pattern":
-        return RunUpdate(replans=1, reason=text, **go("policy", "llm_plan", origin=origin, reason=text))
+        return go("llm_plan", origin=origin, why=text, replans=1, reason=text)
     remedy = "Say the task in other words, or in smaller parts."
     return end_run(origin, "not_achieved", f"no plan could be carried out: {text}", remedy, text)
 
 
 def _only_planned(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     """The end of a task that asked for nothing but a plan."""
-    way = go("policy", "end", origin=plan.origin, reason=f"{len(plan.steps)} steps planned, none carried out")
-    if plan.origin == "llm_error" and plan.outcome != "done":
-        return RunUpdate(outcome=plan.outcome, reason=plan.reason, answer_ref="", **way)
-    text = plan_text(plan, task=state["task"].prompt, workspace=state["task"].workspace)
-    return RunUpdate(outcome="done", reason="", answer_ref=context.artifacts.put(text), **way)
+    outcome, reason, text = plan.outcome, plan.reason, ""
+    if plan.origin != "llm_error" or outcome == "done":
+        outcome, reason = "done", ""
+        text = plan_text(plan, task=state["task"].prompt, workspace=state["task"].workspace)
+    why, answer = f"{len(plan.steps)} steps planned, none carried out", context.artifacts.put(text) if text else ""
+    return go("end", origin=plan.origin, why=why, outcome=outcome, reason=reason, answer_ref=answer)
 
 
 def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
@@ -111,17 +107,16 @@ def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
         whats = ((each.objective or f"{each.action} {each.capability}".strip())[:_SHOWN_CHARS] for each in plan.steps)
         context.emit(StepBegan(number=state["cursor"] + 1, steps=tuple(whats)))
     if step.undecided:
-        return go("policy", "choose", origin=plan.origin, tier="guided", reason=step.objective or "the next tool")
+        return go("choose", origin=plan.origin, tier="guided", why=step.objective or "the next tool")
     if step.action == "ask" and context.consult is not None:
         question = Question(kind="question", text=str(step.arguments.get("text", "")))
-        return RunUpdate(question=question, **go("policy", "consult", origin=plan.origin, reason=step.objective))
+        return go("consult", origin=plan.origin, why=step.objective, question=question)
     if step.action in {"respond", "ask"}:
         return _last_word(step, plan, state, context)
     if step.action in {"coding", "delegate"} and not can_ask(state, context):
         error = why_not(state, context)
         if only_words_left(state, context):
-            end = go("policy", "end", origin="llm_error", reason=error.message)
-            return RunUpdate(**without_words(error.message, state, context), **end)
+            return go("end", origin="llm_error", why=error.message, **without_words(error.message, state, context))
         return end_run("llm_error", "no_model", error.message, error.remedy)
     problem = problem_at_last(step, plan, state, context)
     if problem is not None:
@@ -130,10 +125,10 @@ def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     if asked is not None:
         return asked
     if _needs_test(step, plan, state, context):
-        reason = "nothing fails because of what the task tells, so a test is made first"
-        return go("policy", "make_check", origin=plan.origin, reason=reason)
+        why = "nothing fails because of what the task tells, so a test is made first"
+        return go("make_check", origin=plan.origin, why=why)
     node = "delegate" if _is_for_others(step, state, context) else _NODE_OF[step.action]
-    return go("policy", node, origin=plan.origin, tier=step.tier, reason=step.objective)
+    return go(node, origin=plan.origin, tier=step.tier, why=step.objective)
 
 
 def _needs_test(step: Step, plan: Plan, state: RunState, context: RunContext) -> bool:
@@ -151,7 +146,7 @@ def _needs_test(step: Step, plan: Plan, state: RunState, context: RunContext) ->
 def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     """End with the step's text; without one, with the last output; a question ends the run unanswered."""
     text = _text_of(step, state, context)
-    answer_ref = context.artifacts.put(text) if text else next(reversed(state["outputs"].values()), "")
+    answer = context.artifacts.put(text) if text else next(reversed(state["outputs"].values()), "")
     outcome = plan.outcome
     reason = plan.reason if outcome != "done" else ""
     if step.action == "ask":
@@ -162,11 +157,12 @@ def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> 
             reason = unfinished(state, context)
         outcome = "not_achieved" if reason else "done"
     solved_by = "pattern" if plan.origin == "pattern" else state["solved_by"]
-    end = go("policy", "end", origin=plan.origin, reason=plan.reason)
+    told = RunUpdate(
+        answer_ref=answer, outcome=outcome, reason=reason, solved_by=solved_by if outcome == "done" else ""
+    )
     if outcome == "done" and left_open({**state, "plan": plan}):
-        end = go("policy", "accept", origin=plan.origin, reason="what the plan says must hold")
-    solved_by = solved_by if outcome == "done" else ""
-    return RunUpdate(answer_ref=answer_ref, outcome=outcome, reason=reason, solved_by=solved_by, **end)
+        return go("accept", origin=plan.origin, why="what the plan says must hold", **told)
+    return go("end", origin=plan.origin, why=plan.reason, **told)
 
 
 def _text_of(step: Step, state: RunState, context: RunContext) -> str:

@@ -50,7 +50,7 @@ def repair(state: RunState, context: RunContext) -> RunUpdate:
         return _update("no_match", "", (), _with_syntax(outcome.reason, state, context), found)
     open_choice = report.chosen < 0 and state["task"].repair is None and not worker(state, context).external
     if open_choice and can_ask(state, context):
-        return RunUpdate(**found, **go("repair", "choose", origin="repair", tier="guided", reason=_several(report)))
+        return go("choose", origin="repair", tier="guided", why=_several(report), **found)
     return _apply({**state, **found}, context)
 
 
@@ -174,5 +174,5 @@ def _update(
         changed_files=changed,
         error=error,
     )
-    way = go("repair", "review", origin="repair", reason=summary or error)
-    return RunUpdate(**(more or {}), records=[record], **way)
+    way = go("review", origin="repair", why=summary or error, records=[record])
+    return RunUpdate(**(more or {}), **way)

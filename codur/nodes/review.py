@@ -1,7 +1,6 @@
 """Judges what a step did. The only place that counts iterations and decides to go on, try again or stop.
 
-What it finds (`finding`) and what it keeps of it (`comes_further`, by `judge`) are pure; where it goes (`next_move`) is
-decided without changing anything.
+What a failed attempt is (`finding`) is pure; where the run goes (`next_move`) is decided without changing anything.
 """
 
 from codur.nodes.parts.attempt_verdict import judge, linted, put_back, start_clean
@@ -18,7 +17,7 @@ def review(state: RunState, context: RunContext) -> RunUpdate:
     judged = judge(record, state, context) if is_due(record, state, context) else None
     update = next_move(record, judged, state, context)
     if update.get("outcome") == "done" and left_open(state):
-        to_accept = go("review", "accept", origin=record.origin, reason="what the plan says must hold")
+        to_accept = go("accept", origin=record.origin, why="what the plan says must hold")
         update = RunUpdate(**{**update, **to_accept})
     if judged is not None and judged.attempt is None and judged.last is not None and judged.last.status != "flaky":
         update["notes"] = [*update.get("notes", []), *linted(context)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
-from operator import add
+from operator import add, or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, cast, get_args, get_origin, get_type_hints
 
@@ -74,11 +74,6 @@ def merge_outputs(old: Mapping[str, str], new: Mapping[str, str]) -> dict[str, s
     return {**{key: value for key, value in old.items() if key not in gone}, **new}
 
 
-def merge_verdicts(old: Mapping[str, Verdict], new: Mapping[str, Verdict]) -> dict[str, Verdict]:
-    """Reducer: the new keys over the old ones."""
-    return {**old, **new}
-
-
 class PlanFields(TypedDict, total=False):
     """What is to be done next, by whom, and what the user says of it."""
 
@@ -126,7 +121,7 @@ class ProgressFields(TypedDict, total=False):
     """Attempts in a row without progress, of the agent at work."""
     steer: str
     """The hint given to the next attempt after a stall; empty otherwise."""
-    failures: Annotated[dict[str, Verdict], merge_verdicts]
+    failures: Annotated[dict[str, Verdict], or_]
     """The verdict on each change that failed, by the name of the change (`Attempt.edit`)."""
     looked: list[str]
     """What the coding agent had a look at, as `path:start-end`, the latest last; its next request shows it."""
@@ -239,10 +234,6 @@ class Latest(Struct, frozen=False, kw_only=False):
     state: RunState | None = None
 
 
-def _kept_nowhere(_: Plan) -> str:
-    return ""
-
-
 class RunContext(Struct):
     """What nodes work with and the state must not hold: configuration, clients, the workspace.
 
@@ -281,7 +272,7 @@ class RunContext(Struct):
     traced: dict[tuple[str, ...], tuple[TestRun, ...]] = field(default_factory=dict)
     alone: set[tuple[str, ...]] = field(default_factory=set)
     search_turn: Callable[[], AbstractContextManager[object]] = nullcontext
-    keep_plan: Callable[[Plan], str] = _kept_nowhere
+    keep_plan: Callable[[Plan], str] = lambda _plan: ""
     guidance: Guidance = field(default_factory=Guidance)
     load_graph: Callable[[], object] = nullcontext
 

@@ -35,7 +35,11 @@ def tool(state: RunState, context: RunContext) -> RunUpdate:
     step, plan = current_step(state), present_plan(state)
     seen = seen_before(state, context) if edits(step, context) and origin_of(state) != "pattern" else RunUpdate()
     steps = _together(plan, state, context)
-    ran = [_run(step, state, context)] if len(steps) == 1 else _run_at_once(steps, state, context)
+    if len(steps) == 1:
+        ran = [_run(step, state, context)]
+    else:
+        with futures.ThreadPoolExecutor(max_workers=len(steps)) as threads:
+            ran = list(threads.map(lambda step: _run(step, state, context), steps))
     records, outputs = [], dict[str, str]()
     for each in ran:
         context.emit(ToolRan(tool=each.step.capability, code=each.result.code, summary=_first_line(each.result, 120)))
@@ -45,13 +49,9 @@ def tool(state: RunState, context: RunContext) -> RunUpdate:
         outputs[each.step.id] = record.output_ref
         outputs.update(_more(each, state, context))
     reason = step.objective if len(ran) == 1 else f"{len(ran)} steps side by side"
-    return RunUpdate(
-        **seen,
-        cursor=state["cursor"] + len(ran) - 1,
-        records=records,
-        outputs=outputs,
-        **go("tool", "review", origin=origin_of(state), tier=step.tier, reason=reason),
-    )
+    cursor, origin = state["cursor"] + len(ran) - 1, origin_of(state)
+    way = go("review", origin=origin, tier=step.tier, why=reason, cursor=cursor, records=records, outputs=outputs)
+    return RunUpdate(**seen, **way)
 
 
 def _together(plan: Plan, state: RunState, context: RunContext) -> Sequence[Step]:
@@ -66,11 +66,6 @@ def _together(plan: Plan, state: RunState, context: RunContext) -> Sequence[Step
 def _only_reads(step: Step, context: RunContext) -> bool:
     found = context.toolbox.get(step.capability) if step.action == "tool" else None
     return found is not None and found.side_effect == "read" and not found.asks
-
-
-def _run_at_once(steps: Sequence[Step], state: RunState, context: RunContext) -> list[_Ran]:
-    with futures.ThreadPoolExecutor(max_workers=len(steps)) as threads:
-        return list(threads.map(lambda step: _run(step, state, context), steps))
 
 
 def _run(step: Step, state: RunState, context: RunContext) -> _Ran:

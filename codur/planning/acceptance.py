@@ -17,12 +17,7 @@ PROMPT_CHARS = 2000
 
 
 class Claim(Struct):
-    """A criterion with what there is to judge it by.
-
-    Attributes:
-        step_id, objective: the step that it was said of.
-        output: what the step gave; empty if it gave nothing.
-    """
+    """A criterion, with the step that it was said of and what that gave (empty if nothing) to judge it by."""
 
     text: str
     step_id: str
@@ -31,14 +26,7 @@ class Claim(Struct):
 
 
 async def judge_claims(prompt: str, claims: Sequence[Claim], diff: str, asker: Asker) -> list[CriterionReply | None]:
-    """What the fast profile says of each claim; None where its answer says nothing of it, or says it twice.
-
-    Args:
-        diff: what was changed altogether.
-
-    Raises:
-        ModelAnswerError, ModelUnavailable, LimitReached: as `Asker.ask`.
-    """
+    """What the fast profile says of each claim, by what was changed (`diff`); None where it says nothing, or twice."""
     system = asker.prompts.render("criteria")
 
     def request(profile: Profile) -> ChatRequest:

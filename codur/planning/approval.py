@@ -61,11 +61,7 @@ def effects_of(plan: Plan, means: Means) -> PlanEffects:
 
 
 def needs_approval(effects: PlanEffects, settings: PlanningSettings, *, asked_for: bool) -> bool:
-    """Whether the user is asked before a plan with these effects is carried out.
-
-    Args:
-        asked_for: the user wants to see this run's plan, whatever the settings say.
-    """
+    """Whether the user is asked before such a plan is carried out; `asked_for`: whatever the settings say."""
     if asked_for or settings.approval == "always":
         return True
     if settings.approval == "writes" and "write" in effects.kinds:

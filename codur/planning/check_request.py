@@ -27,12 +27,7 @@ class Written(Struct):
 
 
 class TestWriter:
-    """One conversation about one test.
-
-    Args:
-        profile: who is asked.
-        task: the task and the files, in words.
-    """
+    """One conversation with `profile` about one test; `task` is the task and the files, in words."""
 
     __test__ = False  # not a test class
 
@@ -41,11 +36,7 @@ class TestWriter:
         self._messages = [*messages(asker.prompts.render("make_check"), task)]
 
     async def write(self) -> Written:
-        """Ask for the test.
-
-        Raises:
-            ModelAnswerError, ModelUnavailable, LimitReached: as `ModelPool.complete`.
-        """
+        """Ask for the test."""
         request = ChatRequest(purpose="test", messages=tuple(self._messages))
         reply = await self._asker.pool.complete(self._profile, request)
         self._messages.append(Message(role="assistant", content=reply.text))

@@ -49,14 +49,9 @@ _DOES: Mapping[str, str] = {
 
 
 def explanation(path: str, workspace: Workspace, check: Check | None) -> str:
-    """The file explained, in several lines.
+    """The file explained, in several lines, with the check that would judge a change of it.
 
-    Args:
-        check: the one that would judge a change of the file.
-
-    Raises:
-        ToolError: the file cannot be parsed, or its language is not known here.
-        WorkspaceError: it cannot be read.
+    ToolError if the file cannot be parsed or its language is not known here, WorkspaceError if it cannot be read.
     """
     text = workspace.read_text(path).text
     found = definitions_in(path, text)
@@ -87,12 +82,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 class _Option(Struct):
-    """A declared option.
-
-    Attributes:
-        names: none, if it is known by its place.
-        value: how its value is called; empty for a switch.
-    """
+    """A declared option; it has no names if it is known by its place, and no value if it is a switch."""
 
     names: Sequence[str]
     value: str

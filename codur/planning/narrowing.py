@@ -12,7 +12,6 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
 from codur.structs import Struct, field
@@ -38,13 +37,7 @@ NONE = "none"
 
 
 class ToolCandidate(Struct):
-    """A tool that may be next.
-
-    Attributes:
-        input_schema_summary: its arguments as `needed, optional?`.
-        compatibility_score: 0 to 1, as `codur.tools.compatibility` says.
-        arguments: all that it requires, where that is known; None if it is not.
-    """
+    """A tool that may be next, its inputs as `needed, optional?`; `arguments` are all that it requires, where known."""
 
     name: str
     description: str
@@ -58,7 +51,6 @@ class GuidedDecisionPoint(Struct):
     """A choice after a step.
 
     Attributes:
-        after_step: the tool that has run.
         decision_prompt: the question; empty for one made of the candidates' descriptions.
         context_fields: names of what the callback is shown of the context; empty shows all of it.
         fallback_tool: what is taken if the callback names none; None leaves the choice open.
@@ -73,6 +65,10 @@ class GuidedDecisionPoint(Struct):
     promoted: str = ""
 
 
+By = Literal["code", "callback", "fallback"]
+"""Who decided: the code, the callback, or what applies when it names none."""
+
+
 class DecisionCallback(Protocol):
     """Whoever chooses: an object with a coroutine, so that a slow one can be left behind when its time is up."""
 
@@ -81,9 +77,7 @@ class DecisionCallback(Protocol):
     ) -> ToolCall | str | None:
         """The name of a candidate, or a call of it with what is not known; None or `none` if none fits.
 
-        Args:
-            context: the fields that matter, bounded.
-            prompt: the question with the candidates, as a model can be asked it.
+        `context` has the fields that matter, bounded; `prompt` the question with the candidates, for a model.
         """
         ...
 
@@ -92,13 +86,10 @@ class Decision(Struct):
     """The record of one decision.
 
     Attributes:
-        candidates: their names, the best first.
+        candidates, scores: their names and scores, the best first.
         choice: the tool; empty if it is open.
-        by: who decided: the code, the callback, or what applies when it names none.
-        reason: one line.
         arguments: what is known for the chosen tool, with what the callback gave.
         duration_s: time that it took, in seconds.
-        scores: the candidates' scores.
         settled: the arguments are those that were known, and the tool only reads.
     """
 
@@ -106,7 +97,7 @@ class Decision(Struct):
     tier: Tier
     candidates: tuple[str, ...]
     choice: str = ""
-    by: Literal["code", "callback", "fallback"] = "code"
+    by: By = "code"
     reason: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
     duration_s: float = 0.0
@@ -124,10 +115,7 @@ class Narrowing(Struct):
     """What a choice is narrowed by, and how it is put.
 
     Attributes:
-        max_candidates: candidates at most.
-        min_compatibility: tools that score less are left out.
-        data: the output of the tool as plain JSON (`ToolResult.data`), if it has run: its values are counted then
-            instead of its declaration.
+        data: the output of the tool as plain JSON, if it has run: its values are counted then, not its declaration.
         known: values that are known beside it.
         promote: what follows what without asking, as `TOOL > NEXT`.
     """
@@ -147,13 +135,7 @@ def guided_decision_points(
 ) -> tuple[GuidedDecisionPoint, ...]:
     """The choice after a tool, or after each tool if none is named; none where no tool can follow.
 
-    The empty name stands for a step that was no tool.
-
-    Args:
-        graph: the tools; the built-in ones if left out.
-
-    Raises:
-        KeyError: there is no such tool.
+    The empty name stands for a step that was no tool; where no graph is given, the tools are the built-in ones.
     """
     tools, by = graph or builtin_graph(), by or Narrowing()
     points = []
@@ -227,30 +209,23 @@ async def decide_next(
 
     Args:
         context: what is known, such as the output of the step; the callback sees the point's fields of it.
-        callback: who chooses in the guided tier.
-        timeout_s: time that the callback has, in seconds.
+        callback: who chooses in the guided tier; in `timeout_s` seconds.
         problem: why a tool cannot be called with what is known of its arguments; empty if it can. One that cannot
             is not taken.
     """
-    started, tier = time.monotonic(), tier_of(point)
-    names = tuple(each.name for each in point.candidate_tools)
+    started, tools = time.monotonic(), {each.name: each for each in point.candidate_tools}
 
     def known(name: str) -> Mapping[str, Any]:
-        return next((each.arguments for each in point.candidate_tools if each.name == name), None) or {}
+        return (tools[name].arguments if name in tools else None) or {}
 
-    def decided(
-        tier: Tier,
-        choice: str,
-        by: Literal["code", "callback", "fallback"],
-        reason: str,
-        given: Mapping[str, Any] = MappingProxyType({}),
-    ) -> Decision:
-        arguments = {**known(choice), **given}
-        reads = any(each.name == choice and each.side_effect == "read" for each in point.candidate_tools)
+    def decided(choice: str, by: By, reason: str, given: Mapping[str, Any] | None = None) -> Decision:
+        arguments = {**known(choice), **(given or {})}
+        reads = choice in tools and tools[choice].side_effect == "read"
+        tier: Tier = "deterministic" if by == "code" else "guided"
         return Decision(
             after_step=point.after_step,
-            tier=tier,
-            candidates=names,
+            tier=tier if choice else "open",
+            candidates=tuple(tools),
             choice=choice,
             by=by,
             reason=reason,
@@ -260,20 +235,19 @@ async def decide_next(
             settled=reads and bool(arguments) and arguments == known(choice),
         )
 
-    if tier == "open":
-        return decided(tier, "", "code", "no tool follows from this output")
+    if not tools:
+        return decided("", "code", "no tool follows from this output")
     unasked = _unasked(point)
     if unasked is not None:
-        why = "promoted" if len(names) > 1 else "the only tool that can follow"
-        return decided(tier, unasked.name, "code", f"{why}, and all that it requires is known")
+        why = "promoted" if len(tools) > 1 else "the only tool that can follow"
+        return decided(unasked.name, "code", f"{why}, and all that it requires is known")
     answer, given, reason = await _asked(callback, point, context, timeout_s)
     wrong = problem(answer, {**known(answer), **given}) if answer else ""
     if answer and not wrong:
-        return decided(tier, answer, "callback", reason, given)
-    reason = f"{answer}: {wrong}" if wrong else reason
-    if point.fallback_tool and not problem(point.fallback_tool, known(point.fallback_tool)):
-        return decided(tier, point.fallback_tool, "fallback", reason)
-    return decided("open", "", "fallback", reason)
+        return decided(answer, "callback", reason, given)
+    fallback = point.fallback_tool or ""
+    usable = fallback and not problem(fallback, known(fallback))
+    return decided(fallback if usable else "", "fallback", f"{answer}: {wrong}" if wrong else reason)
 
 
 async def _asked(

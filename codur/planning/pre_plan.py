@@ -20,11 +20,7 @@ _ERROR = regex(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Failed)\b.*|assert .
 
 
 class Workers(Struct):
-    """Who does what a classification alone settles: names of agents.
-
-    Attributes:
-        coder_edits: whether the coder edits in one answer; else it is delegated to.
-    """
+    """Names of agents for what a classification settles; a coder that does not edit in one answer is delegated to."""
 
     coder: str
     coder_edits: bool
@@ -34,11 +30,7 @@ class Workers(Struct):
 async def classify(brief: PlanningBrief, asker: Asker) -> PrePlanReply:
     """Ask the fast profile what kind of task this is.
 
-    Args:
-        brief: with the tools of which a single call may be all that the task needs; none if it is about code.
-
-    Raises:
-        ModelAnswerError, ModelUnavailable, LimitReached: as `Asker.ask`.
+    The brief has the tools of which a single call may be all that the task needs; none if it is about code.
     """
     prompts = asker.prompts
     text = prompts.render(
@@ -60,24 +52,14 @@ async def classify(brief: PlanningBrief, asker: Asker) -> PrePlanReply:
 
 
 def edit_plan(coder: str, *, edits: bool, reason: str, confidence: float = 1.0) -> Plan:
-    """The plan of a single edit.
-
-    Args:
-        coder: name of the agent.
-        edits: whether it edits in one answer; else it is delegated to.
-    """
+    """The plan of a single edit; an agent that does not edit in one answer is delegated to."""
     action: Action = "coding" if edits else "delegate"
     step = Step(id="edit", action=action, capability=coder, objective=reason, tier="open")
     return Plan(steps=(step,), origin="pre_plan", reason=reason, confidence=confidence)
 
 
 def plan_from(reply: PrePlanReply, tools: Sequence[ToolSpec], workers: Workers, *, threshold: float) -> Plan | None:
-    """The plan that a confident classification settles; None if the task needs a plan of its own.
-
-    Args:
-        tools: those that it was offered.
-        threshold: confidence from which a classification may route.
-    """
+    """The plan that a classification as sure as `threshold` settles; None if the task needs one of its own."""
     if reply.confidence < threshold:
         return None
     if reply.task_type in CODE_TASKS and reply.suggested_action == "edit":

@@ -28,11 +28,7 @@ _HUNK = regex(r"^@@ -(\d+)", re.MULTILINE)
 async def choose_patch(prompt: str, patches: Sequence[Patch], sources: Mapping[str, str], asker: Asker) -> int | None:
     """The number (from 1) of the repair that the fast model takes; None if its answer names none.
 
-    Args:
-        sources: the text of the files that the patches change, as it is.
-
-    Raises:
-        ModelAnswerError, ModelUnavailable, LimitReached: as `ModelPool.complete`.
+    `sources` has the text of the files that the patches change, as it is.
     """
     text = asker.prompts.render(
         "repair_choice.task",
@@ -52,12 +48,7 @@ async def choose_patch(prompt: str, patches: Sequence[Patch], sources: Mapping[s
 
 
 class ToolQuestion(Struct, kw_only=False):
-    """Asks the fast model which of a few tools is next and with what, once; a `DecisionCallback`.
-
-    Attributes:
-        task, objective: what the user wants, and what this step is for.
-        spec: a tool as models are told of it.
-    """
+    """Asks the fast model which of a few tools is next and with what, once; a `DecisionCallback`."""
 
     task: str
     objective: str
@@ -67,11 +58,7 @@ class ToolQuestion(Struct, kw_only=False):
     async def decide(
         self, context: Mapping[str, Any], candidates: Sequence[ToolCandidate], prompt: str
     ) -> ToolCall | None:
-        """The call that the model wants; None if no tool fits, or its answer cannot be read.
-
-        Raises:
-            ModelUnavailable, LimitReached: as `ModelPool.complete`.
-        """
+        """The call that the model wants; None if no tool fits, or its answer cannot be read."""
         text = self.asker.prompts.render(
             "tool_choice.task",
             task=self.task[:PROMPT_CHARS],

@@ -32,12 +32,7 @@ class ArgumentReply(Struct, frozen=True, kw_only=True):
 
 
 class PrePlanReply(Struct, frozen=True, kw_only=True):
-    """The answer to the classification request.
-
-    Attributes:
-        capability, arguments: the call, for `tool`.
-        answer: the last word, for `end`.
-    """
+    """The answer to the classification request, with a call for `tool` and the last word for `end`."""
 
     reasoning: str
     task_type: TaskType
@@ -95,11 +90,7 @@ Reply = TypeVar("Reply", PrePlanReply, PlanReply, CriteriaReply, ToolReply)
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who is asked what has to be planned and judged, and in which words.
-
-    Attributes:
-        attempts: requests at most, where answers cannot be read.
-    """
+    """Who is asked what has to be planned and judged, in which words, and how often where answers cannot be read."""
 
     pool: ModelPool
     prompts: PromptLibrary
@@ -188,11 +179,7 @@ def _strict(node: Any) -> Any:
 
 
 def argument_values(arguments: tuple[ArgumentReply, ...], tool: ToolSpec | None) -> dict[str, Any]:
-    """The planned arguments as a tool takes them.
-
-    Args:
-        tool: what its schema says is no text is read as JSON; None: all is text.
-    """
+    """The planned arguments as a tool takes them: what its schema says is no text is read as JSON."""
     properties = tool.parameters.get("properties", {}) if tool is not None else {}
     given = {item.name: item.value for item in arguments}
     # Models call an argument by another tool's word for it, such as `file` for `path`.

@@ -67,11 +67,8 @@ def decide(now: Situation) -> Decision:
     """
     # Before what the attempt gained: the user's limit holds also for a run that comes closer each time.
     if now.iteration >= now.max_iterations:
-        return Decision(
-            move="stop",
-            outcome="limit",
-            reason=f"the check still fails after {_count(now.iteration, 'attempt')}, the limit",
-        )
+        tries = f"{now.iteration} attempt{'' if now.iteration == 1 else 's'}"
+        return Decision(move="stop", outcome="limit", reason=f"the check still fails after {tries}, the limit")
     if now.gained:
         if now.near_miss_repair:
             return Decision(move="near_miss", reason="the attempt came closer; searching nearby without a model")
@@ -120,7 +117,7 @@ def _hint(now: Situation) -> str:
     repeated = _repeated(now)
     if not now.attempt.edit:
         return (
-            f"Nothing was applied in {_attempts(numbers, tries)}. Edit now, from the lines that are shown; "
+            f"Nothing was applied in attempt{'s' if tries else ''} {numbers}. Edit now, from the lines that are shown; "
             "where a piece of text did not match, replace the whole function."
         )
     if repeated is not None:
@@ -142,11 +139,3 @@ def _hint(now: Situation) -> str:
         "The last attempts failed in different ways, and none came further. Begin with the first difference only: "
         "find the statement that makes this value, and work out by hand what it should be."
     )
-
-
-def _attempts(numbers: str, others: Sequence[Attempt]) -> str:
-    return f"attempt{'s' if others else ''} {numbers}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

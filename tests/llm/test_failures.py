@@ -220,8 +220,7 @@ def test_a_run_whose_time_is_used_up_asks_nobody() -> None:
         failure = failing(
             Client(settings(server.url), time_left=lambda: 0.0, limits=Limits(max_runtime_s=60)), LimitReached
         )
-    assert failure.message == "The time limit of 60 s is reached."
-    assert failure.remedy == "Raise it with --timeout (runtime.max_runtime_s)."
+    assert (failure.message, failure.remedy) == ("the run's time is used up", "Give it more time with --timeout.")
     assert server.requests == []
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from codur.agents.external.delegation import ExternalAgents
 from codur.agents.external.dialects import READERS, PlainReader, Reader
 from codur.agents.external.install import find_program, installation_of
 from codur.agents.external.protocol import Answer, End, Job, Said
@@ -17,9 +18,6 @@ from codur.sandbox.process.process_result import ProcessResult
 from codur.structs import replace
 from codur.types import Usage
 
-if TYPE_CHECKING:
-    from codur.agents.external.delegation import ExternalAgents
-
 OUTPUT_BYTES = 2_097_152
 """Kept of each output; events are read as they arrive, so that none is lost to that."""
 _TEXT_CHARS = 20_000
@@ -28,11 +26,7 @@ _PROMPT_FILE = "prompt.md"
 
 
 def run_program(agents: ExternalAgents, config: AgentConfig, job: Job) -> Answer:
-    """Run the program of a `cli` agent to its end, or until its time is over.
-
-    Raises:
-        CodurError: it cannot be contained.
-    """
+    """Run the program of a `cli` agent until it ends or its time is over; CodurError if it cannot be contained."""
     program = find_program(config.command[0], agents.environ)
     if program is None:
         return Answer(error=f"the program {config.command[0]} is not installed", end="not_started")
@@ -107,48 +101,32 @@ def _answer(config: AgentConfig, reader: Reader, lines: JsonLines, result: Proce
         said = result.stdout.strip()[-_TEXT_CHARS:]
         if said:
             job.tell(Said(text=said))
-    error = reader.error or _why(result, in_words=config.output == "text")
+    end, why = _ended(result, in_words=config.output == "text")
+    error = reader.error or why
     if config.output != "text" and not said and not error:
         error = f"it printed nothing in {config.output} that could be read"
     if lines.skipped and not lines.objects:
         error = f"{error}; {lines.skipped} lines of its output are no JSON"
-    return Answer(
-        text=said,
-        error=error,
-        usage=_priced(config, reader.usage),
-        end=_end(result),
-        exit_status=result.exit_status,
-    )
+    usage = _priced(config, reader.usage)
+    return Answer(text=said, error=error, usage=usage, end=end, exit_status=result.exit_status)
 
 
-def _end(result: ProcessResult) -> End:
+def _ended(result: ProcessResult, *, in_words: bool) -> tuple[End, str]:
+    """How a program ended, and why if not in good order. Its standard output tells if that is in words."""
     if result.timed_out:
-        return "timed_out"
+        return "timed_out", f"it was stopped after {result.duration_s:.0f} s, its time limit"
     if result.cancelled:
-        return "cancelled"
-    if not result.started:
-        return "not_started"
-    if result.flooded:
-        return "flooded"
-    return "limit" if result.limit else "ended"
-
-
-def _why(result: ProcessResult, *, in_words: bool) -> str:
-    """What the program's end says; empty for an end in good order. Its standard output tells if that is in words."""
-    match _end(result):
-        case "timed_out":
-            return f"it was stopped after {result.duration_s:.0f} s, its time limit"
-        case "cancelled":
-            return "it was stopped"
-        case "flooded":
-            return "it was stopped because its output did not end"
-        case "limit":
-            return f"it was stopped at a limit of the sandbox: {result.limit}"
+        return "cancelled", "it was stopped"
+    if result.started and result.flooded:
+        return "flooded", "it was stopped because its output did not end"
+    if result.started and result.limit:
+        return "limit", f"it was stopped at a limit of the sandbox: {result.limit}"
+    end: End = "ended" if result.started else "not_started"
     if result.exit_status == 0:
-        return ""
+        return end, ""
     told = result.stderr.strip() or (result.stdout.strip() if in_words else "")
     said = " ".join(told[-_ERROR_CHARS:].split())
-    return f"it ended with exit status {result.exit_status}{f': {said}' if said else ''}"
+    return end, f"it ended with exit status {result.exit_status}{f': {said}' if said else ''}"
 
 
 def _priced(config: AgentConfig, usage: Usage) -> Usage:
@@ -164,20 +142,11 @@ MAX_LINE = 1_048_576
 
 
 class JsonLines:
-    """Splits a stream into JSON objects.
-
-    Args:
-        take: gets each object.
-
-    Attributes:
-        objects: how many there were.
-        skipped: lines that held none.
-    """
+    """Splits a stream into JSON objects, each of which `take` gets; counts them, and the lines that held none."""
 
     def __init__(self, take: Callable[[Mapping[str, Any]], None]) -> None:
         self._take = take
         self._held = bytearray()
-        self._too_long = False
         self.objects = 0
         self.skipped = 0
 
@@ -191,25 +160,17 @@ class JsonLines:
 
     def close(self) -> None:
         """There are no more bytes: what is left is the last line."""
-        if self._held or self._too_long:
-            self._line()
+        self._line()
 
     def _hold(self, piece: bytes) -> None:
-        if self._too_long or len(self._held) + len(piece) > MAX_LINE:
-            self._too_long = True
-            self._held.clear()
-        else:
-            self._held += piece
+        self._held += piece[: MAX_LINE + 1 - len(self._held)]  # one byte more tells that a line is too long
 
     def _line(self) -> None:
-        line, too_long = bytes(self._held), self._too_long
+        line = bytes(self._held)
         self._held.clear()
-        self._too_long = False
-        if not too_long and not line.strip():
-            return
-        value = None if too_long else read_json(line)
+        value = read_json(line) if len(line) <= MAX_LINE else None
         if isinstance(value, dict):
             self.objects += 1
             self._take(value)
-        else:
+        elif len(line) > MAX_LINE or line.strip():
             self.skipped += 1

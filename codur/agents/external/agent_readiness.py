@@ -23,7 +23,7 @@ _HOME_VARIABLES = {
 }
 
 
-class Obstacle(Struct):
+class Obstacle(Struct, kw_only=False):
     """Why an agent cannot run here, and what to do about it."""
 
     text: str
@@ -31,49 +31,28 @@ class Obstacle(Struct):
 
 
 def obstacle_of(name: str, config: AgentConfig, environ: Mapping[str, str], *, mcp: bool = False) -> Obstacle | None:
-    """Why an external agent cannot run here; None if nothing speaks against it.
-
-    Args:
-        name: the agent's name.
-        environ: the user's environment.
-        mcp: whether MCP servers can be asked.
-    """
-    outer = environ.get(INSIDE_AGENT)
+    """Why an external agent cannot run here; None if nothing speaks against it. `mcp`: MCP servers can be asked."""
+    outer, others = environ.get(INSIDE_AGENT), "or choose another agent (`codur agents`)."
     if outer:
-        return Obstacle(
-            text=f"Codur itself was started by the agent {outer}, which must not start others",
-            remedy="Let this run work with a model of its own: --agent codur-coding.",
-        )
+        what = f"Codur itself was started by the agent {outer}, which must not start others"
+        return Obstacle(what, "Let this run work with a model of its own: --agent codur-coding.")
     if config.type == "cli" and find_program(config.command[0], environ) is None:
-        return Obstacle(
-            text=f"the program {config.command[0]} is not installed",
-            remedy=f"Install {config.command[0]}, or choose another agent (`codur agents`).",
-        )
+        return Obstacle(f"the program {config.command[0]} is not installed", f"Install {config.command[0]}, {others}")
     if config.type == "mcp" and not mcp:
         return Obstacle(
-            text="no MCP servers are configured",
-            remedy="Declare its server in mcp_servers of your settings, or choose another agent (`codur agents`).",
+            "no MCP servers are configured", f"Declare its server in mcp_servers of your settings, {others}"
         )
     if config.type == "python" and find_plugin(config.entry_point or name) is None:
-        return Obstacle(
-            text=f"no installed package has {config.entry_point or name!r} in the entry point group codur.agents",
-            remedy="Install the package that has it, or choose another agent (`codur agents`).",
-        )
+        what = f"no installed package has {config.entry_point or name!r} in the entry point group codur.agents"
+        return Obstacle(what, f"Install the package that has it, {others}")
     if config.key_env and not any(environ.get(variable, "").strip() for variable in config.key_env):
-        return Obstacle(
-            text=f"{' or '.join(config.key_env)} is not set",
-            remedy=f"Set it with `export {config.key_env[0]}=…`, or choose another agent (`codur agents`).",
-        )
+        what = f"{' or '.join(config.key_env)} is not set"
+        return Obstacle(what, f"Set it with `export {config.key_env[0]}=…`, {others}")
     return None
 
 
 def variables_of(name: str, config: AgentConfig, environ: Mapping[str, str], home: str) -> dict[str, str]:
-    """What an agent gets beside the minimal environment of started programs.
-
-    Args:
-        environ: the user's environment.
-        home: its own home directory.
-    """
+    """What an agent gets of the user's environment beside what started programs have, with a home of its own."""
     named = (*config.key_env, *config.environment, *(_NETWORK_VARIABLES if config.network else ()))
     passed = {variable: environ[variable] for variable in named if environ.get(variable)}
     own = {variable: f"{home}/{below}" for variable, below in _HOME_VARIABLES.items()}

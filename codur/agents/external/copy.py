@@ -102,11 +102,7 @@ def _is_withheld(path: str, workspace: Workspace) -> bool:
 
 
 def changes_in(copy: Copy, *, max_file_bytes: int, leaves: Sequence[str] = ()) -> Changes:
-    """What differs from the copy as it was made. Nothing in it is trusted: links are not followed.
-
-    Args:
-        leaves: globs of what the agent leaves behind by its nature.
-    """
+    """What differs from the copy as it was made, but for what the agent `leaves` by nature; no links are followed."""
     refused = dict(_refused(copy.root, leaves))
     workspace = Workspace(copy.root, max_file_bytes=max_file_bytes, durable=False)
     try:
@@ -121,7 +117,7 @@ def changes_in(copy: Copy, *, max_file_bytes: int, leaves: Sequence[str] = ()) -
         if path in refused or _is_left(path, leaves) or any(path.startswith(f"{above}/") for above in refused):
             continue
         try:
-            data = _content(workspace, path)
+            data = workspace.read_bytes(path) if os.path.lexists(workspace.root / path) else None
         except WorkspaceError as error:
             refused[path] = error.message
             continue
@@ -141,13 +137,6 @@ def _bounded(files: Mapping[str, bytes | None], refused: Mapping[str, str]) -> C
     return Changes(files=files, refused=refused)
 
 
-def _content(workspace: Workspace, path: str) -> bytes | None:
-    """A regular file's bytes; None if there is nothing."""
-    if not os.path.lexists(workspace.root / path):
-        return None
-    return workspace.read_bytes(path)
-
-
 def _refused(root: Path, leaves: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Links, things that are no files, and names that other programs act on, as far as a bounded search finds them."""
     for path, place in _entries(root):
@@ -164,27 +153,17 @@ def _refused(root: Path, leaves: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _entries(root: Path) -> Iterator[tuple[str, Path]]:
     """What is in a directory, with all below; of protected and skipped directories only themselves."""
-    waiting = [""]
     seen = 0
-    while waiting and seen < _MAX_ENTRIES:
-        base = waiting.pop()
-        for entry in _scan(root / base):
-            seen += 1
-            path = f"{base}{entry.name}"
-            skipped = entry.name in SKIPPED_DIRECTORIES or has_protected_name(entry.name)
-            if entry.is_dir(follow_symlinks=False):
-                waiting += [] if skipped else [f"{path}/"]
-                if entry.name in SKIPPED_DIRECTORIES and not has_protected_name(entry.name):
-                    continue
-            yield path, Path(entry.path)
-
-
-def _scan(directory: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(directory) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except OSError:  # it took the permission away; nothing below is taken over then
-        return []
+    for base, directories, files in os.walk(root):  # nothing below a directory that cannot be read is taken over either
+        skipped = {name for name in directories if name in SKIPPED_DIRECTORIES and not Path(base, name).is_symlink()}
+        for name in (*directories, *files):
+            if name not in skipped or has_protected_name(name):
+                place = Path(base, name)
+                yield place.relative_to(root).as_posix(), place
+        directories[:] = [name for name in directories if name not in skipped and not has_protected_name(name)]
+        seen += len(directories) + len(files)
+        if seen >= _MAX_ENTRIES:
+            return
 
 
 def _is_left(path: str, leaves: Sequence[str]) -> bool:

@@ -1,12 +1,9 @@
 """One delegation: copy, run, read, take over what is allowed."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from codur.agents.external.agent_program import run_program
 from codur.agents.external.agent_readiness import variables_of
 from codur.agents.external.copy import Copy, changes_in, copy_workspace
+from codur.agents.external.delegation import ExternalAgents, Terms
 from codur.agents.external.plugins import run_plugin
 from codur.agents.external.protocol import Answer, Happening, Job, Said
 from codur.agents.external.take_over import Allowed, Taken, take_over
@@ -16,23 +13,13 @@ from codur.events import AgentMessage, Emit, ToolRan
 from codur.structs import Struct, field, replace
 from codur.workspace.workspace import Workspace
 
-if TYPE_CHECKING:
-    from codur.agents.external.delegation import ExternalAgents, Terms
-
 _SHOWN_CHARS = 300
 MAX_PROMPT_BYTES = 100_000
 """One argument of a program has 128 KiB on Linux."""
 
 
 class Delegated(Struct):
-    """What came of a delegation.
-
-    Attributes:
-        answer: what the agent says.
-        taken: what became of its changes.
-        changed_nothing: it changed nothing at all in its copy.
-        note: what of the workspace was kept from it although it could be accepted; empty if nothing was.
-    """
+    """What came of a delegation; `note` tells what was kept from the agent although it could be accepted."""
 
     answer: Answer
     taken: Taken = field(default_factory=Taken)
@@ -41,11 +28,7 @@ class Delegated(Struct):
 
 
 def run_external(agents: ExternalAgents, agent: Agent, prompt: str, workspace: Workspace, terms: Terms) -> Delegated:
-    """Let an agent work in a copy of the workspace, and take over what it may change.
-
-    Raises:
-        CodurError: the copy cannot be made, or the program cannot be contained.
-    """
+    """Let an agent work in a copy, and take over what it may change; CodurError if there is no copy or sandbox."""
     with agents.launcher.temporary_directory() as directory:
         home = directory / "home"
         home.mkdir(mode=0o700)

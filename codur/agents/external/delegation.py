@@ -14,7 +14,6 @@ from codur.agents.external.agent_readiness import Obstacle, obstacle_of
 from codur.structs import Struct
 
 if TYPE_CHECKING:
-    from codur.agents.external.agent_readiness import Obstacle
     from codur.agents.external.copy import MayInstruct
     from codur.agents.external.protocol import McpRunner
     from codur.agents.external.take_over import Allowed
@@ -39,10 +38,6 @@ class Terms(Struct):
     read_only: tuple[str, ...] = ()
 
 
-def _nobody_accepted(_path: str, _content: bytes) -> bool:
-    return False
-
-
 class ExternalAgents(Struct):
     """Whatever it takes to run external agents.
 
@@ -61,10 +56,10 @@ class ExternalAgents(Struct):
     redact: Callable[[str], str]
     offline: bool = False
     mcp: McpRunner | None = None
-    may_instruct: MayInstruct = _nobody_accepted
+    may_instruct: MayInstruct
 
     def obstacle(self, agent: Agent) -> Obstacle | None:
         """Why an agent cannot run here; None if nothing speaks against it."""
         if self.offline:
-            return Obstacle(text="the run is offline", remedy="Run it again without --offline.")
+            return Obstacle("the run is offline", "Run it again without --offline.")
         return obstacle_of(agent.name, agent.config, self.environ, mcp=self.mcp is not None)

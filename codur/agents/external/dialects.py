@@ -204,11 +204,7 @@ class OpencodeReader(Reader):
 
 
 class PlainReader(Reader):
-    """JSON of a program that the settings describe; the last value that is there counts.
-
-    Args:
-        answer: dotted paths into its object, or each of its lines, as in the settings.
-    """
+    """JSON of a program that the settings describe by dotted paths into its objects; the last value counts."""
 
     def __init__(self, answer: Mapping[str, str]) -> None:
         super().__init__()

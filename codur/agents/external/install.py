@@ -13,22 +13,13 @@ _PACKAGES = "node_modules"
 
 
 def find_program(name: str, environ: Mapping[str, str]) -> Path | None:
-    """The program of that name on the path that started programs have, or at that absolute path; None if there is none.
-
-    Args:
-        environ: the user's environment.
-    """
+    """The program of that name on the path of started programs, or at that absolute path; None if there is none."""
     found = shutil.which(name, path=child_environment(environ)["PATH"])
     return Path(found) if found else None
 
 
 def installation_of(program: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
-    """What a program must be able to read: itself, its package, and what interprets it.
-
-    Args:
-        program: absolute.
-        environ: the user's environment, for the path on which its interpreter is looked up.
-    """
+    """What a program must be able to read, by its absolute path: itself, its package, and what interprets it."""
     found: dict[Path, None] = {}
     # Every link on the way, not only its end: npm puts a link on the path, and the sandbox shows what is named and no
     # more.

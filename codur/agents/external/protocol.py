@@ -88,8 +88,5 @@ class ExternalAgent(Protocol):
         """Do the job; changes in `job.directory` are what counts."""
 
 
-class McpRunner(Protocol):
-    """Runs agents of type `mcp`; given to `ExternalAgents` where MCP servers can be asked."""
-
-    def __call__(self, agent: Agent, job: Job) -> Answer:
-        """Ask the agent's tool to do the job in the job's directory."""
+McpRunner = Callable[[Agent, Job], Answer]
+"""Runs agents of type `mcp`: asks the agent's tool to do the job in the job's directory."""

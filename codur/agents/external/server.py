@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 def server_runner(servers: Callable[[], McpServers]) -> McpRunner:
-    """What runs agents on these servers.
-
-    Args:
-        servers: gives the servers; called when an agent runs.
-    """
+    """What runs agents on the servers that are asked for when one runs."""
 
     def run(agent: Agent, job: Job) -> Answer:
         config = agent.config

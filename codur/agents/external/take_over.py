@@ -29,12 +29,7 @@ class Taken(Struct):
 
 
 def take_over(agent: str, changes: Changes, copy: Copy, workspace: Workspace, *, allowed: Allowed) -> Taken:
-    """Apply changes through the workspace's journal, so that they can be undone.
-
-    Args:
-        agent: its name, for the notes.
-        allowed: which paths may change.
-    """
+    """Apply changes to paths that are allowed, through the workspace's journal, so that they can be undone."""
     refused = dict(changes.refused)
     wanted: dict[str, bytes | None] = {}
     for path, data in changes.files.items():
@@ -55,7 +50,11 @@ def take_over(agent: str, changes: Changes, copy: Copy, workspace: Workspace, *,
     start = workspace.snapshot()
     try:
         for path in sorted(wanted, key=lambda name: wanted[name] is not None):  # what is deleted makes room
-            _apply(path, wanted[path], workspace)
+            data = wanted[path]
+            if data is None:
+                workspace.delete(path)
+            else:
+                workspace.write_bytes(path, data)
     except WorkspaceError as error:
         workspace.restore(start)
         return Taken(notes=notes, problem=error.message)
@@ -81,20 +80,12 @@ def _is_as_copied(path: str, copy: Copy, workspace: Workspace) -> bool:
         return False
 
 
-def _apply(path: str, data: bytes | None, workspace: Workspace) -> None:
-    if data is None:
-        workspace.delete(path)
-    else:
-        workspace.write_bytes(path, data)
-
-
 def _notes(agent: str, refused: dict[str, str]) -> tuple[str, ...]:
     by_reason: dict[str, list[str]] = {}
     for path, reason in sorted(refused.items()):
         by_reason.setdefault(reason, []).append(path)
-    return tuple(f"not taken over from {agent}: {_named(paths)}: {reason}" for reason, paths in by_reason.items())
-
-
-def _named(paths: list[str]) -> str:
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    return ", ".join(paths[:_NAMED]) + more
+    told = []
+    for reason, paths in by_reason.items():
+        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+        told.append(f"not taken over from {agent}: {', '.join(paths[:_NAMED])}{more}: {reason}")
+    return tuple(told)

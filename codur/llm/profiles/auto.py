@@ -1,19 +1,13 @@
 """Which profiles `auto` stands for: Groq's if its key is set, else one of a local server that runs, else none."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from codur.config.settings import Provider
+from codur.config.settings import Profile, Provider, Settings
 from codur.llm.profiles.endpoint import is_local, key_of, key_problem
 from codur.llm.profiles.local_models import matching, served_models
-from codur.structs import Struct, field, replace
-
-if TYPE_CHECKING:
-    from codur.config.settings import Profile, Settings
+from codur.structs import Struct, field
 
 _LOCAL = "local"
 _OLLAMA = "ollama"
@@ -43,8 +37,7 @@ class AutoChoice(Struct):
 def choose_profiles(settings: Settings, environ: Mapping[str, str], *, given: Collection[str] = ()) -> AutoChoice:
     """Find out what `auto` stands for; looks once whether the local server runs, and only if Groq has no key.
 
-    Args:
-        given: names of profiles that can be asked whatever the settings say.
+    Those of the names `given` can be asked whatever the settings say.
     """
     groq = [name for name in settings.llm.profiles if _provider(settings, name).api == "groq"]
     # A key that the user has set is a choice; a server that happens to run is none, and is looked for only without one.
@@ -55,33 +48,24 @@ def choose_profiles(settings: Settings, environ: Mapping[str, str], *, given: Co
         variable = _provider(settings, ready[0]).api_key_env
         reason = f"{variable} is set." if variable and ready[0] not in given else "From the recording."
         return AutoChoice(default=ready[0], fast=_cheapest(settings, ready), found=True, reason=reason)
-    no_key = key_problem(_provider(settings, groq[0]), environ) if groq else "no profile of Groq is set up"
-    local = _local(settings)
-    found = _of_server(settings, local, no_key) if local else _nothing(f"{_sentence(no_key)}.", "")
-    if found.found:
-        return found
-    names = groq or [local or next(iter(settings.llm.profiles), "")]
+    why = _sentence(key_problem(_provider(settings, groq[0]), environ) if groq else "no profile of Groq is set up")
     variable = _provider(settings, groq[0]).api_key_env if groq else ""
     ways = [f"set it with `export {variable}=…`"] if variable else []
-    ways += [found.remedy] if found.remedy else []
+    local = _local(settings)
+    if local:  # the server's model for that profile, or any other that it has
+        profile, url = settings.llm.profiles[local], _provider(settings, local).base_url or ""
+        names = served_models(url)
+        model = matching(profile.model, names or ())
+        if model:
+            reason = f"{why}, and {model} is served at {url}."
+            changed = {} if model == profile.model else {local: structs.replace(profile, model=model)}
+            return AutoChoice(default=local, fast=local, found=True, reason=reason, server=url, profiles=changed)
+        why += f", and nobody answers at {url}" if names is None else f", and the server at {url} has no model"
+        ways.append(_start(profile, url, runs=names is not None))
     remedy = f"{_sentence(', or '.join(ways))}." if ways else ""
-    fast = _cheapest(settings, groq) if groq else names[0]
-    return replace(found, default=names[0], fast=fast, remedy=remedy)
-
-
-def _of_server(settings: Settings, local: str, no_key: str) -> AutoChoice:
-    """The server's model for the profile `local`, or any other that it has; else why it has none."""
-    profile = settings.llm.profiles[local]
-    url = _provider(settings, local).base_url or ""
-    names = served_models(url)
-    model = matching(profile.model, names or ())
-    if not model:
-        problem = f"nobody answers at {url}" if names is None else f"the server at {url} has no model"
-        remedy = _start(profile, url, runs=names is not None)
-        return _nothing(f"{_sentence(no_key)}, and {problem}.", remedy)
-    changed = {} if model == profile.model else {local: structs.replace(profile, model=model)}
-    reason = f"{_sentence(no_key)}, and {model} is served at {url}."
-    return AutoChoice(default=local, fast=local, found=True, reason=reason, server=url, profiles=changed)
+    default = groq[0] if groq else local or next(iter(settings.llm.profiles), "")
+    fast = _cheapest(settings, groq) if groq else default
+    return AutoChoice(default=default, fast=fast, found=False, reason=f"{why}.", remedy=remedy)
 
 
 def server_problem(settings: Settings, name: str) -> tuple[str, str]:
@@ -98,10 +82,6 @@ def server_problem(settings: Settings, name: str) -> tuple[str, str]:
         return "", ""
     problem = f"nobody answers at {url}" if names is None else f"the server at {url} does not have {profile.model}"
     return f"{_sentence(problem)}.", f"{_sentence(_start(profile, url, runs=names is not None))}."
-
-
-def _nothing(reason: str, remedy: str) -> AutoChoice:
-    return AutoChoice(default="", fast="", found=False, reason=reason, remedy=remedy)
 
 
 def _start(profile: Profile, url: str, *, runs: bool) -> str:

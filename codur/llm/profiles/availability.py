@@ -1,24 +1,18 @@
 """Who can be asked at present: which profiles have their key, which have failed, which rest."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
 
+from codur.llm.pool_options import PoolOptions
 from codur.llm.profiles.endpoint import key_of, key_problem
 from codur.llm.profiles.extras import installed, missing
+from codur.llm.profiles.profiles import Profiles
 from codur.llm.request_failure import LASTING, PAUSE_S, PAUSING, WHOLE_PROVIDER, ServiceFailure
-
-if TYPE_CHECKING:
-    from codur.llm.pool_options import PoolOptions
-    from codur.llm.profiles.profiles import Profiles
 
 
 class Availability:
     """What a run has found out about who answers.
 
     Args:
-        profiles: the run's profiles.
         patience_s: the longest wait for a rate limit; a profile whose limit is further away is not asked.
     """
 
@@ -32,11 +26,7 @@ class Availability:
         self._standing_in: dict[str, str] = {}
 
     def blocked(self, name: str) -> ServiceFailure | None:
-        """Why a profile need not be asked at present; None if it can be.
-
-        Raises:
-            ConfigError: the settings have no such profile or provider.
-        """
+        """Why a profile need not be asked at present; None if it can be."""
         if name in self._given:
             return self._resting(name, "")
         profile, provider = self._profiles.get(name), self._profiles.provider_of(name)
@@ -75,11 +65,7 @@ class Availability:
             self._failed[name] = (failure, self._now() + failure.retry_after_s - self._patience_s)
 
     def answered(self, wanted: str, name: str) -> str:
-        """Take note that `name` answered for `wanted`.
-
-        Returns:
-            The profile that had stood in for it, if it answers by itself again; else empty.
-        """
+        """Take note that `name` answered for `wanted`; the profile that stood in for it till now, if it does again."""
         before = self._standing_in.pop(wanted, "")
         if name == wanted:
             return before

@@ -1,19 +1,14 @@
 """Where a provider is, and with which key; the key stays inside."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from codur.config.settings import Provider
 from codur.errors import ConfigError
 from codur.lazy import regex
 from codur.redaction import secrets_of
-
-if TYPE_CHECKING:
-    from codur.config.settings import Provider
 
 GROQ_URL = "https://api.groq.com"
 ANTHROPIC_URL = "https://api.anthropic.com"
@@ -156,7 +151,7 @@ def is_local(base_url: str) -> bool:
 def _is_url(text: str) -> bool:
     try:
         parts = urlsplit(text)
-        _ = parts.port  # reading it checks it  # reading it checks it
+        _ = parts.port  # reading it checks it
     except ValueError:
         return False
     return parts.scheme in {"http", "https"} and bool(parts.hostname)

@@ -30,13 +30,7 @@ def served_window(base_url: str, model: str) -> ServedWindow | None:
     """What Ollama tells of a model's context window: of one that is loaded, else of how it is set up, else its longest.
 
     Ollama cuts a longer prompt without a word; what it takes by default depends on the machine's memory, and is known
-    only while the model is loaded (docs.ollama.com/context-length, /api/ps and /api/show).
-
-    Args:
-        base_url: as for `served_models`.
-
-    Returns:
-        None if it is no Ollama, or tells nothing.
+    only while the model is loaded (docs.ollama.com/context-length, /api/ps and /api/show). None if it is no Ollama.
     """
     root = base_url.rstrip("/").removesuffix("/v1")
     running = _json(f"{root}/api/ps").get("models")
@@ -60,15 +54,9 @@ def served_window(base_url: str, model: str) -> ServedWindow | None:
 
 
 def served_models(base_url: str) -> tuple[str, ...] | None:
-    """The names of the models that can be asked at `base_url`, in the server's order.
+    """The names of the models that can be asked at a provider's `base_url`, in the server's order.
 
-    One look of a second at most; nothing is sent but the request for the list.
-
-    Args:
-        base_url: as of a provider with `api: openai`, for example http://127.0.0.1:11434/v1.
-
-    Returns:
-        None if nobody answers there, or not with a list of models.
+    One look of a second at most; nothing is sent but the request for the list. None if nobody answers with a list.
     """
     listed = read_json(_fetched(f"{base_url.rstrip('/')}/models"))
     if not isinstance(listed, Mapping) or listed.get("data", ()) is None:  # Ollama without a model answers so

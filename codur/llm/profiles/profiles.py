@@ -1,32 +1,25 @@
 """The profiles of a run: which name stands for which model, and where that is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from codur.config.settings import AUTO
+from codur.config.settings import AUTO, Profile, Provider, Settings
 from codur.errors import ConfigError
 from codur.events import ModelChosen
+from codur.llm.pool_options import PoolOptions
 from codur.llm.profiles.auto import AutoChoice, choose_profiles
 from codur.llm.profiles.endpoint import Endpoint, endpoint_of, is_local
 from codur.llm.rate_limits.demand import Rules
-
-if TYPE_CHECKING:
-    from codur.config.settings import Profile, Provider, Settings
-    from codur.llm.pool_options import PoolOptions
 
 
 class Profiles:
     """Profiles by name; what `auto` stands for is found out once, when it is first asked for.
 
+    ConfigError, wherever a name is given, if the settings have no such profile or provider.
+
     Args:
-        settings: profiles and providers.
-        environ: variables that hold the keys.
         options: `models`, which can be asked whatever the settings say; `emit` gets what `auto` was found to stand for.
 
     Attributes:
-        environ: as given.
         choice: what `auto` was found to stand for; None if nobody has asked so far.
     """
 
@@ -68,11 +61,7 @@ class Profiles:
         return tuple(dict.fromkeys(names))
 
     def get(self, name: str) -> Profile:
-        """The settings of a profile.
-
-        Raises:
-            ConfigError: the settings have no such profile.
-        """
+        """The settings of a profile."""
         changed = self.choice.profiles if self.choice else {}
         profile = changed.get(name) or self._settings.llm.profiles.get(name)
         if profile is None:
@@ -81,11 +70,7 @@ class Profiles:
         return profile
 
     def provider_of(self, name: str) -> Provider:
-        """The provider of a profile.
-
-        Raises:
-            ConfigError: the settings have no such profile or provider.
-        """
+        """The provider of a profile."""
         profile = self.get(name)
         provider = self._settings.providers.get(profile.provider)
         if provider is None:
@@ -98,11 +83,7 @@ class Profiles:
         return provider
 
     def endpoint(self, name: str) -> Endpoint:
-        """Where a profile's model is asked, and with which key.
-
-        Raises:
-            ConfigError: as `provider_of` and `endpoint_of`.
-        """
+        """Where a profile's model is asked, and with which key; ConfigError as `endpoint_of`."""
         return endpoint_of(self.get(name).provider, self.provider_of(name), self.environ)
 
     def rules(self, profile: Profile) -> Rules:

@@ -1,22 +1,11 @@
 """What a request takes of a model's limits, and what is known of these beforehand."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from codur.llm.rate_limit import Unit
 from codur.structs import Struct
-
-if TYPE_CHECKING:
-    from codur.llm.rate_limit import Unit
 
 
 class Rules(Struct):
-    """What is known of a model's limits before it is asked.
-
-    Attributes:
-        requests_per_minute, tokens_per_minute: None: what the service tells.
-        probes: the first request goes alone, for its answer tells the limits.
-    """
+    """What is known of a model's limits before it is asked; if it `probes`, the first request goes alone."""
 
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None

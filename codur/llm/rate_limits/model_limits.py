@@ -1,23 +1,18 @@
 """What is known of the limits of one model at one service, and who waits for it."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from codur.llm.clock import Clock
 from codur.llm.model import ChatReply
+from codur.llm.rate_limit import Quota, Unit
+from codur.llm.rate_limits.demand import Demand
 from codur.llm.rate_limits.told_limits import SaidLimit
 from codur.llm.rate_limits.window import OVERTAKING_S, Window
 from codur.llm.request_failure import ServiceFailure
 from codur.llm.request_retry import jitter, spoken
 from codur.structs import Struct, field, replace
-
-if TYPE_CHECKING:
-    from codur.llm.clock import Clock
-    from codur.llm.rate_limit import Quota, Unit
-    from codur.llm.rate_limits.demand import Demand
 
 _SAMPLES = 16  # the last ones: prompts change in kind while a run goes on
 _SURE = 3  # fewer may be chance, and then only more than the estimate is believed
@@ -31,12 +26,7 @@ TINY_S = 1e-4
 
 
 class Most(Struct, kw_only=False):
-    """The tokens that a request may come to, its answer among them; infinity where that is not known.
-
-    Attributes:
-        window: for the model's window.
-        a_minute: for the limit of a minute.
-    """
+    """The tokens that a request and its answer may have, by the window and by a minute's limit; infinity: unknown."""
 
     window: float = math.inf
     a_minute: float = math.inf
@@ -114,11 +104,7 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
         return number
 
     def require_in_time(self, demand: Demand, now: float, time_left_s: float) -> None:
-        """Make sure that the service takes a request before the run's time is over, others left aside.
-
-        Raises:
-            ServiceFailure: it does not.
-        """
+        """ServiceFailure if the service does not take a request before the run's time is over, others left aside."""
         why, rest = self.why, self.until - now
         if why is not None and 0 < rest >= time_left_s:
             raise ServiceFailure(why.message, kind=why.kind, remedy=why.remedy, retry_after_s=rest)
@@ -147,11 +133,7 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
     def end(
         self, demand: Demand, outcome: ChatReply | ServiceFailure | None, now: float, sent_at: float | None = None
     ) -> None:
-        """A request has come to an end: what is known of the limits now.
-
-        Args:
-            sent_at: when it was sent; None: as it was let through.
-        """
+        """A request has come to an end, sent at that time (None: as it was let through): what is known now."""
         flight = next(item for item in self._flights if item[0] is demand)
         self._flights.remove(flight)
         if outcome is None:

@@ -4,23 +4,18 @@ Who wants to send asks `wait_s` until it says 0, and tells how it ended: first c
 allow, so that none has to refuse a request. There is no thread of its own, and no clock but the one that was given.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from codur.errors import LimitReached
 from codur.llm.clock import Clock
+from codur.llm.model import ChatReply
+from codur.llm.rate_limits.demand import Demand
 from codur.llm.rate_limits.model_limits import TINY_S, ModelLimits
-
-if TYPE_CHECKING:
-    from codur.llm.model import ChatReply
-    from codur.llm.rate_limits.demand import Demand
-    from codur.llm.request_failure import ServiceFailure
-    from codur.types import Usage
+from codur.llm.request_failure import ServiceFailure
+from codur.types import Usage
 
 OVER_BUDGET = "The batch's budget is used up"
 ROOM_S = 0.2
@@ -60,11 +55,7 @@ class SharedBudget:
             self._on_spent(self.tokens, self.cost_usd)
 
     def require(self, demand: Demand) -> None:
-        """Make sure that a request can be paid for.
-
-        Raises:
-            LimitReached: it cannot, even if those under way cost nothing.
-        """
+        """LimitReached if a request cannot be paid for, even if those under way cost nothing."""
         if self.tokens + demand.tokens > self._max_tokens:
             raise LimitReached(
                 f"{OVER_BUDGET}: {self.tokens:,} of {self._max_tokens:,} tokens are spent.",
@@ -142,11 +133,7 @@ class SharedModels:
         *,
         times: tuple[float | None, float] | None = None,
     ) -> None:
-        """A request has ended, with an answer or without; `outcome` is None if it was broken off.
-
-        Args:
-            times: when it was sent and when it ended; None: as it was let through, and now.
-        """
+        """A request has ended; `outcome` is None if it was broken off, `times` are when it was sent and ended."""
         sent_at, ended_at = times or (None, self._clock.monotonic())
         with self.limits(demand.place) as limits:
             self._budget.held.remove(demand)

@@ -64,7 +64,7 @@ def quotas_in(headers: Mapping[str, str], now: float) -> tuple[Quota, ...]:
     """The limits that a response tells; those that cannot be read are left out.
 
     Args:
-        headers: the response's headers, names in lower case (or a mapping that does not tell them apart).
+        headers: names in lower case (or a mapping that does not tell them apart).
         now: the present Unix time.
     """
     found = (_quota(headers, unit, now) for unit in _UNITS)
@@ -72,11 +72,7 @@ def quotas_in(headers: Mapping[str, str], now: float) -> tuple[Quota, ...]:
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """The wait in seconds that a response asks for: by `retry-after-ms`, else by `Retry-After`; None if by neither.
-
-    Args:
-        headers, now: as for `quotas_in`.
-    """
+    """The wait in seconds that a response asks for: by `retry-after-ms`, else by `Retry-After`; None if by neither."""
     milliseconds = _number(headers.get("retry-after-ms", ""))
     return milliseconds / 1000 if milliseconds is not None else seconds_in(headers.get("retry-after", ""), now)
 

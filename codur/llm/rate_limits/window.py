@@ -10,12 +10,8 @@ from __future__ import annotations
 
 import heapq
 import math
-from typing import TYPE_CHECKING
 
-from codur.llm.rate_limit import Quota
-
-if TYPE_CHECKING:
-    from codur.llm.rate_limit import Unit
+from codur.llm.rate_limit import Quota, Unit
 
 MINUTE_S = 60.0
 DAY_S = 86_400.0
@@ -50,12 +46,10 @@ class Window:
         return Window(Quota(unit=unit, limit=limit, remaining=limit - missing, reset_s=reset_s), now)
 
     def tell(self, quota: Quota, uncounted: float, now: float, *, sent_at: float) -> None:
-        """Take over what a response says; what an older one tells may be long out of date.
+        """Take over what a response says, whose request was sent at `sent_at`; an older one's may be out of date.
 
         Args:
             uncounted: what was sent and may not be in that figure yet.
-            now: monotonic seconds when the response was there.
-            sent_at: when its request was sent.
         """
         if sent_at < self._told_at - OVERTAKING_S:
             return

@@ -7,26 +7,21 @@
 Requests are kept as they were sent, after secrets were taken out; replies without secrets too.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import MsgspecError, to_builtins
 
 from codur.errors import ModelAnswerError, ModelError, UsageError
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.request_failure import FailedGenerationError, FailureKind, ServiceFailure
-from codur.redaction import redact_value
+from codur.redaction import Redactor, redact_value
 from codur.structs import Struct, convert, replace
 from codur.types import Usage
-
-if TYPE_CHECKING:
-    from codur.redaction import Redactor
 
 FORMAT = 1
 _MAX_BYTES = 256 << 20
@@ -34,7 +29,7 @@ _MAX_BYTES = 256 << 20
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 
 
-class _Failure(Struct):
+class _Failure(Struct, omit_defaults=True):
     """What came instead of a reply; `kind` and `hint` are those of some errors."""
 
     message: str
@@ -54,7 +49,12 @@ class _Failure(Struct):
         return ModelAnswerError(self.message, **common)
 
 
-class RecordedExchange(Struct):
+def _failure(error: ModelError) -> _Failure:
+    own = {name: getattr(error, name, None) for name in ("usage", "kind", "retry_after_s", "hint")}
+    return _Failure(message=error.message, remedy=error.remedy, **own)
+
+
+class RecordedExchange(Struct, omit_defaults=True):
     """One request, and the reply to it or the failure that came instead."""
 
     number: int
@@ -77,15 +77,9 @@ class ModelRecording(Struct):
 
 
 class Recorder:
-    """Writes a recording; safe to use from several threads.
+    """Writes a recording to a file that it makes; safe to use from several threads.
 
-    Args:
-        path: the file; it is made.
-        task, workspace: for the header.
-        version: Codur's.
-
-    Raises:
-        UsageError: the file is there already, or cannot be made.
+    UsageError if the file is there already, or cannot be made or written.
     """
 
     def __init__(self, path: Path, *, task: str, workspace: str, version: str, redactor: Redactor) -> None:
@@ -103,21 +97,13 @@ class Recorder:
         self._write(redact_value(header, redactor))
 
     def keep(self, profile: str, request: ChatRequest, outcome: ChatReply | ModelError) -> None:
-        """Keep one exchange.
-
-        Raises:
-            UsageError: it cannot be written.
-        """
+        """Keep one exchange."""
+        reply = replace(outcome, limits=()) if isinstance(outcome, ChatReply) else None  # a replay waits for nobody
+        failure = _failure(outcome) if isinstance(outcome, ModelError) else None
         with self._lock:
             self._number += 1
-            line: dict[str, Any] = {"number": self._number, "profile": profile, "request": to_builtins(request)}
-            line |= (
-                # Without limits: a replay waits for nobody.
-                {"reply": to_builtins(replace(outcome, limits=()))}
-                if isinstance(outcome, ChatReply)
-                else {"failure": _failure(outcome)}
-            )
-            self._write(redact_value(line, self._redactor))
+            line = RecordedExchange(number=self._number, profile=profile, request=request, reply=reply, failure=failure)
+            self._write(redact_value(to_builtins(line), self._redactor))
 
     def close(self) -> None:
         """Close the file."""
@@ -133,11 +119,7 @@ class Recorder:
 
 
 def read_recording(path: Path) -> ModelRecording:
-    """A recording.
-
-    Raises:
-        UsageError: it cannot be read, or is none.
-    """
+    """A recording; UsageError if it cannot be read, or is none."""
     if path.is_fifo():  # it would be waited for without end
         raise UsageError(f"{path}: is a pipe", remedy="Make one with `codur run … --record FILE`.")
     try:
@@ -157,17 +139,6 @@ def read_recording(path: Path) -> ModelRecording:
         raise UsageError(
             f"{path}: is not a recording of a run", remedy="Make one with `codur run … --record FILE`."
         ) from error
-
-
-def _failure(error: ModelError) -> dict[str, Any]:
-    value: dict[str, Any] = {"message": error.message, "remedy": error.remedy}
-    if error.usage is not None:
-        value["usage"] = to_builtins(error.usage)
-    if isinstance(error, ServiceFailure):
-        value |= {"kind": error.kind, "retry_after_s": error.retry_after_s}
-    elif isinstance(error, FailedGenerationError):
-        value["hint"] = error.hint
-    return value
 
 
 def _unusable(path: Path, error: OSError) -> UsageError:

@@ -6,17 +6,12 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
 
+from codur.config.settings import Profile
 from codur.errors import ModelUnavailable
 from codur.lazy import regex
 from codur.llm.model import ChatReply, ChatRequest
-from codur.structs import Struct
-
-if TYPE_CHECKING:
-    from codur.config.settings import Profile
-    from codur.llm.model import ChatRequest
-    from codur.llm.replay.model_recording import ModelRecording, RecordedExchange
+from codur.llm.replay.model_recording import ModelRecording, RecordedExchange
 
 _SHOWN = 160
 
@@ -29,18 +24,14 @@ class Replay:
     """Finds the recorded outcome of each request; each is given once.
 
     A request is looked for by what it asks (see `likeness_of`), first as it was sent to the same profile, then to any.
-    One that differs gets the next answer that was given for the same purpose, and that is told.
-
-    Args:
-        workspace: where the run goes on now.
-        tell: gets one line for each request that differs from the recorded one.
+    One that differs gets the next answer that was given for the same purpose; `tell` gets a line about that.
     """
 
     def __init__(self, recording: ModelRecording, *, workspace: str, tell: Callable[[str], object]) -> None:
         self._workspace = workspace
         self._tell = tell
         self._lock = threading.Lock()
-        self._left = [(item, likeness_of(item.request, (recording.workspace,))) for item in recording.exchanges]
+        self._left = [(item, likeness_of(item.request, recording.workspace)) for item in recording.exchanges]
         self._asked = 0
 
     def models(self, profiles: Mapping[str, Profile]) -> dict[str, ReplayedModel]:
@@ -48,12 +39,7 @@ class Replay:
         return {name: ReplayedModel(self, name, profile) for name, profile in profiles.items()}
 
     def next(self, profile: str, request: ChatRequest) -> ChatReply:
-        """The recorded reply.
-
-        Raises:
-            NotRecordedError: there is none.
-            ModelError: the error that was recorded instead of one.
-        """
+        """The recorded reply, or error; NotRecordedError if there is none."""
         with self._lock:
             self._asked += 1
             found = self._find(profile, request)
@@ -62,7 +48,7 @@ class Replay:
         return found.reply or ChatReply()
 
     def _find(self, profile: str, request: ChatRequest) -> RecordedExchange:
-        wanted = likeness_of(request, (self._workspace,))
+        wanted = likeness_of(request, self._workspace)
         # By content and not by order: requests of samples or batches go out in whatever order they are ready.
         same = [item for item, likeness in self._left if likeness == wanted]
         answers = [item for item in same if item.reply is not None]
@@ -77,7 +63,7 @@ class Replay:
         ]
         if not near:
             raise self._missing(request)
-        number, here, there = wanted.difference(near[0][1]) or (0, "", "")
+        number, here, there = _difference(wanted, near[0][1])
         self._tell(
             f"request {self._asked} ({request.purpose}) differs from the recorded one at line {number}: "
             f"{here[:_SHOWN]!r}, recorded {there[:_SHOWN]!r}"
@@ -93,8 +79,7 @@ class Replay:
             why = "all of the recording is used up"
         else:
             taken, likeness = self._left[0]
-            difference = likeness_of(request, (self._workspace,)).difference(likeness)
-            number, here, there = difference or (0, "", "")
+            number, here, there = _difference(likeness_of(request, self._workspace), likeness)
             why = (
                 f"the next recorded one is request {taken.number} ({taken.request.purpose}); the first line that "
                 f"differs is {number}: {here[:_SHOWN]!r}, recorded {there[:_SHOWN]!r}"
@@ -130,22 +115,16 @@ _VARYING = (
 )
 
 
-class Likeness(Struct, kw_only=False):
-    """A request in the form in which it is compared: lines of text."""
-
-    lines: tuple[str, ...]
-
-    def difference(self, other: Likeness) -> tuple[int, str, str] | None:
-        """The first line that differs: its number from 1, here and there; None if there is none."""
-        pairs = zip_longest(self.lines, other.lines, fillvalue="(nothing more)")
-        return next(((number, mine, its) for number, (mine, its) in enumerate(pairs, 1) if mine != its), None)
+def _difference(mine: Sequence[str], its: Sequence[str]) -> tuple[int, str, str]:
+    """The first line that differs: its number from 1, here and there; 0 if there is none."""
+    pairs = enumerate(zip_longest(mine, its, fillvalue="(nothing more)"), 1)
+    return next(((number, here, there) for number, (here, there) in pairs if here != there), (0, "", ""))
 
 
-def likeness_of(request: ChatRequest, places: Sequence[str]) -> Likeness:
-    """The form of a request; limits of the answer's length are no part of it, for they depend on the service's state.
+def likeness_of(request: ChatRequest, workspace: str) -> list[str]:
+    """The lines of a request as it is compared, without the workspace's name and what varies from run to run.
 
-    Args:
-        places: directories whose names do not count: the workspace.
+    Limits of the answer's length are no part of it, for they depend on the service's state.
     """
     parts = [f"purpose: {request.purpose}", f"form: {request.tool_choice} {request.json_object} {request.schema_name}"]
     parts += [f"tool: {tool.name}" for tool in request.tools]
@@ -155,18 +134,10 @@ def likeness_of(request: ChatRequest, places: Sequence[str]) -> Likeness:
         parts.append(message.content)
         for call in message.tool_calls:
             names[call.id] = f"call {len(names) + 1}"
-            parts.append(f"{names[call.id]}: {call.name} {_plain(call.arguments)}")
-    return Likeness(tuple(_without("\n".join(parts), places).split("\n")))
-
-
-def _without(text: str, places: Sequence[str]) -> str:
-    # The longest first: a directory's name begins with that of the one above it.
-    for place in sorted((item for item in places if len(item) > 1), key=len, reverse=True):
-        text = text.replace(place, "<workspace>")
+            arguments = json.dumps(call.arguments, sort_keys=True, ensure_ascii=False, default=str)
+            parts.append(f"{names[call.id]}: {call.name} {arguments}")
+    text = "\n".join(parts)
+    text = text.replace(workspace, "<workspace>") if len(workspace) > 1 else text
     for pattern, name in _VARYING:
         text = pattern.sub(name, text)
-    return text
-
-
-def _plain(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    return text.split("\n")

@@ -1,13 +1,13 @@
 """The body of a response as a `ChatReply`: what was said, which calls can be carried out, and what it cost."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from codur.config.settings import Profile
 from codur.errors import ModelAnswerError
-from codur.llm.model import ChatReply
+from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pricing import cost_usd
+from codur.llm.profiles.endpoint import Endpoint
 from codur.llm.request_failure import FailedGenerationError
 from codur.llm.tokens import answer_tokens, estimate_tokens, prompt_tokens
 from codur.parsing.fences import strip_thinking
@@ -16,11 +16,6 @@ from codur.parsing.json_values import at, items, text
 from codur.parsing.tool_calls import tool_calls_from_text
 from codur.structs import Struct
 from codur.types import ToolCall, Usage
-
-if TYPE_CHECKING:
-    from codur.config.settings import Profile
-    from codur.llm.model import ChatRequest
-    from codur.llm.profiles.endpoint import Endpoint
 
 MOST_TOKENS = 10_000_000
 """No model takes or gives as many; a count beyond is a fault of the service."""
@@ -38,11 +33,7 @@ class AnswerReader(Struct):
     endpoint: Endpoint
 
     def read(self, body: Any) -> ChatReply:
-        """The reply in the decoded `body` of a response with status 200.
-
-        Raises:
-            ModelAnswerError: there is nothing in it that can be used.
-        """
+        """The reply in a decoded `body` with status 200; ModelAnswerError if there is nothing that can be used."""
         if not isinstance(body, Mapping):
             raise self._unusable(body, "something that is not an answer of the chat protocol")
         choice = at(body, "choices.0")
@@ -57,11 +48,7 @@ class AnswerReader(Struct):
         return self._reply(body, message, finish)
 
     def read_failed_generation(self, text: str, message: str) -> ChatReply:
-        """The reply in a text that the service could not read as a tool call or as JSON.
-
-        Raises:
-            FailedGenerationError: it cannot be read here either.
-        """
+        """The reply in a text that the service could not read as a call or as JSON; FailedGenerationError if none."""
         usage = self._usage({}, text)
         if self.request.tools:
             calls = tool_calls_from_text(text)
@@ -162,11 +149,7 @@ def read_calls(raw_calls: Sequence[Any]) -> tuple[tuple[ToolCall, ...], str]:
 
 
 def _arguments(raw: Any) -> dict[str, Any]:
-    """A call's arguments; they are carried out, so they are read by the letter.
-
-    Raises:
-        ValueError: they are not a JSON object.
-    """
+    """A call's arguments; they are carried out, so they are read by the letter. ValueError if they are no object."""
     if raw is None or raw == "":
         return {}
     # No mending here: a mended call could change what was not meant.

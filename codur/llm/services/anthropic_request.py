@@ -5,21 +5,17 @@ role in a row are one. What stays the same from request to request (tools, then 
 mark for the service's cache; a conversation that goes on with tool results has a second mark at its end.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from codur.config.settings import Profile
 from codur.lazy import regex
+from codur.llm.model import ChatRequest
 from codur.llm.services.chat_request import clean, temperature, tool_choice, without_calls
 from codur.llm.tokens import answer_tokens
 from codur.parsing.json_values import at, items, text
-
-if TYPE_CHECKING:
-    from codur.config.settings import Profile
-    from codur.llm.model import ChatRequest
-    from codur.types import Message, ToolCall, ToolSpec
+from codur.types import Message, ToolCall, ToolSpec
 
 Blocks = list[dict[str, Any]]
 
@@ -41,11 +37,8 @@ def messages_body(
 ) -> dict[str, Any]:
     """The body to send.
 
-    A seed is not sent, as the service knows none.
-
-    Args:
-        said: earlier answers with tool calls, block by block as they came, by the id of their first call: the service
-            wants its model's thoughts back with the results.
+    A seed is not sent, as the service knows none; its model's thoughts go back to it with the results of their calls:
+    `said` has earlier answers with tool calls, block by block as they came, by the id of their first call.
     """
     native = profile.tool_calls == "native"
     messages = request.messages if native else without_calls(request.messages)

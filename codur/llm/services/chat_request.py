@@ -1,19 +1,14 @@
 """A `ChatRequest` as the body of a request of the OpenAI chat protocol."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from codur.config.settings import Profile
+from codur.llm.model import ChatRequest, ToolChoice
+from codur.llm.profiles.endpoint import Endpoint
 from codur.llm.tokens import answer_tokens
-from codur.types import Message
-
-if TYPE_CHECKING:
-    from codur.config.settings import Profile
-    from codur.llm.model import ChatRequest, ToolChoice
-    from codur.llm.profiles.endpoint import Endpoint
-    from codur.types import ToolCall, ToolSpec
+from codur.types import Message, ToolCall, ToolSpec
 
 
 def request_body(request: ChatRequest, profile: Profile, endpoint: Endpoint, *, stream: bool = False) -> dict[str, Any]:

@@ -1,20 +1,16 @@
 """How a service is spoken to: the OpenAI chat protocol, or Anthropic's messages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from codur.config.settings import Profile
+from codur.llm.model import ChatReply, ChatRequest
+from codur.llm.profiles.endpoint import Endpoint
 from codur.llm.services.anthropic_request import Blocks, as_completion, messages_body
 from codur.llm.services.anthropic_stream import MessageCollector
 from codur.llm.services.chat_request import request_body
 from codur.llm.services.chat_stream import ChatCollector
-
-if TYPE_CHECKING:
-    from codur.config.settings import Profile
-    from codur.llm.model import ChatReply, ChatRequest
-    from codur.llm.profiles.endpoint import Endpoint
-    from codur.llm.services.event_stream import Collector
+from codur.llm.services.event_stream import Collector
 
 _THOUGHTS = ("thinking", "redacted_thinking")
 _KEPT = (*_THOUGHTS, "text", "tool_use")

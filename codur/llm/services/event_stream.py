@@ -13,12 +13,7 @@ from codur.structs import Struct
 
 
 class StreamError(Exception):
-    """An event says that the answer has failed.
-
-    Attributes:
-        body: the decoded event.
-        status: the HTTP status that stands for it.
-    """
+    """An event says that the answer has failed: the decoded event, and the HTTP status that stands for it."""
 
     def __init__(self, body: Mapping[str, Any], status: int) -> None:
         super().__init__(status)
@@ -49,12 +44,16 @@ class EventDecoder:
     def feed(self, piece: bytes) -> Iterator[ServerEvent]:
         """The events that are complete with `piece`."""
         for line in self._lines(piece):
-            if line:
-                self._field(line)
-            elif self._data:
+            name, _, value = line.partition(":")  # a comment is a field without a name
+            value = value.removeprefix(" ")
+            if name == "data":
+                self._data.append(value)
+            elif name == "event":
+                self._name = value
+            elif not line and self._data:
                 yield ServerEvent(name=self._name, data="\n".join(self._data))
                 self._name, self._data = "", []
-            else:
+            elif not line:
                 self._name = ""
 
     def _lines(self, piece: bytes) -> Iterator[str]:
@@ -69,14 +68,6 @@ class EventDecoder:
             self._line.clear()
         self._line += rest
 
-    def _field(self, line: str) -> None:
-        name, _, value = line.partition(":")  # a comment is a field without a name
-        value = value.removeprefix(" ")
-        if name == "data":
-            self._data.append(value)
-        elif name == "event":
-            self._name = value
-
 
 class Collector(ABC):
     """Puts the events of one answer together."""
@@ -87,12 +78,7 @@ class Collector(ABC):
         """Whether the stream has said that the answer is whole."""
 
     def add(self, event: ServerEvent) -> str:
-        """Take an event; gives the text that it adds to the answer.
-
-        Raises:
-            StreamError: it tells an error.
-            UnreadableEventError: it cannot be read.
-        """
+        """Take an event; gives the text that it adds to the answer. StreamError if it tells an error."""
         value = read_json(event.data)
         if not isinstance(value, Mapping):
             raise UnreadableEventError

@@ -70,11 +70,7 @@ class Client(Struct):
     failures: tuple[type[Exception], ...]
 
     async def post(self, body: Mapping[str, Any], *, stream: bool) -> Any:
-        """The response to a request; with `stream`, before its body has come.
-
-        Raises:
-            Exception: one of `failures`.
-        """
+        """The response to a request, before its body has come if it is a stream; raises one of `failures`."""
         # The response itself: the SDKs' own models would drop or refuse what other servers send.
         return await self.sdk.post(self.path, cast_to=self.library.Response, body=dict(body), stream=stream)
 
@@ -84,11 +80,7 @@ class Client(Struct):
 
 
 def open_client(endpoint: Endpoint) -> Client:
-    """A client for `endpoint`: of OpenAI's SDK for `openai` if it is installed, else of Groq's.
-
-    Raises:
-        ServiceFailure: there is no SDK for its api.
-    """
+    """A client of OpenAI's SDK for `openai` if it is installed, else of Groq's; ServiceFailure if there is no SDK."""
     sdk = installed(endpoint.api)
     if not sdk:
         raise missing(endpoint.provider, endpoint.api)
@@ -153,10 +145,8 @@ def _tls(library: Any, *, plain: bool, trust_env: bool) -> ssl.SSLContext:
 def _body_cap(library: Any) -> Callable[[Any], Awaitable[None]]:
     """An event hook for responses: reading their body beyond the bound raises `BodyTooLargeError`.
 
-    Bytes are counted as they are sent; requests should ask for uncompressed answers.
-
-    Args:
-        library: httpx, or what is built like it; it takes streams of its own type only.
+    Bytes are counted as they are sent; requests should ask for uncompressed answers. `library` takes streams of its own
+    type only.
     """
     # Made here, because the base class differs between httpx and httpx2, and neither is loaded before.
     kind: Any = type("Capped", (_Capped, library.AsyncByteStream), {})

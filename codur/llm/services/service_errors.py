@@ -1,21 +1,17 @@
 """What a failed request means: the status and body of a response, or a broken connection, as a `ServiceFailure`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from codur.config.settings import Profile
 from codur.lazy import regex
+from codur.llm.profiles.endpoint import Endpoint
 from codur.llm.rate_limits.told_limits import is_too_long, retry_after, said_limit
 from codur.llm.request_failure import FailureKind, ServiceFailure
 from codur.llm.request_retry import spoken
 from codur.structs import Struct
-
-if TYPE_CHECKING:
-    from codur.config.settings import Profile
-    from codur.llm.profiles.endpoint import Endpoint
-    from codur.types import Usage
+from codur.types import Usage
 
 _QUOTA_CODES = frozenset(
     {"insufficient_quota", "billing_hard_limit_reached", "spend_limit_reached", "insufficient_funds", "billing_error"}
@@ -59,6 +55,22 @@ _KIND_OF_STATUS: dict[int, FailureKind] = {
     429: "rate_limit",
     498: "service",  # Groq's "flex" tier: no capacity at the moment
 }
+_WORDS: dict[FailureKind, tuple[str, str]] = {
+    "model": ("{provider} has no model {model!r}{said}.", "Correct {name}.model, or choose another profile."),
+    "address": (
+        "{provider} has no such address below {place}: status {status}{said}.",
+        "Correct providers.{provider}.base_url.",
+    ),
+    "quota": ("The quota of {provider} is used up{said}.", "Check the account, or use another profile."),
+    "too_large": (
+        "The request is too large for {who}{said}.",
+        "Lower {name}.request_tokens and {name}.max_completion_tokens.",
+    ),
+    "rate_limit": ("The rate limit of {who} is reached{said}.", "Try again in {again}, or use another profile."),
+    "service": ("{who} is busy or out of order: status {status}{said}.", "Try again later, or use another profile."),
+    "request": ("{who} refused the request: status {status}{said}.", "Check {name} and its provider's base_url."),
+}
+"""What is told of a failure, and what to do about it."""
 
 
 class FailureReader(Struct):
@@ -69,12 +81,11 @@ class FailureReader(Struct):
     endpoint: Endpoint
 
     def of_status(self, status: int, body: Any, headers: Mapping[str, str], now: float) -> ServiceFailure:
-        """The failure that a response with an error status stands for.
+        """The failure that a response stands for, whose status tells an error.
 
         Args:
             body: the decoded JSON, or the text.
             headers: names in lower case.
-            now: the present Unix time.
         """
         error = error_of(body)
         kind = _KIND_OF_STATUS.get(status, "service" if status >= 500 else "request")
@@ -106,10 +117,13 @@ class FailureReader(Struct):
         """The failure of a connection; `connected` if it broke only after it stood."""
         where = f"{self.endpoint.provider} ({self.endpoint.place})"
         if self.endpoint.local and not connected:
+            start = f"Start the server of provider {self.endpoint.provider}, or correct its base_url."
+            if self._is_ollama:
+                start = f"Start it with `ollama serve`, then get the model with `ollama pull {self.profile.model}`."
             return ServiceFailure(
                 f"No server answers at {self.endpoint.place} for profile {self.profile_name}.",
                 kind="not_running",
-                remedy=self._start_it(),
+                remedy=start,
             )
         reason = self.endpoint.safe(reason)
         return ServiceFailure(
@@ -133,42 +147,21 @@ class FailureReader(Struct):
         return f"{self.endpoint.provider} ({self.profile.model})"
 
     def _words(self, kind: FailureKind, status: int, said: str, wait: float | None) -> tuple[str, str]:
-        name = f"llm.profiles.{self.profile_name}"
         if kind in {"key", "forbidden"}:
             return self._key_words(status, said)
-        if kind == "model":
-            return (
-                f"{self.endpoint.provider} has no model {self.profile.model!r}{said}.",
-                self._get_model() or f"Correct {name}.model, or choose another profile.",
-            )
-        if kind == "address":
-            return (
-                f"{self.endpoint.provider} has no such address below {self.endpoint.place}: status {status}{said}.",
-                f"Correct providers.{self.endpoint.provider}.base_url.",
-            )
-        if kind == "quota":
-            return (
-                f"The quota of {self.endpoint.provider} is used up{said}.",
-                "Check the account, or use another profile.",
-            )
-        if kind == "too_large":
-            told = said_limit(said)
-            remedy = f"Lower {name}.request_tokens and {name}.max_completion_tokens."
-            if told is not None and told.window:
-                remedy = f"Set {name}.context_window to {told.limit}, or use another profile."
-            return f"The request is too large for {self._who}{said}.", remedy
-        if kind == "rate_limit":
-            again = f"Try again in {spoken(wait)}" if wait else "Try again in a few minutes"
-            return f"The rate limit of {self._who} is reached{said}.", f"{again}, or use another profile."
-        if kind == "service":
-            return (
-                f"{self._who} is busy or out of order: status {status}{said}.",
-                "Try again later, or use another profile.",
-            )
-        remedy = f"Check {name} and its provider's base_url."
-        if _ANSWER_FORMAT.search(said):
+        name, provider = f"llm.profiles.{self.profile_name}", self.endpoint.provider
+        known = {"name": name, "provider": provider, "model": self.profile.model, "place": self.endpoint.place}
+        again = spoken(wait) if wait else "a few minutes"
+        told = {"who": self._who, "status": status, "said": said, "again": again}
+        message, remedy = (text.format(**known, **told) for text in _WORDS[kind])
+        limit = said_limit(said) if kind == "too_large" else None
+        if kind == "model" and self._is_ollama:
+            remedy = f"Get it with `ollama pull {self.profile.model}`."
+        elif limit is not None and limit.window:
+            remedy = f"Set {name}.context_window to {limit.limit}, or use another profile."
+        elif kind == "request" and _ANSWER_FORMAT.search(said):
             remedy = f"Set {name}.json_mode to object, or to text."
-        return f"{self._who} refused the request: status {status}{said}.", remedy
+        return message, remedy
 
     def _key_words(self, status: int, said: str) -> tuple[str, str]:
         variable = self.endpoint.key_env
@@ -180,14 +173,6 @@ class FailureReader(Struct):
             return words, f"Check what the key in {variable} may do, and that the model is open to the account."
         words = f"{self.endpoint.provider} refused the key in {variable}: status {status}{said}."
         return words, f"Set {variable} to a valid key."
-
-    def _start_it(self) -> str:
-        if self._is_ollama:
-            return f"Start it with `ollama serve`, then get the model with `ollama pull {self.profile.model}`."
-        return f"Start the server of provider {self.endpoint.provider}, or correct its base_url."
-
-    def _get_model(self) -> str:
-        return f"Get it with `ollama pull {self.profile.model}`." if self._is_ollama else ""
 
     @property
     def _is_ollama(self) -> bool:

@@ -10,9 +10,12 @@ import asyncio
 import ssl
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from codur.errors import ModelAnswerError
+from codur.config.settings import Profile
+from codur.errors import ModelAnswerError, ModelError
+from codur.llm.model import ChatReply, ChatRequest
+from codur.llm.profiles.endpoint import Endpoint
 from codur.llm.rate_limits.told_limits import told_headers, with_limits
 from codur.llm.request_failure import FailedGenerationError
 from codur.llm.services.answer import AnswerReader
@@ -22,13 +25,7 @@ from codur.llm.services.sdk import MAX_BODY_BYTES, BodyTooLargeError, Client, op
 from codur.llm.services.service_errors import FailureReader, error_of, status_of_error
 from codur.llm.services.shown_words import Speech
 from codur.parsing.json_values import read_json
-
-if TYPE_CHECKING:
-    from codur.config.settings import Profile
-    from codur.errors import ModelError
-    from codur.llm.model import ChatReply, ChatRequest
-    from codur.llm.profiles.endpoint import Endpoint
-    from codur.types import Usage
+from codur.types import Usage
 
 FAILED_GENERATION_CODES = frozenset({"tool_use_failed", "json_validate_failed"})
 _EVENT_STREAM = "text/event-stream"
@@ -78,7 +75,7 @@ class ServiceModel:
         )
         self._in_flight += 1
         try:
-            outcome = await self._send(request, reader)
+            outcome = await self._send(reader)
         except asyncio.CancelledError:
             # A cancelled request may leave its connection half read; others on the same client still need it.
             if self._in_flight == 1:
@@ -97,12 +94,12 @@ class ServiceModel:
         if client is not None and self._loop is asyncio.get_running_loop():
             await client.close()
 
-    async def _send(self, request: ChatRequest, reader: AnswerReader) -> ChatReply | ModelError:
-        client = self._open()
+    async def _send(self, reader: AnswerReader) -> ChatReply | ModelError:
+        client, request = self._open(), reader.request
         stream = self._show is not None and not self._in_one_piece and _is_for_people(request)
         body = self._dialect.request(request, stream=stream)
         # What has come is kept even if the request fails: it has its price.
-        exchange = _Answer(request, self._dialect.collector(), self._show if stream else None)
+        exchange = _Answer(reader, self._dialect.collector(), self._show if stream else None)
         failed: Exception | None = None
         try:
             # Our own clock over all of it: the SDK's counts between two bytes, which a server can send for ever.
@@ -112,7 +109,7 @@ class ServiceModel:
                 await exchange.follow(response, deadline, self._endpoint.timeout_s)
         except client.failures as error:
             failed = error
-        outcome = self._read(exchange, reader) if failed is None else self._failed(failed, client, exchange, reader)
+        outcome = self._read(exchange) if failed is None else self._failed(failed, client, exchange)
         headers = failed.response.headers if isinstance(failed, client.errors.APIStatusError) else exchange.headers
         if failed is None:  # a server may tell its errors only outside of streams, and end them without a word
             self._in_one_piece = exchange.begun and not exchange.heard
@@ -125,30 +122,30 @@ class ServiceModel:
             self._client, self._loop = open_client(self._endpoint), loop
         return self._client
 
-    def _failed(
-        self, error: Exception, client: Client, exchange: _Answer, reader: AnswerReader
-    ) -> ChatReply | ModelError:
+    def _failed(self, error: Exception, client: Client, exchange: _Answer) -> ChatReply | ModelError:
         causes = [error, *_causes(error)]
         # First: the SDKs wrap it in their own errors of connection.
         if any(isinstance(cause, BodyTooLargeError) for cause in causes):
-            return reader.unreadable(f"an answer of more than {MAX_BODY_BYTES // 1024**2} MiB")
+            return exchange.reader.unreadable(f"an answer of more than {MAX_BODY_BYTES // 1024**2} MiB")
         if isinstance(error, (client.errors.APITimeoutError, client.library.TimeoutException, TimeoutError)):
-            return self._failures.of_timeout(self._so_far(exchange, reader))
+            return self._failures.of_timeout(self._so_far(exchange))
         if isinstance(error, client.errors.APIStatusError):
             response = error.response
-            return self._told(response.status_code, read_json(response.text, response.text), response.headers, reader)
+            body = read_json(response.text, response.text)
+            return self._told(response.status_code, body, response.headers, exchange.reader)
         if exchange.begun:
-            return self._broken(_reason(causes), exchange, reader)
+            return self._failures.of_break(_reason(causes), self._so_far(exchange))
         return self._failures.of_connection(_reason(causes), connected=_connected(causes, client.library))
 
-    def _read(self, exchange: _Answer, reader: AnswerReader) -> ChatReply | ModelError:
+    def _read(self, exchange: _Answer) -> ChatReply | ModelError:
         """The reply in an answer that has come."""
+        reader = exchange.reader
         if exchange.error is not None:
             return self._told(exchange.error.status, exchange.error.body, exchange.headers, reader)
         if exchange.unreadable:
             return reader.unreadable(exchange.unreadable)
         if exchange.body is None:
-            return self._broken("", exchange, reader)
+            return self._failures.of_break("", self._so_far(exchange))
         error = error_of(exchange.body)
         if isinstance(error.get("code"), int):  # OpenRouter answers with status 200 and tells the real one within
             return self._told(status_of_error(error), exchange.body, exchange.headers, reader)
@@ -170,12 +167,9 @@ class ServiceModel:
                 return failed
         return self._failures.of_status(status, body, told_headers(headers), self._now())
 
-    def _broken(self, reason: str, exchange: _Answer, reader: AnswerReader) -> ModelError:
-        return self._failures.of_break(reason, self._so_far(exchange, reader))
-
-    def _so_far(self, exchange: _Answer, reader: AnswerReader) -> Usage:
+    def _so_far(self, exchange: _Answer) -> Usage:
         """What the part of an answer that has come may have cost."""
-        return reader.usage_so_far(self._dialect.completion(exchange.collector.body()))
+        return exchange.reader.usage_so_far(self._dialect.completion(exchange.collector.body()))
 
 
 class _Answer:
@@ -189,14 +183,14 @@ class _Answer:
         unreadable: what came instead of an answer, in words.
     """
 
-    def __init__(self, request: ChatRequest, collector: Collector, show: Show | None) -> None:
+    def __init__(self, reader: AnswerReader, collector: Collector, show: Show | None) -> None:
         self.headers: Mapping[str, str] = {}
         self.begun = self.heard = False
         self.body: Any = None
         self.error: StreamError | None = None
         self.unreadable = ""
         self.collector = collector
-        self._request = request
+        self.reader = reader
         self._show = show
         self._speech = Speech()
 
@@ -227,14 +221,14 @@ class _Answer:
                 if event.name != _KEEP_ALIVE:
                     deadline.reschedule(asyncio.get_running_loop().time() + timeout_s)
                 self._tell(self._speech.add(self.collector.add(event)))
-            if self.collector.ended:  # a server may leave the connection open  # a server may leave the connection open
+            if self.collector.ended:  # a server may leave the connection open
                 self._tell(self._speech.rest())
                 self.body = self.collector.body()
                 return
 
     def _tell(self, words: str) -> None:
         if words and self._show is not None:
-            self._show(self._request, words)
+            self._show(self.reader.request, words)
 
     def _whole(self, text: str) -> None:
         self.body = read_json(text, text)

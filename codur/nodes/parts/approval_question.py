@@ -2,19 +2,24 @@
 
 from codur.events import PlanShown
 from codur.mcp.offered_tools import server_of
-from codur.nodes.parts.updates import about_code, blocked, can_ask, edits, end_run, go, output_of
+from codur.nodes.parts.updates import about_code, blocked, can_ask, edits, go, output_of
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.approval import Means, covers, effects_of, needs_approval
 from codur.planning.plans.step_references import UnresolvedReference, escaped, filled_step, named_command
 from codur.questions import Answer, PlanEffects, Question
 from codur.structs import replace
-from codur.types import CODE_TASKS, Plan, Step
+from codur.types import CODE_TASKS, Origin, Outcome, Plan, Step
 
 _MCP_TOOLS = frozenset({"call_mcp_tool", "read_mcp_resource", "list_mcp_tools", "list_mcp_resources"})
 REJECTIONS = 1  # a second refusal says that a model does not understand what is wanted
 """Plans that are made anew after the user has rejected one."""
 _NOBODY = "the plan needs your approval, and there is nobody to ask"
 _NOBODY_FOR_TESTS = "the tests that judge it would be changed too ({tests}), and there is nobody to ask"
+
+
+def end_run(origin: Origin, outcome: Outcome, reason: str, remedy: str = "", recorded: str = "") -> RunUpdate:
+    """The end that policy decides; on record with its reason, unless another is given for that."""
+    return go("end", origin=origin, why=recorded or reason, outcome=outcome, reason=reason, remedy=remedy)
 
 
 def ask_first(plan: Plan, problem: str, state: RunState, context: RunContext) -> RunUpdate | None:
@@ -40,7 +45,7 @@ def ask_first(plan: Plan, problem: str, state: RunState, context: RunContext) ->
     if context.consult is None:
         return refused(_NOBODY, plan, context)
     question = Question(kind="approval", text=problem, plan=plan, effects=does, renews=_renews(plan, state, context))
-    return RunUpdate(question=question, **go("policy", "consult", origin=plan.origin, reason="the plan needs approval"))
+    return go("consult", origin=plan.origin, why="the plan needs approval", question=question)
 
 
 def ask_late(step: Step, plan: Plan, state: RunState, context: RunContext) -> RunUpdate | None:
@@ -63,9 +68,7 @@ def ask_late(step: Step, plan: Plan, state: RunState, context: RunContext) -> Ru
     # already.
     alone = replace(plan, steps=(replace(step, arguments=shown),))
     does = effects(alone, state, context)
-    if not needs_approval(does, context.settings.planning, asked_for=task.show_plan):
-        return None
-    if covers(state["approved"], does):
+    if not needs_approval(does, context.settings.planning, asked_for=task.show_plan) or covers(state["approved"], does):
         return None
     if context.consult is None:
         return refused(_NOBODY, plan, context)
@@ -74,10 +77,8 @@ def ask_late(step: Step, plan: Plan, state: RunState, context: RunContext) -> Ru
     rest = replace(plan, steps=(*alone.steps, *later))
     does = effects(rest, state, context)
     question = Question(kind="approval", plan=rest, effects=does, renews=_renews(rest, state, context))
-    reason = f"{'a tool' if step.decide else 'a command'} is known only now, and needs approval"
-    return RunUpdate(
-        plan=rest, cursor=0, question=question, **go("policy", "consult", origin=plan.origin, reason=reason)
-    )
+    why = f"{'a tool' if step.decide else 'a command'} is known only now, and needs approval"
+    return go("consult", origin=plan.origin, why=why, plan=rest, cursor=0, question=question)
 
 
 def rejected(answer: Answer, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
@@ -87,9 +88,7 @@ def rejected(answer: Answer, plan: Plan, state: RunState, context: RunContext) -
         return refused(_NOBODY, plan, context)
     if why and _renews(plan, state, context):
         reason = f"the user rejected it: {why}"
-        return RunUpdate(
-            rejections=1, reason=reason, **go("policy", "llm_plan", origin="user", tier="open", reason=reason)
-        )
+        return go("llm_plan", origin="user", tier="open", why=reason, rejections=1, reason=reason)
     return end_run("user", "refused", f"you rejected the plan{f': {why}' if why else ''}")
 
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from codur import checks
 from codur.checks import confirmation
+from codur.checks.describe import diff_text
 from codur.errors import UsageError
 from codur.events import CheckRan
 from codur.lazy import regex
-from codur.nodes.parts.finding import Judged, Seen, finding, keeps, may_fail
+from codur.nodes.parts.finding import Judged, finding, keeps, may_fail
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.structs import replace
 from codur.tools import git
@@ -76,30 +77,35 @@ def check_before(discovery: Discovery, context: RunContext) -> Verdict:
     return verdict
 
 
-def look(record: StepRecord, state: RunState, context: RunContext) -> Seen:
-    """What a step that was to edit files left behind; the check is run unless the step failed."""
-    if not record.ok:
-        return Seen(verdict=None)
-    # Of all changes so far, as those are what the check judges.
-    edit = edit_name(context.workspace.diff())
-    verdict = _known_failure(record, edit, state, context) or _check(record, state, context)
-    shown = context.for_models.diff()  # the next request holds it
-    changed, runs = bool(context.workspace.changed_files()), context.settings.tools.allow_run
-    return Seen(verdict=verdict, edit=edit, diff=shown, changed=changed, runs=runs)
-
-
 def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
-    """The verdict on a step that was to edit files.
+    """The verdict on a step that was to edit files; the check is run unless the step failed.
 
     An attempt that came further than where it started from becomes the new starting point; any other is undone, with
     the edits of earlier steps of the same plan.
     """
-    judged = finding(record, look(record, state, context), state, context.best)
+    verdict, edit, shown = None, "", ""
+    if record.ok:
+        # Of all changes so far, as those are what the check judges.
+        edit = edit_name(context.workspace.diff())
+        verdict = _known_failure(record, edit, state, context) or _check(record, state, context)
+        if verdict.status in {"passed", "flaky"} or keeps(verdict, state) or _nothing_to_check(verdict, state, context):
+            return Judged(verdict=verdict, last=verdict, attempt=None)
+        shown = diff_text(context.for_models.diff())  # the next request holds it
+    judged = finding(record, verdict, (edit, shown), state, context.best)
     if judged.gained and judged.last is not None:
         context.best.gained(context.workspace.snapshot(), judged.last.progress)
-    elif judged.attempt is not None:
+    else:
         context.workspace.restore(context.best.start)
     return judged
+
+
+def _nothing_to_check(verdict: Verdict, state: RunState, context: RunContext) -> bool:
+    """Whether there never was a check; one that was red and has gone is no success."""
+    before, check = state["before"], state["discovery"].check
+    was_red = before is not None and before.status == "failed" and check is not None and check.kind != "syntax"
+    # Tests that were red and are found no more were removed, or are loaded no more.
+    gone = was_red and context.settings.tools.allow_run
+    return verdict.status == "no_check" and bool(context.workspace.changed_files()) and not gone
 
 
 def start_clean(state: RunState, context: RunContext) -> None:
@@ -115,11 +121,7 @@ def put_back(context: RunContext) -> list[ScopeViolation]:
 
 
 def tried(check: Check, context: RunContext) -> tuple[Verdict, Mapping[str, TestEnd]]:
-    """The verdict of a test that was made, alone, and how each of its tests ended.
-
-    Raises:
-        WorkspaceError: its file cannot be put there.
-    """
+    """The verdict of a made test alone, and how each of its tests ended; WorkspaceError if it cannot be put there."""
     verdict = context.checker.run(replace(check, beside=None))
     return verdict, context.checker.last_tests
 

@@ -7,15 +7,14 @@ from codur.agents.external.delegation import Terms
 from codur.agents.registry import Agent
 from codur.context.brief import CodingBrief, brief_text
 from codur.errors import LimitReached, ModelUnavailable, WorkspaceError
-from codur.events import Note
 from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.sources import inputs, objective
 from codur.nodes.parts.step_criteria import held_to
-from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, origin_of, tell_changes, why_not
+from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, origin_of, tell_changes, warn, why_not
 from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
 from codur.python.interpreter import python_version
 from codur.structs import replace
-from codur.types import CODE_TASKS, StepRecord, TaskType, ToolCode, Usage
+from codur.types import CODE_TASKS, StepRecord, TaskType, ToolCode
 
 _BRIEF_TOKENS = 12_000  # chosen: the program reads files by itself, and has instructions of its own
 _WORDS_ONLY: frozenset[TaskType] = frozenset({"greeting", "explanation", "search", "web_search", "git"})
@@ -49,33 +48,21 @@ def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
                 timeout_s=context.time_left(),
                 emit=context.emit,
                 read_only=_read_only(state, context),
-                allowed=lambda _path: takes_changes(state),
+                allowed=lambda _path: state["discovery"].task_type not in _WORDS_ONLY,
             ),
         )
     except WorkspaceError as error:
         cannot = ModelUnavailable(f"{agent.name} cannot work: {error.message}", remedy=error.remedy)
         return RunUpdate(**seen, **not_answered("execute", agent, cannot, state))
-    usage = _counted(delegated.answer.usage)
-    # What it says it has spent counts in the run's limits.
-    context.models.charge(usage)
+    # What it says it has spent counts in the run's limits; at least one call, as programs may tell nothing.
+    usage = delegated.answer.usage
+    context.models.charge(replace(usage, calls=max(1, usage.calls)))
     tell_changes(delegated.taken.changed_files, context)
-    notes = [text for text in (delegated.note, *delegated.taken.notes) if text and text not in state["notes"]]
-    for text in notes:
-        context.emit(Note(level="warning", text=text))
+    notes = warn((delegated.note, *delegated.taken.notes), context, told=state["notes"])
     record = held_to(_record(agent, delegated, state, context), delegated.answer.text, state, context)
-    return RunUpdate(
-        **seen,
-        usage=usage,
-        records=[record],
-        notes=notes,
-        outputs={record.step_id: record.output_ref},
-        **go("execute", "review", origin=record.origin, tier="open", reason=f"agent {agent.name}"),
-    )
-
-
-def takes_changes(state: RunState) -> bool:
-    """Whether an agent's changes are taken over at all, as far as the workspace's protection and scope allow."""
-    return state["discovery"].task_type not in _WORDS_ONLY
+    outputs, why = {record.step_id: record.output_ref}, f"agent {agent.name}"
+    way = go("review", origin=record.origin, tier="open", why=why, records=[record], notes=notes, outputs=outputs)
+    return RunUpdate(**seen, **way)
 
 
 def _prompt(state: RunState, context: RunContext) -> str:
@@ -105,11 +92,6 @@ def _read_only(state: RunState, context: RunContext) -> tuple[str, ...]:
     check = state["discovery"].check
     paths = check.protected if check is not None else ()
     return tuple(path for path in paths if context.workspace.is_protected(path))
-
-
-def _counted(told: Usage) -> Usage:
-    """What an agent says it has spent; at least one call, as it has asked a model, whatever it says."""
-    return replace(told, calls=max(1, told.calls))  # programs may tell nothing, and would be free then
 
 
 def _record(agent: Agent, delegated: Delegated, state: RunState, context: RunContext) -> StepRecord:

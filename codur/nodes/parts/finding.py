@@ -1,30 +1,12 @@
-"""What a review finds in a step that was to edit files, and whether that is worth keeping. Pure."""
+"""What a failed step leaves behind, and what may go on failing. Pure."""
 
-from codur.checks.describe import ERROR_CHARS, diff_text, error_text
+from codur.checks.describe import ERROR_CHARS, error_text
 from codur.lazy import regex
 from codur.nodes.run_state import BestState, RunState
 from codur.structs import Struct, replace
 from codur.types import Attempt, StepRecord, Verdict
 
 _NUMBERS = regex(r"\d+")
-
-
-class Seen(Struct):
-    """What there is to see after a step.
-
-    Attributes:
-        verdict: what the check said; None if the step itself failed, so that it was not run.
-        edit: what the change is called; equal for equal changes.
-        diff: the change as models may see it.
-        changed: whether files are changed.
-        runs: whether programs may be run.
-    """
-
-    verdict: Verdict | None
-    edit: str = ""
-    diff: str = ""
-    changed: bool = False
-    runs: bool = True
 
 
 class Judged(Struct):
@@ -43,31 +25,29 @@ class Judged(Struct):
     gained: bool = False
 
 
-def finding(record: StepRecord, seen: Seen, state: RunState, best: BestState) -> Judged:
-    """The verdict on a step that was to edit files: it is done, or a failed attempt, which may have come further."""
-    if seen.verdict is None:
+def finding(
+    record: StepRecord, verdict: Verdict | None, change: tuple[str, str], state: RunState, best: BestState
+) -> Judged:
+    """A failed attempt, which may have come further.
+
+    Args:
+        verdict: what the check said; None if the step itself failed, so that it was not run.
+        change: its name, and its diff as models may see it.
+    """
+    if verdict is None:
         present = state["verdict"]
         progress = present.progress if present else 0.0
         # Without numbers: the same mistake at another line is the same failure.
         attempt = _attempt(record, state, f"edit: {_NUMBERS.sub('#', record.error)}", progress, record.error)
         return Judged(verdict=present, last=present, attempt=attempt)
-    verdict = seen.verdict
-    if verdict.status in {"passed", "flaky"} or keeps(verdict, state) or _nothing_to_check(seen, state):
-        return Judged(verdict=verdict, last=verdict, attempt=None)
     error = verdict.note if verdict.status in {"tampered", "no_check"} else verdict.error or _difference(verdict)
     signature = verdict.signature or f"{verdict.status}: {verdict.note}"
     progress = verdict.progress if verdict.status == "failed" else 0.0
-    attempt = _attempt(record, state, signature, progress, error)
-    attempt = replace(attempt, diff=diff_text(seen.diff), edit=seen.edit)
-    gained = comes_further(verdict, best)
+    attempt = replace(_attempt(record, state, signature, progress, error), edit=change[0], diff=change[1])
+    # Further than the start, not than the best: after a clean start the best may be out of reach for a while.
+    gained = verdict.status == "failed" and verdict.progress > best.start_progress
     start = verdict if gained else state["verdict"] or verdict
     return Judged(verdict=start, last=verdict, attempt=attempt, gained=gained)
-
-
-def comes_further(verdict: Verdict, best: BestState) -> bool:
-    """Whether a failed attempt is where the next one starts from; one that is not is undone."""
-    # Further than the start, not than the best: after a clean start the best may be out of reach for a while.
-    return verdict.status == "failed" and verdict.progress > best.start_progress
 
 
 def may_fail(state: RunState) -> tuple[str, ...]:
@@ -83,15 +63,6 @@ def keeps(verdict: Verdict | None, state: RunState) -> bool:
     if verdict is None or before is None or verdict.status != "failed" or verdict.timed_out or not verdict.failing:
         return False
     return set(verdict.failing) <= set(allowed) and (verdict.tests_passed or 0) >= (before.tests_passed or 0)
-
-
-def _nothing_to_check(seen: Seen, state: RunState) -> bool:
-    """Whether there never was a check; one that was red and has gone is no success."""
-    before, check = state["before"], state["discovery"].check
-    was_red = before is not None and before.status == "failed" and check is not None and check.kind != "syntax"
-    status = seen.verdict.status if seen.verdict is not None else ""
-    # Tests that were red and are found no more were removed, or are loaded no more.
-    return status == "no_check" and seen.changed and not (was_red and seen.runs)
 
 
 def _attempt(record: StepRecord, state: RunState, signature: str, progress: float, error: str) -> Attempt:

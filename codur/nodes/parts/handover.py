@@ -4,23 +4,11 @@ from collections.abc import Iterable, Iterator
 
 from codur.agents.registry import Agent
 from codur.llm.pricing import cost_usd
-from codur.nodes.parts.updates import agent_may_edit
+from codur.nodes.parts.updates import agent_may_edit, cannot_run
 from codur.nodes.run_state import RunContext, RunState
-from codur.structs import Struct
 
 
-class Handover(Struct):
-    """The agent that is next, if there is one.
-
-    Attributes:
-        notes: who was passed over, and why.
-    """
-
-    agent: Agent | None
-    notes: tuple[str, ...] = ()
-
-
-def escalation_after(name: str, state: RunState, context: RunContext) -> Handover:
+def escalation_after(name: str, state: RunState, context: RunContext) -> tuple[Agent | None, list[str]]:
     """The agent that takes over from this one: the next of `escalation` that has had no turn yet and can run here."""
     order = _edit(context.settings.agents.preferences.escalation, context)
     names = [agent.name for agent in order]
@@ -30,7 +18,7 @@ def escalation_after(name: str, state: RunState, context: RunContext) -> Handove
     return _first_able((agent for agent in rest if agent.name not in had_a_turn), context)
 
 
-def stand_in_for(name: str, state: RunState, context: RunContext) -> Handover:
+def stand_in_for(name: str, state: RunState, context: RunContext) -> tuple[Agent | None, list[str]]:
     """The agent that stands in for one that cannot run: the first of `fallback_order` that can and has not failed."""
     order = _edit(context.settings.agents.preferences.fallback_order, context)
     failed = {name, *(record.capability for record in state["records"] if record.origin == "llm_error")}
@@ -59,14 +47,6 @@ def affordable(agent: Agent, state: RunState, context: RunContext, *, answers: i
     )
 
 
-def cannot_run(agent: Agent, context: RunContext) -> str:
-    """Why an agent cannot work in this run; empty if nothing speaks against it."""
-    if agent.external:
-        obstacle = context.externals.obstacle(agent)
-        return obstacle.text if obstacle is not None else ""
-    return context.models.problem(agent.profile)
-
-
 def _edit(references: Iterable[str], context: RunContext) -> list[Agent]:
     return [
         context.agents.resolve(name)
@@ -75,11 +55,12 @@ def _edit(references: Iterable[str], context: RunContext) -> list[Agent]:
     ]
 
 
-def _first_able(agents: Iterator[Agent], context: RunContext) -> Handover:
+def _first_able(agents: Iterator[Agent], context: RunContext) -> tuple[Agent | None, list[str]]:
+    """The first that can run, if there is one, and who was passed over, and why."""
     notes: list[str] = []
     for agent in agents:
         problem = cannot_run(agent, context)
         if not problem:
-            return Handover(agent=agent, notes=tuple(notes))
+            return agent, notes
         notes.append(f"{agent.name} was passed over: {problem}")
-    return Handover(agent=None, notes=tuple(notes))
+    return None, notes

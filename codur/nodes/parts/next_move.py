@@ -35,30 +35,24 @@ _MOST_QUESTIONS = 3  # each is an interruption of the user
 
 
 def next_move(record: StepRecord, judged: Judged | None, state: RunState, context: RunContext) -> RunUpdate:
-    """What follows a step.
-
-    Args:
-        judged: what was found in it; None if it was not due.
-    """
+    """What follows a step, in which `judged` was found; None if that was not due."""
     if _lacks_words(record, state, context):
-        end = go("review", "end", origin="llm_error", reason=record.error)
-        return RunUpdate(**without_words(record.error, state, context), **end)
+        return go("end", origin="llm_error", why=record.error, **without_words(record.error, state, context))
     if record.node != "repair" and record.origin == "llm_error":
         return _model_failed(record, state, context)
-    if record.node == "repair":
-        return _after_repair(record, judged, state, context)
     if not record.ok and _needs_the_user(record, state):
         return _end(record, "not_achieved", record.error, answer_ref=record.output_ref)
     if judged is not None:
         return _after_edits(record, judged, state, context)
-    if _following(state) is not None:
-        return _next_step(state)
+    if record.node == "repair":
+        return _after_repair(record, state, context)
+    following = _following(state)
+    if following is not None:
+        return _next_step(following, state)
     if record.action == "ask" and record.ok:
         return _with_answer(record, state, context)
     lost = blocked(state)
-    if lost:
-        return _plan_failed(lost, state, context)
-    return _end_of_plan(record, state, context)
+    return _plan_failed(lost, state, context) if lost else _end_of_plan(record, state, context)
 
 
 def is_due(record: StepRecord, state: RunState, context: RunContext) -> bool:
@@ -70,9 +64,8 @@ def is_due(record: StepRecord, state: RunState, context: RunContext) -> bool:
     if record.node == "repair":
         asked = state["task"].repair
         return record.ok and not (asked is not None and not asked.applies and state["repair"] is not None)
-    if record.origin == "llm_error" or (not record.ok and _needs_the_user(record, state)):
-        return False
-    if _lacks_words(record, state, context):
+    asks = record.origin == "llm_error" or (not record.ok and _needs_the_user(record, state))
+    if asks or _lacks_words(record, state, context):
         return False
     plan = present_plan(state)
     if plan.origin in {"user", "pre_plan"} and not about_code(plan, state):
@@ -104,11 +97,8 @@ def _following(state: RunState) -> int | None:
     return next((index for index in range(state["cursor"] + 1, len(steps)) if steps[index].id not in lost), None)
 
 
-def _next_step(state: RunState) -> RunUpdate:
-    following = _following(state)
-    if following is None:
-        raise AssertionError("there is no step left")
-    return RunUpdate(cursor=following, **go("review", "policy", origin=present_plan(state).origin, reason="next step"))
+def _next_step(following: int, state: RunState) -> RunUpdate:
+    return go("policy", origin=present_plan(state).origin, why="next step", cursor=following)
 
 
 def _with_answer(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
@@ -118,8 +108,7 @@ def _with_answer(record: StepRecord, state: RunState, context: RunContext) -> Ru
         return _end(record, "not_achieved", "the plan ended with a question")
     answer = context.artifacts.get(record.output_ref)
     reason = f"You asked: {step.arguments.get('text', '')} The user answered: {answer}"
-    way = go("review", "llm_plan", origin="user", tier="open", reason="answered")
-    return RunUpdate(answers=1, reason=reason, **way)
+    return go("llm_plan", origin="user", tier="open", why="answered", answers=1, reason=reason)
 
 
 def _plan_failed(lost: Sequence[str], state: RunState, context: RunContext) -> RunUpdate:
@@ -129,14 +118,13 @@ def _plan_failed(lost: Sequence[str], state: RunState, context: RunContext) -> R
     reason = f"step {first.step_id} failed: {first.error}"
     # Once; the user's own plan is never made anew without them.
     if plan.origin == "plan" and state["replans"] < 1 and can_ask(state, context):
-        told = f"{reason}. {_done(state)} Make a plan for what is left; its steps may use these outputs as inputs."
-        return RunUpdate(replans=1, reason=told, **go("review", "llm_plan", origin="plan", tier="open", reason=reason))
+        ended = [
+            f"{record.step_id} ({record.capability})" for record in state["records"][state["since"] :] if record.ok
+        ]
+        done = f"Done already: {', '.join(ended)}." if ended else "Nothing was done yet."
+        told = f"{reason}. {done} Make a plan for what is left; its steps may use these outputs as inputs."
+        return go("llm_plan", origin="plan", tier="open", why=reason, replans=1, reason=told)
     return _end(first, "not_achieved", f"{reason}; not run: {', '.join(lost)}")
-
-
-def _done(state: RunState) -> str:
-    done = [f"{record.step_id} ({record.capability})" for record in state["records"][state["since"] :] if record.ok]
-    return f"Done already: {', '.join(done)}." if done else "Nothing was done yet."
 
 
 def _end_of_plan(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
@@ -154,15 +142,21 @@ def _end_of_plan(record: StepRecord, state: RunState, context: RunContext) -> Ru
     return RunUpdate(**{**_end(record, "done", "", answer_ref=record.output_ref), "solved_by": solver})
 
 
-def _after_repair(record: StepRecord, judged: Judged | None, state: RunState, context: RunContext) -> RunUpdate:
+def _after_repair(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
+    """The offline search found nothing, or was not to write it: the end, on to a model, or back to the retry."""
     asked, report = state["task"].repair, state["repair"]
-    if judged is not None:
-        return _after_edits(record, judged, state, context)
     if record.ok and report is not None:
         return _end(record, "done" if report.patches or report.suspects else "not_achieved", record.error)
     if asked is not None:
         return _end(record, "not_achieved", record.error)
-    return _nothing_found(record, state, context)
+    if state["outcome"] is not None:
+        return go("end", origin="llm_error", why=state["reason"])
+    if not can_ask(state, context):
+        error = why_not(state, context)
+        searched = f"the search without one stopped. {record.error}"
+        reason = searched if state["task"].offline else f"{searched} {error.message}"
+        return go("end", origin="repair", why=record.error, outcome="no_model", reason=reason, remedy=error.remedy)
+    return go("llm_plan" if state["attempts"] else "llm_pre_plan", origin="repair", tier="open", why=record.error)
 
 
 def _model_failed(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
@@ -172,49 +166,22 @@ def _model_failed(record: StepRecord, state: RunState, context: RunContext) -> R
         return other
     # A search may do without what the model was to do.
     if can_repair(state, context) and not repair_tried(state):
-        return go("review", "repair", origin="llm_error", reason=f"{state['reason']}; searching offline instead")
-    outcome = state["outcome"] or "no_model"
-    return RunUpdate(outcome=outcome, **go("review", "end", origin="llm_error", reason=state["reason"]))
+        return go("repair", origin="llm_error", why=f"{state['reason']}; searching offline instead")
+    return go("end", origin="llm_error", why=state["reason"], outcome=state["outcome"] or "no_model")
 
 
 def _standing_in(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
     """The same edit by an agent that stands in; empty if there is none, or nothing left to pay for it."""
-    found = stand_in_for(record.capability, state, context)
-    if found.agent is None or not affordable(found.agent, state, context):
+    agent, passed_over = stand_in_for(record.capability, state, context)
+    if agent is None or not affordable(agent, state, context):
         return RunUpdate()
-    agent = found.agent
     plan = retry_plan(state["plan"], agent=agent.name, codes=agent.config.type == "coding")
     if plan is None:
         return RunUpdate()
-    reason = f"{record.capability} cannot run; {agent.name} stands in"
-    return RunUpdate(
-        plan=plan,
-        cursor=0,
-        coder=agent.name,
-        outcome=None,
-        reason="",
-        remedy="",
-        notes=[*found.notes, f"{reason}: {record.error}"],
-        **go("review", "policy", origin="llm_error", reason=reason),
-    )
-
-
-def _nothing_found(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
-    """The offline search found nothing: on to a model, back to the retry, or the end."""
-    if state["outcome"] is not None:
-        return go("review", "end", origin="llm_error", reason=state["reason"])
-    if not can_ask(state, context):
-        error = why_not(state, context)
-        searched = f"the search without one stopped. {record.error}"
-        return RunUpdate(
-            outcome="no_model",
-            reason=searched if state["task"].offline else f"{searched} {error.message}",
-            remedy=error.remedy,
-            **go("review", "end", origin="repair", reason=record.error),
-        )
-    if state["attempts"]:
-        return go("review", "llm_plan", origin="repair", tier="open", reason=record.error)
-    return go("review", "llm_pre_plan", origin="repair", tier="open", reason=record.error)
+    why = f"{record.capability} cannot run; {agent.name} stands in"
+    notes = [*passed_over, f"{why}: {record.error}"]
+    way = go("policy", origin="llm_error", why=why, plan=plan, cursor=0, coder=agent.name, notes=notes)
+    return RunUpdate(**way, outcome=None, reason="", remedy="")
 
 
 def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: RunContext) -> RunUpdate:
@@ -222,9 +189,10 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
     if verdict is not None and verdict.status != "flaky" and judged.attempt is None:
         notes = _left_out(state, context)
         solver = "repair" if record.node == "repair" else record.capability
-        more = record.node != "repair" and _following(state) is not None
-        reason = "" if more else left_failed({**state, "verdict": verdict}, context)
-        end = _next_step(state) if more else _end(record, "not_achieved" if reason else "done", reason)
+        following = _following(state) if record.node != "repair" else None
+        reason = "" if following is not None else left_failed({**state, "verdict": verdict}, context)
+        end = _end(record, "not_achieved" if reason else "done", reason)
+        end = end if following is None else _next_step(following, state)
         return RunUpdate(**{**end, "solved_by": solver}, verdict=verdict, iteration=1, notes=notes)
     if verdict is not None and verdict.status == "flaky":
         reason = f"the check is flaky: {verdict.note}"
@@ -241,7 +209,11 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
 def _after_failure(
     record: StepRecord, attempt: Attempt, judged: Judged, state: RunState, context: RunContext
 ) -> RunUpdate:
-    following = escalation_after(_agent_at_work(record, state), state, context)
+    worked = record.capability
+    if record.node == "repair":  # what an offline search came to counts for the agent that it helped
+        tried = (attempt.by for attempt in reversed(state["attempts"]) if attempt.by != "repair")
+        worked = next(tried, state["coder"])
+    agent, passed_over = escalation_after(worked, state, context)
     decision = decide(
         Situation(
             attempt=attempt,
@@ -253,8 +225,8 @@ def _after_failure(
             iteration=state["iteration"] + 1,
             max_iterations=state["task"].limits.max_iterations,
             near_miss_repair=can_repair(state, context) and record.ok and attempt.progress > 0,
-            another_agent=following.agent is not None,
-            affordable=following.agent is None or affordable(following.agent, state, context),
+            another_agent=agent is not None,
+            affordable=agent is None or affordable(agent, state, context),
         )
     )
     update = RunUpdate(
@@ -268,17 +240,10 @@ def _after_failure(
     if judged.last is not None and attempt.edit:
         update["failures"] = {attempt.edit: judged.last}
     if decision.move == "escalate" or (decision.move == "stop" and decision.stalls):
-        update["notes"] = list(following.notes)
-    if decision.move == "escalate" and following.agent is not None:
-        update["coder"] = following.agent.name
+        update["notes"] = passed_over
+    if decision.move == "escalate" and agent is not None:
+        update["coder"] = agent.name
     return RunUpdate(**update, **_move(record, decision, {**state, **update}, context))
-
-
-def _agent_at_work(record: StepRecord, state: RunState) -> str:
-    """Whose attempt it was; what an offline search came to counts for the agent that it helped."""
-    if record.node != "repair":
-        return record.capability
-    return next((attempt.by for attempt in reversed(state["attempts"]) if attempt.by != "repair"), state["coder"])
 
 
 def _move(record: StepRecord, decision: Decision, state: RunState, context: RunContext) -> RunUpdate:
@@ -286,13 +251,13 @@ def _move(record: StepRecord, decision: Decision, state: RunState, context: RunC
         remedy = _LIMITS_REMEDY if UNAFFORDABLE in decision.reason else ""
         return _end(record, decision.outcome, decision.reason, remedy=remedy)
     if decision.move == "near_miss":
-        return go("review", "repair", origin="repair", reason=decision.reason)
+        return go("repair", origin="repair", why=decision.reason)
     if not can_ask(state, context):
         error = why_not(state, context)
         if record.node == "repair" and state["task"].offline:
             return _end(record, "no_model", _mends_a_part(state), remedy=_KEEP_REMEDY)
         return _end(record, "no_model", error.message, remedy=error.remedy)
-    return go("review", "llm_plan", origin=record.origin, tier="open", reason=decision.reason)
+    return go("llm_plan", origin=record.origin, tier="open", why=decision.reason)
 
 
 def _mends_a_part(state: RunState) -> str:
@@ -307,17 +272,18 @@ def _mends_a_part(state: RunState) -> str:
 
 
 def _end(record: StepRecord, outcome: Outcome, reason: str, *, remedy: str = "", answer_ref: str = "") -> RunUpdate:
-    way = go("review", "end", origin=record.origin, tier=record.tier, reason=reason or record.summary)
-    return RunUpdate(outcome=outcome, reason=reason, remedy=remedy, answer_ref=answer_ref, solved_by="", **way)
+    told = RunUpdate(outcome=outcome, reason=reason, remedy=remedy, answer_ref=answer_ref, solved_by="")
+    return go("end", origin=record.origin, tier=record.tier, why=reason or record.summary, **told)
 
 
 def _left_out(state: RunState, context: RunContext) -> list[str]:
     """Sources that the task names beside others and that stayed as they were: the check may not have seen them."""
     changed = context.workspace.changed_files()
-    named = [path for path in state["discovery"].files if path.endswith(".py") and _names(state["task"].prompt, path)]
+    prompt = state["task"].prompt
+    named = [
+        path
+        for path in state["discovery"].files
+        if path.endswith(".py") and re.search(rf"(?<![\w/.-]){re.escape(path)}(?![\w/-])", prompt)
+    ]
     rest = [path for path in named if path not in changed and context.workspace.may_edit(path)]
     return [f"named in the task and not changed: {', '.join(rest)}"] if rest and len(named) > len(rest) else []
-
-
-def _names(prompt: str, path: str) -> bool:
-    return re.search(rf"(?<![\w/.-]){re.escape(path)}(?![\w/-])", prompt) is not None

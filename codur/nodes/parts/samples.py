@@ -80,11 +80,7 @@ class Copy:
         self._making: asyncio.Future[None] | None = None
 
     async def ready(self) -> tuple[Toolbox, Workspace]:
-        """What works in the copy, as soon as it is made.
-
-        Raises:
-            WorkspaceError: it cannot be made.
-        """
+        """What works in the copy, as soon as it is made; WorkspaceError if it cannot be."""
         await asyncio.shield(self.begin())
         return self._toolbox, self._workspace
 
@@ -170,9 +166,7 @@ class _Answer(Struct):
 async def best_of(count: int, agent: Agent, ask: Ask, state: RunState, context: RunContext) -> CodingOutcome | None:
     """Ask for several answers and make the edits of the best one; None if the workspace cannot be copied.
 
-    Raises:
-        ModelUnavailable, LimitReached: nobody answered; what the first of them said.
-        Interrupted: the run was cancelled.
+    ModelUnavailable or LimitReached if nobody answered; Interrupted if the run was cancelled.
     """
     stop = CancelToken()
     launcher = context.launcher.ended_by(stop)
@@ -297,12 +291,8 @@ def _told(answers: Sequence[_Answer], count: int) -> str:
 
 def _others(best: _Answer, answers: Sequence[_Answer]) -> str:
     """How the other answers that were judged differ, in what they change and in what the check says."""
-    rest = sorted((item for item in answers if item.verdict is not None and item is not best), key=_by_progress)
-    return "\n".join(_other(item, best) for item in rest[:_OTHERS])
-
-
-def _by_progress(item: _Answer) -> float:
-    return -item.progress
+    rest = [item for item in answers if item.verdict is not None and item is not best]
+    return "\n".join(_other(item, best) for item in sorted(rest, key=lambda item: -item.progress)[:_OTHERS])
 
 
 def _other(item: _Answer, best: _Answer) -> str:

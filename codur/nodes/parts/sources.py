@@ -1,6 +1,6 @@
 """The files that a model-backed step sees."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from posixpath import basename, dirname, splitext
 
 from codur.agents.assignment import Assignment
@@ -14,13 +14,12 @@ from codur.context.places import edited_lines
 from codur.context.ranking import TestRun
 from codur.context.selection import Clues, Selection, Want, select
 from codur.errors import LimitReached, WorkspaceError
-from codur.events import Note
-from codur.nodes.parts.updates import origin_of
+from codur.nodes.parts.updates import origin_of, warn
 from codur.nodes.run_state import RunContext, RunState, task_told
 from codur.planning.plans.full_plan import RETRY_OBJECTIVE
 from codur.repair.evidence.tracing import run_traced
 from codur.structs import Struct, replace
-from codur.types import Check, Step
+from codur.types import Step
 from codur.workspace.workspace import Workspace
 
 _MOST_TRACED = 20
@@ -60,13 +59,13 @@ def material(state: RunState, step: Step, context: RunContext) -> Material:
     """
     workspace, check = context.for_models, state["discovery"].check
     files = workspace.list_files()
-    hidden = _Hidden(check)
+    hidden = {*_NOT_SHOWN, *([check.expected_file] if check is not None and check.expected_file else [])}
     named = _named(state, step)
     selection = _selection(state, step, context, files, named)
     looked = [want for text in state["looked"] if (want := _looked_at(text))]
     found = {*selection.paths, *(want.path for want in looked)}
     paths = sorted(found, key=lambda path: (standing(path), path))  # so that attempts show the same beginning
-    shown = [path for path in paths if not hidden.withholds(path)]
+    shown = [path for path in paths if path not in hidden]
     made = {check.entry: check.text} if check and check.text and check.entry else {}
     texts = {**made, **{path: text for path in shown if (text := _text(path, workspace)) is not None}}
     wants = (*looked, *(Want(path=path, need="needed") for path in made), *_without_other_tests(selection.wants, named))
@@ -169,10 +168,7 @@ def assignment(agent: Agent, profile: Profile, files: Iterable[str], context: Ru
 
 def instruction_notes(context: RunContext) -> list[str]:
     """What to tell the user of instructions that were left out: once in a run."""
-    notes = list(context.instructions.notes())
-    for note in notes:
-        context.emit(Note(level="warning", text=note))
-    return notes
+    return warn(context.instructions.notes(), context)
 
 
 def _without_other_tests(wants: Iterable[Want], named: Iterable[str]) -> Iterable[Want]:
@@ -185,22 +181,9 @@ def _without_other_tests(wants: Iterable[Want], named: Iterable[str]) -> Iterabl
     return [want for want in wants if want.path in told or not is_test_code(want.path)]
 
 
-class _Hidden:
-    """Files that a model must not see: what the check expects, and what its command line says already."""
-
-    def __init__(self, check: Check | None) -> None:
-        self._expected = check.expected_file if check is not None else None
-
-    def withholds(self, path: str) -> bool:
-        return path in _NOT_SHOWN or path == self._expected
-
-    def withholds_head(self, path: str) -> bool:
-        """Whether not even the first line is told unasked."""
-        return self.withholds(path) or basename(path) in _EXPECTED
-
-
-def _glance(path: str, hidden: _Hidden, workspace: Workspace) -> str | None:
-    if hidden.withholds_head(path):
+def _glance(path: str, hidden: Collection[str], workspace: Workspace) -> str | None:
+    """The text of a file that may be told unasked: not what a program should print, nor what a model must not see."""
+    if path in hidden or basename(path) in _EXPECTED:
         return None
     try:
         return workspace.peek_text(path)

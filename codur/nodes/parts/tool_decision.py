@@ -46,8 +46,8 @@ async def decided(plan: Plan, state: RunState, context: RunContext) -> RunUpdate
         step = replace(step, action="delegate", capability=_agent(state, context), arguments={}, tier="open")
     steps = (*plan.steps[: state["cursor"]], step, *plan.steps[state["cursor"] + 1 :])
     reason = why + _told(decision, used.total_tokens)
-    way = go("choose", "policy", origin=plan.origin, tier=decision.tier, reason=reason)
-    return RunUpdate(plan=replace(plan, steps=steps), usage=used, **way)
+    way = go("policy", origin=plan.origin, tier=decision.tier, why=reason)
+    return RunUpdate(**way, plan=replace(plan, steps=steps))
 
 
 def _asker(step: Step, state: RunState, context: RunContext) -> DecisionCallback | None:

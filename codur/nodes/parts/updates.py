@@ -1,17 +1,17 @@
 """Small helpers that nodes share to write their updates."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable
+from typing import Unpack
 
 from codur import checks, planning
-from codur.checks import suites
+from codur.agents.registry import Agent
+from codur.checks.suites.run_problem import ENVIRONMENT, RunProblem, run_problem
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.events import FileChanged, Note
 from codur.mcp.offered_tools import server_of
 from codur.nodes.run_state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
+from codur.planning.plans.first_plan import SEARCH
 from codur.planning.plans.step_references import Output, escaped
 from codur.planning.plans.step_schedule import blocked_by
 from codur.tools import code
@@ -19,10 +19,6 @@ from codur.tools.tool import ToolError
 from codur.types import CODE_TASKS, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier
 from codur.workspace import history
 from codur.workspace.private import may_hold_secrets
-
-if TYPE_CHECKING:
-    from codur.agents.registry import Agent
-    from codur.checks.suites.run_problem import RunProblem
 
 CONVERSATION_TOOLS = frozenset({"ask_user", "list_tools"})
 SERVER_TOOLS = frozenset({"list_mcp_tools", "call_mcp_tool", "list_mcp_resources", "read_mcp_resource"})
@@ -35,15 +31,20 @@ _LEAST_CALLS = 2
 """Model calls that must be left for a test to be made: one for it, one for the edit."""
 
 
-def go(node: NodeName, route: Route, *, origin: Origin, tier: Tier = "deterministic", reason: str = "") -> RunUpdate:
-    """The update that routes, with the decision on record."""
-    return RunUpdate(route=route, trail=[RouteStep(node=node, route=route, origin=origin, tier=tier, reason=reason)])
+def go(
+    to: Route, *, origin: Origin, tier: Tier = "deterministic", why: str = "", **update: Unpack[RunUpdate]
+) -> RunUpdate:
+    """What a node changes, and where the run goes, with the decision on record (its node is told where it runs)."""
+    decision = RouteStep(node="", route=to, origin=origin, tier=tier, reason=why)
+    return RunUpdate(**update, route=to, trail=[decision])
 
 
-def end_run(origin: Origin, outcome: Outcome, reason: str, remedy: str = "", recorded: str = "") -> RunUpdate:
-    """The end that policy decides; on record with its reason, unless another is given for that."""
-    way = go("policy", "end", origin=origin, reason=recorded or reason)
-    return RunUpdate(outcome=outcome, reason=reason, remedy=remedy, **way)
+def warn(texts: Iterable[str], context: RunContext, *, told: Collection[str] = ()) -> list[str]:
+    """Tell the user what was not told before; gives that, for the notes."""
+    new = [text for text in texts if text and text not in told]
+    for text in new:
+        context.emit(Note(level="warning", text=text))
+    return new
 
 
 def end_by(error: CodurError) -> RunUpdate:
@@ -74,7 +75,8 @@ def why_not(state: RunState, context: RunContext) -> ModelUnavailable:
 
 def can_ask(state: RunState, context: RunContext) -> bool:
     """Whether somebody can be asked for this task: a model, the default or the user's, or the agent that it is for."""
-    return able(state, context) is not None or context.models.available(_profile(state, context))
+    agent, _ = first_able(worker(state, context), state, context)
+    return agent is not None or context.models.available(_profile(state, context))
 
 
 def worker(state: RunState, context: RunContext) -> Agent:
@@ -83,28 +85,27 @@ def worker(state: RunState, context: RunContext) -> Agent:
 
 
 def require_room(state: RunState, context: RunContext) -> None:
-    """Make sure, before a call is spent, that the agent that the task is for can be told it whole.
-
-    Raises:
-        LimitReached: it cannot.
-    """
+    """LimitReached if the agent that the task is for cannot be told it whole, before a call is spent."""
     agent = worker(state, context)
     if not agent.external:
         context.models.sizes.require_room(agent.profile, state["task"].prompt)
 
 
-def able(state: RunState, context: RunContext) -> Agent | None:
-    """The agent whom the task is for or, if it cannot run, the first of `fallback_order` that can; None if none can."""
-    wanted = worker(state, context)
+def first_able(wanted: Agent, state: RunState, context: RunContext) -> tuple[Agent | None, list[str]]:
+    """The wanted agent or, if it cannot run, the first of `fallback_order` that can; and why others are passed over."""
     in_words = state["discovery"].task_type not in CODE_TASKS
-    candidates = (wanted, *context.agents.fallbacks(besides=wanted.name, in_words=in_words))
-    return next((agent for agent in candidates if can_run(agent, context)), None)
+    notes: list[str] = []
+    for agent in (wanted, *context.agents.fallbacks(besides=wanted.name, in_words=in_words)):
+        if can_run(agent, context):
+            return agent, notes
+        notes.append(f"{agent.name} is skipped: {cannot_run(agent, context)}")
+    return None, notes
 
 
 def delegated(state: RunState, context: RunContext) -> Plan | None:
     """The plan of a task that falls to an agent which is another program and can run: no model is asked about it."""
     agent = worker(state, context)
-    if not agent.external or able(state, context) is None:
+    if not agent.external or first_able(agent, state, context)[0] is None:
         return None
     step_id = "edit" if state["discovery"].task_type in CODE_TASKS else "answer"
     step = Step(id=step_id, action="delegate", capability=agent.name, tier="open")
@@ -119,9 +120,15 @@ def plannable(context: RunContext) -> list[str]:
 
 def can_run(agent: Agent, context: RunContext) -> bool:
     """Whether an agent can be set to work: its program is here and has its key, or its model can be asked."""
-    if agent.external:
-        return context.externals.obstacle(agent) is None
-    return context.models.available(agent.profile)
+    return not cannot_run(agent, context) if agent.external else context.models.available(agent.profile)
+
+
+def cannot_run(agent: Agent, context: RunContext) -> str:
+    """Why an agent cannot work in this run; empty if nothing speaks against it."""
+    if not agent.external:
+        return context.models.problem(agent.profile)
+    obstacle = context.externals.obstacle(agent)
+    return obstacle.text if obstacle is not None else ""
 
 
 def _profile(state: RunState, context: RunContext) -> str | None:
@@ -131,11 +138,7 @@ def _profile(state: RunState, context: RunContext) -> str | None:
 
 
 def edits(step: Step, context: RunContext, *, code: bool = True) -> bool:
-    """Whether a step may change files.
-
-    Args:
-        code: the task is about code; who does not only edit is not expected to change files for any other.
-    """
+    """Whether a step may change files; where the task is not about code, only what does nothing but edit."""
     if step.action == "tool":
         tool = context.toolbox.get(step.capability)
         return tool is not None and tool.side_effect == "write"
@@ -183,10 +186,9 @@ def only_words_left(state: RunState, context: RunContext) -> bool:
 
 def without_words(why: str, state: RunState, context: RunContext) -> RunUpdate:
     """The end of a run whose work is done, and nobody could say it in words."""
-    note = f"the work is done; words about it could not be had: {why}"
-    context.emit(Note(level="warning", text=note))
+    notes = warn([f"the work is done; words about it could not be had: {why}"], context)
     last = next((item.capability for item in reversed(state["records"]) if item.ok), "")
-    return RunUpdate(outcome="done", reason="", remedy="", notes=[note], solved_by=state["solved_by"] or last)
+    return RunUpdate(outcome="done", reason="", remedy="", notes=notes, solved_by=state["solved_by"] or last)
 
 
 def about_code(plan: Plan, state: RunState) -> bool:
@@ -220,8 +222,7 @@ def not_answered(node: NodeName, agent: Agent, error: CodurError, state: RunStat
         code="failed",
         error=error.message,
     )
-    way = go(node, "review", origin="llm_error", reason=error.message)
-    return RunUpdate(records=[record], **end_by(error), **way)
+    return RunUpdate(**end_by(error), **go("review", origin="llm_error", why=error.message, records=[record]))
 
 
 def failed_steps(state: RunState) -> tuple[StepRecord, ...]:
@@ -303,8 +304,8 @@ def why_no_search(state: RunState, context: RunContext) -> str:
     if before.status != "failed":
         told = "it passes already" if before.passed else before.note or before.status
         return f"The check cannot guide a search: {told}."
-    problem = suites.run_problem.run_problem(check, before, root=context.workspace.root, python=context.python)
-    if problem is not None and problem.kind in suites.run_problem.ENVIRONMENT:
+    problem = run_problem(check, before, root=context.workspace.root, python=context.python)
+    if problem is not None and problem.kind in ENVIRONMENT:
         return f"{problem.text} {problem.remedy}"
     if not (asked or before.failing or any(path.endswith(".py") for path in state["discovery"].files)):
         return f"The check fails (`{before.check}`), but nothing says which Python file it is about; name the file."
@@ -317,8 +318,8 @@ def not_of_the_program(state: RunState, context: RunContext) -> RunProblem | Non
     if before is None or before.status != "failed" or check is None:
         return None
     task = state["task"].prompt or "-"
-    problem = suites.run_problem.run_problem(check, before, root=root, python=context.python, task=task)
-    return problem if problem is not None and problem.kind in suites.run_problem.ENVIRONMENT else None
+    problem = run_problem(check, before, root=root, python=context.python, task=task)
+    return problem if problem is not None and problem.kind in ENVIRONMENT else None
 
 
 def may_make_check(state: RunState, context: RunContext) -> bool:
@@ -346,11 +347,7 @@ def repair_tried(state: RunState) -> bool:
 
 
 def explained(state: RunState, context: RunContext) -> Plan | None:
-    """The plan of telling what can be read of a file, where no model explains it; None if that is not the task.
-
-    Raises:
-        ConfigError: the workspace's `challenge.yaml` is wrong.
-    """
+    """The plan of telling what can be read of a file, where no model explains it; None if that is not the task."""
     path, workspace = state["discovery"].explain, context.workspace
     if not path or state["task"].agent or not code.definitions.is_read(path):
         return None
@@ -373,14 +370,12 @@ def plan_after_model_error(error: CodurError, state: RunState, context: RunConte
 
     A model's failure is a decision of its own; it never leads back into planning.
     """
-    end = end_by(error)
     told = explained(state, context)
     if told is not None:
         return RunUpdate(plan=told, cursor=0)
     if can_repair(state, context) and not repair_tried(state):
-        step = Step(id="repair", action="repair", objective="Search for a fix without a model.")
-        plan = Plan(steps=(step,), origin="llm_error", reason=f"{error.message}; working offline")
-        return RunUpdate(plan=plan, cursor=0, **end)
-    step = Step(id="end", action="respond")
-    plan = Plan(steps=(step,), origin="llm_error", reason=error.message, outcome=outcome_of(error))
-    return RunUpdate(plan=plan, cursor=0, **end)
+        plan = Plan(steps=(SEARCH,), origin="llm_error", reason=f"{error.message}; working offline")
+    else:
+        end = Step(id="end", action="respond")
+        plan = Plan(steps=(end,), origin="llm_error", reason=error.message, outcome=outcome_of(error))
+    return RunUpdate(plan=plan, cursor=0, **end_by(error))

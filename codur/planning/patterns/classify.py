@@ -41,12 +41,7 @@ _UNKNOWN = Classification()
 
 
 def classify(tokens: Sequence[Token], *, names_files: bool = False) -> Classification:
-    """The kind of request.
-
-    Args:
-        tokens: the whole prompt's.
-        names_files: it names a file that exists, which makes a code task more certain.
-    """
+    """The kind of request; a code task is more certain where it names a file that exists."""
     known = [item for clause in clauses(tokens) if (item := _judge(clause)).task_type != "unknown"]
     code = [item for item in known if item.task_type in CODE_TASKS]
     if code:

@@ -63,11 +63,8 @@ def without_courtesy(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
         start += step
     while start < end and (step := _closing_length(said[start:end])):
         end -= step
-    return _without_amid(tokens[start:end])
-
-
-def _without_amid(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    """Without polite words right after `show me` and its like."""
+    tokens = tokens[start:end]
+    # polite words right after `show me` and its like
     while len(tokens) > 2 and tokens[1].key in words("pronouns") and tokens[2].key in words("amid"):
         tokens = (*tokens[:2], *tokens[3:])
     return tokens

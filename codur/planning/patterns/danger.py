@@ -55,9 +55,8 @@ def _runs_quoted_command(tokens: Sequence[Token]) -> bool:
 
 
 def _destroys(tokens: Sequence[Token]) -> bool:
+    def any_word(_: str, token: Token) -> str | None:
+        return token.text if token.kind == "word" else None
+
     destructive = phrases("destroys")
-    return any(match(phrase, part[:12], _any_word) is not None for part in clauses(tokens) for phrase in destructive)
-
-
-def _any_word(_: str, token: Token) -> str | None:
-    return token.text if token.kind == "word" else None
+    return any(match(phrase, part[:12], any_word) is not None for part in clauses(tokens) for phrase in destructive)

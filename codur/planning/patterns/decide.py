@@ -4,11 +4,9 @@ A plan is settled only if a rule's phrase is the whole request, so that nothing 
 is passed on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from codur.config.settings import Settings
 from codur.planning.patterns.classify import Classification, classify
 from codur.planning.patterns.courtesy import Courtesy, greeting_in, without_courtesy
 from codur.planning.patterns.danger import danger_in
@@ -19,13 +17,10 @@ from codur.planning.patterns.prompt_tokens import Token, read_prompt
 from codur.planning.patterns.request import Request
 from codur.planning.patterns.rules import file_change_rules, lookup_rules, run_rules
 from codur.planning.patterns.rules.rule import Found, Rule, Settled, not_allowed, say
+from codur.sandbox.launcher import Launcher
 from codur.structs import Struct, replace
 from codur.types import CODE_TASKS, Discovery, Plan, Task, TaskType
-
-if TYPE_CHECKING:
-    from codur.config.settings import Settings
-    from codur.sandbox.launcher import Launcher
-    from codur.workspace.workspace import Workspace
+from codur.workspace.workspace import Workspace
 
 _ASKING = frozenset({"can", "could", "would", "will"})
 RULES: Mapping[TaskType, tuple[Rule, ...]] = {
@@ -57,12 +52,7 @@ _ANSWERS: Mapping[Courtesy, str] = {
 
 
 class PatternDecision(Struct):
-    """What Phase 0 came to.
-
-    Attributes:
-        plan: a plan of one deterministic step that does all that was asked; None if rules cannot settle it.
-        discovery: what is known about the request either way.
-    """
+    """What Phase 0 came to: what is known, and a plan of one step that does all that was asked, if rules know one."""
 
     plan: Plan | None
     discovery: Discovery
@@ -73,12 +63,8 @@ def decide(
 ) -> PatternDecision:
     """Settle the prompt, or find out what it is about. Reads the workspace, changes nothing.
 
-    Args:
-        task: with a check that the caller gave, or one that is the goal, nothing is settled: it is about code.
-        launcher: starts git, to see which files are not committed; without it that is not asked.
-
-    Raises:
-        UsageError: `expect_file` does not exist, or a file that defines the check is wrong.
+    With a check that the caller gave, or one that is the goal, nothing is settled: it is about code. Without a launcher
+    git is not asked which files are not committed. UsageError as `discover_code`.
     """
     text = read_prompt(task.prompt)
     names = FileNames(workspace)

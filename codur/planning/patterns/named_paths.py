@@ -1,11 +1,8 @@
 """Which files a prompt names, and which of them exist."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from codur.context.file_order import standing
 from codur.errors import WorkspaceError
@@ -13,11 +10,10 @@ from codur.lazy import late
 from codur.planning.patterns.prompt_tokens import PromptText, Token, read_prompt
 from codur.planning.patterns.vocabulary import words
 from codur.structs import Struct
+from codur.workspace.workspace import Workspace
 
 difflib = late("difflib")
 
-if TYPE_CHECKING:
-    from codur.workspace.workspace import Workspace
 
 SOURCE_SUFFIXES = words("source suffixes")
 """Suffixes of program text, without the dot."""

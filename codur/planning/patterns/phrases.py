@@ -38,11 +38,7 @@ _Sequence: TypeAlias = tuple["str | _Choice", ...]
 
 @cache
 def parse(phrase: str) -> _Sequence:
-    """The phrase as nested choices.
-
-    Raises:
-        ValueError: a bracket is not closed or not opened.
-    """
+    """The phrase as nested choices; ValueError if a bracket is not closed or not opened."""
     symbols = [*re.findall(_SYMBOL, phrase), ""]
     options, end = _options(symbols, 0)
     if end != len(symbols) - 1 or len(options) != 1:

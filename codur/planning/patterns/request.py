@@ -1,29 +1,18 @@
 """A prompt, and what is needed to find out more about it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from codur.config.settings import Settings
 from codur.planning.patterns.classify import Classification
 from codur.planning.patterns.named_paths import FileNames, Mention
 from codur.planning.patterns.prompt_tokens import PromptText
+from codur.sandbox.launcher import Launcher
 from codur.structs import Struct
 from codur.types import Discovery, Task
-
-if TYPE_CHECKING:
-    from codur.config.settings import Settings
-    from codur.sandbox.launcher import Launcher
 
 MAX_CANDIDATES = 3
 
 
 class Request(Struct):
-    """A prompt, and what is needed to find out more about it.
-
-    Attributes:
-        mentions: the files that it names.
-        launcher: starts git; None if nothing is to be started.
-    """
+    """A prompt, the files that it names, and what is needed to find out more about it; `launcher` starts git."""
 
     task: Task
     text: PromptText

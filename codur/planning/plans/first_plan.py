@@ -16,20 +16,18 @@ _ON_FILES = frozenset({"code_fix", "refactor"})
 _ON_WORDS = frozenset({"explanation", "search"})
 """What a file's name may stand for something in general in, so that a model may know an answer."""
 _WORD = r"[^\W\d_]+"
+SEARCH = Step(id="repair", action="repair", objective="Search for a fix without a model.")
 
 
 def first_plan(
     task: Task, discovery: Discovery, before: Verdict | None, *, repair: bool, no_model: str = ""
 ) -> Plan | None:
-    """What to do before a model is asked.
+    """What to do before a model is asked; None if that is the next step.
 
     Args:
         before: the check's present verdict, for code tasks.
         repair: whether an offline search may come first.
         no_model: why no model can be asked; empty if one can.
-
-    Returns:
-        None if the next step is to ask a model.
     """
     missing = bool(discovery.missing_files) and not discovery.files
     if missing and (discovery.task_type in _ON_FILES or (no_model and discovery.task_type in _ON_WORDS)):
@@ -39,9 +37,8 @@ def first_plan(
         if before.passed and not says_more(task.prompt, discovery):
             return _last_word(f"nothing to fix: the check passes already (`{before.check}`)")
         if repair and before.status == "failed":
-            return Plan(
-                steps=(_search_step(),), origin="pattern", reason="the check fails; searching for a fix without a model"
-            )
+            why = "the check fails; searching for a fix without a model"
+            return Plan(steps=(SEARCH,), origin="pattern", reason=why)
     if no_model:
         end = Step(id="end", action="respond")
         return Plan(steps=(end,), origin="llm_error", reason=no_model, outcome="no_model")
@@ -51,12 +48,7 @@ def first_plan(
 def is_settled(
     task: Task, discovery: Discovery, before: Verdict | None, files: Sequence[str], *, may_edit: Callable[[str], bool]
 ) -> bool:
-    """Whether there is nothing to classify: a red check, a request to edit and no more, and a place to begin at.
-
-    Args:
-        files: the workspace's.
-        may_edit: whether a file may be changed.
-    """
+    """Whether there is nothing to classify: a red check, a request to edit and no more, and a place to begin at."""
     if before is None or before.status != "failed" or discovery.check is None or discovery.check.kind == "syntax":
         return False
     if discovery.task_type not in CODE_TASKS or asks_for_more(task.prompt):
@@ -82,12 +74,7 @@ def is_settled(
 
 
 def repair_plan(check: Check | None, before: Verdict | None, *, allowed: bool) -> Plan:
-    """The plan for a search for a repair that was asked for by itself.
-
-    Args:
-        before: the check's present verdict.
-        allowed: whether files may be changed and programs run.
-    """
+    """The plan for a search for a repair that was asked for by itself, where files may change and programs run."""
     if check is None or check.kind == "syntax" or before is None or before.status == "no_check":
         return _nothing_to_search("there is no check that tells a right program from a wrong one", outcome="usage")
     if before.passed:
@@ -96,22 +83,14 @@ def repair_plan(check: Check | None, before: Verdict | None, *, allowed: bool) -
         return _nothing_to_search(f"the check cannot be used: {before.note or before.status}")
     if not allowed:
         return _nothing_to_search("changing files and running programs is not allowed here", outcome="refused")
-    return Plan(steps=(_search_step(),), origin="user", reason="a repair was asked for")
+    return Plan(steps=(SEARCH,), origin="user", reason="a repair was asked for")
 
 
 def verdict_plan(before: Verdict | None, reason: str) -> Plan:
-    """The end of a task that was only to run the check.
-
-    Args:
-        reason: what the check said, in a line.
-    """
+    """The end of a task that was only to run the check; `reason` is what that said, in a line."""
     if before is None or before.status == "no_check":
         return _nothing_to_search("there is no check: no tests, no expected output", outcome="usage")
     return _nothing_to_search(reason, outcome="done" if before.passed else "not_achieved")
-
-
-def _search_step() -> Step:
-    return Step(id="repair", action="repair", objective="Search for a fix without a model.")
 
 
 def _nothing_to_search(why: str, *, outcome: Outcome = "not_achieved") -> Plan:

@@ -58,11 +58,7 @@ class PlanningBrief(Struct):
 
 
 async def make_plan(brief: PlanningBrief, asker: Asker, *, max_steps: int) -> Plan:
-    """Ask the default profile for a plan.
-
-    Raises:
-        ModelAnswerError, ModelUnavailable, LimitReached: as `Asker.ask`.
-    """
+    """Ask the default profile for a plan."""
     prompts = asker.prompts
     rules = prompts.render(
         "llm_plan",
@@ -90,12 +86,8 @@ async def make_plan(brief: PlanningBrief, asker: Asker, *, max_steps: int) -> Pl
 def retry_plan(plan: Plan | None, *, agent: str, codes: bool) -> Plan | None:
     """The plan of a retry that needs no model: the same single edit again, now with the failure and the hint before it.
 
-    Args:
-        agent: who makes the edit.
-        codes: it answers with edits; otherwise it is a delegate that works by itself.
-
-    Returns:
-        None if the retry needs a plan of its own: the last plan had several steps.
+    None if the retry needs a plan of its own, as the last one had several steps. `codes`: the agent answers with edits;
+    otherwise it is a delegate that works by itself.
     """
     if plan is None or len(plan.steps) != 1 or plan.steps[0].action not in {"coding", "delegate", "repair"}:
         return None

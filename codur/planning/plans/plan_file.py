@@ -81,14 +81,7 @@ def plan_text(plan: Plan, *, task: str, workspace: str) -> str:
 
 
 def read_plan(data: bytes, name: str) -> PlanFile:
-    """The plan in the content of a file.
-
-    Args:
-        name: what errors call the file.
-
-    Raises:
-        ConfigError: it is no plan: what is wrong, with file, line and key.
-    """
+    """The plan in the content of a file; ConfigError if it is no plan: what is wrong, with file, line and key."""
     source = reading.yaml_source.parse_yaml(data, name)
     values = reading.values.check(source, PlanDocument, noun="key")
     _require_version(source)

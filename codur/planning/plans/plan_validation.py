@@ -38,12 +38,9 @@ class Capabilities(Struct):
     """What a plan may name and do.
 
     Attributes:
-        max_steps: steps at most.
         tools: each tool's side effect.
-        agents: names of agents.
         knows_agent: whether there is an agent of that name, or one that the name stands for.
-        codes: whether an agent edits files in one answer.
-        only_codes: whether it does so whatever it is asked.
+        codes, only_codes: whether an agent edits files in one answer, and does so whatever it is asked.
         argument_problem: what is wrong with the arguments of a tool; empty if nothing is.
     """
 
@@ -58,23 +55,14 @@ class Capabilities(Struct):
 
 
 class Asked(Struct):
-    """What the user asked for.
-
-    Attributes:
-        only_looks: it is sure that the task changes nothing.
-    """
+    """What the user asked for, and whether it is sure that the task changes nothing (`only_looks`)."""
 
     prompt: str
     only_looks: bool = False
 
 
 class Problem(Struct):
-    """Why a plan cannot be carried out.
-
-    Attributes:
-        refused: policy forbids it; else the plan itself is wrong.
-        step_id: the step that it is about; empty if it is the plan as a whole.
-    """
+    """Why a plan, or a step of it, cannot be carried out; `refused` if policy forbids it, else the plan is wrong."""
 
     text: str
     refused: bool = False
@@ -103,8 +91,9 @@ def complete(plan: Plan, *, explainer: str, speaks: Callable[[str], bool] = lamb
     steps = _in_order(tuple(_with_inputs(step, last) for step, last in zip(plan.steps, before, strict=False)))
     if steps[-1].action != "tool" or plan.origin == "user" or speaks(steps[-1].capability):
         return replace(plan, steps=steps)
+    taken = {step.id for step in steps}
     last_word = Step(
-        id=_unused("answer", {step.id for step in steps}),
+        id=next(name for name in ("answer", *(f"answer-{number}" for number in range(2, 1000))) if name not in taken),
         action="delegate",
         capability=explainer,
         objective="Answer the task from what the steps found.",
@@ -138,17 +127,8 @@ def _in_order(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     return tuple(ordered)
 
 
-def _unused(name: str, taken: Collection[str]) -> str:
-    return next(item for item in (name, *(f"{name}-{number}" for number in range(2, 1000))) if item not in taken)
-
-
 def find_problem(plan: Plan, known: Capabilities, asked: Asked, outputs: Collection[str] = ()) -> Problem | None:
-    """The first rule that the plan breaks, or None.
-
-    Args:
-        asked: what the plan is for.
-        outputs: ids of steps of earlier plans, whose output is still there.
-    """
+    """The first rule that the plan breaks, or None; `outputs`: ids of steps of earlier plans, which are still there."""
     if not plan.steps:
         return Problem(text="the plan has no steps")
     if len(plan.steps) > known.max_steps:
@@ -246,11 +226,7 @@ def chosen_problem(step: Step, plan: Plan, known: Capabilities, asked: Asked) ->
 
 
 def beyond(step: Step, plan: Plan, known: Capabilities, asked: Asked) -> Problem | None:
-    """Whether a step of a model's plan, or of its classification, does what the task did not ask for.
-
-    Args:
-        step: the step, its arguments as far as they are known.
-    """
+    """Whether a step of a model's plan, or of its classification, does what the task did not ask for."""
     if plan.origin not in {"plan", "pre_plan"}:
         return None
     # What a model has read in files can put a change into its plan; the request is the user's own.
@@ -281,7 +257,8 @@ def _deeds(step: Step, known: Capabilities) -> Iterator[tuple[str, re.Pattern[st
     # By the command's text, which a program can hide what it does from: what it does is bounded by the sandbox. This
     # only sees to it that a plan keeps to the request.
     if known.tools.get(step.capability) == "run":
-        command = " ".join(_words(step.arguments.get("command", "")))
+        given = step.arguments.get("command", "")
+        command = " ".join(map(str, given)) if isinstance(given, list | tuple) else str(given)
         for does, pattern, wanted in (
             ("pushes", _PUSHES, _PUSH),
             ("commits", _COMMITS, _COMMIT),
@@ -289,10 +266,6 @@ def _deeds(step: Step, known: Capabilities) -> Iterator[tuple[str, re.Pattern[st
         ):
             if pattern.search(command):
                 yield does, wanted
-
-
-def _words(command: Any) -> list[str]:
-    return [str(item) for item in command] if isinstance(command, list | tuple) else [str(command)]
 
 
 def _unknown(kind: str, name: str, known: Collection[str]) -> str:

@@ -44,16 +44,14 @@ class Output(Struct):
 
 def referred(arguments: Any) -> tuple[str, ...]:
     """The ids of the steps that arguments refer to, each once, in their order."""
-    return tuple(dict.fromkeys(match["step"] for text in _texts(arguments) for match in _matches(text)))
+    found = (match for text in _texts(arguments) for match in REFERENCE.finditer(text))
+    return tuple(dict.fromkeys(match["step"] for match in found if not match["escape"]))
 
 
 def filled_step(step: Step, output: Callable[[str], Output | None]) -> dict[str, Any]:
     """The arguments of a step with every reference replaced; what comes into a shell's command is quoted.
 
-    A command that is one reference and nothing else is what that names, as it is.
-
-    Raises:
-        UnresolvedReference: as `filled`.
+    A command that is one reference and nothing else is what that names, as it is. UnresolvedReference as `filled`.
     """
     shell = SHELL_ARGUMENTS.get(step.capability) if step.action == "tool" else None
     return {name: _filled(value, output, quote=name == shell) for name, value in step.arguments.items()}
@@ -93,13 +91,9 @@ def escaped(text: str) -> str:
 
 
 def filled(arguments: Mapping[str, Any], output: Callable[[str], Output | None]) -> dict[str, Any]:
-    """The arguments with every reference replaced.
+    """The arguments with every reference replaced by what `output` gives for the id of its step.
 
-    Args:
-        output: what a step gave, by its id; None if it gave nothing.
-
-    Raises:
-        UnresolvedReference: a reference names no step or no field, or a text that is too long.
+    UnresolvedReference if a reference names no step or no field, or a text that is too long.
     """
     return {name: _filled(value, output) for name, value in arguments.items()}
 
@@ -172,7 +166,3 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, Sequence):
         for item in value:
             yield from _texts(item)
-
-
-def _matches(text: str) -> Iterator[re.Match[str]]:
-    return (match for match in REFERENCE.finditer(text) if not match["escape"])

@@ -14,13 +14,7 @@ def needs(step: Step) -> frozenset[str]:
 
 
 def side_by_side(plan: Plan, cursor: int, only_reads: Callable[[Step], bool]) -> int:
-    """How many steps from `cursor` on may run at the same time: at least 1.
-
-    Steps may do so if each of them only reads and none needs the output of another of them.
-
-    Args:
-        only_reads: whether a step is a tool call that changes nothing and starts nothing.
-    """
+    """How many steps from `cursor` on may run at the same time, as each only reads and none needs another's output."""
     group: set[str] = set()
     for step in plan.steps[cursor : cursor + MOST_AT_ONCE]:
         if not only_reads(step) or needs(step) & group:

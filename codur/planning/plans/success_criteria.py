@@ -48,11 +48,7 @@ def said_of(step: Step) -> str:
 
 
 def undecided(criteria: str, *, runs: bool) -> tuple[str, ...]:
-    """Those of the criteria that code cannot decide.
-
-    Args:
-        runs: as in `Outcome`.
-    """
+    """Those of the criteria that code cannot decide; `runs` as in `Outcome`."""
     return tuple(part for part in _parts(criteria) if not _read(part) or (is_of_exit(part) and not runs))
 
 

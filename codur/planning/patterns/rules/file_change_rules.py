@@ -61,14 +61,6 @@ def _is_program(text: str) -> bool:
     )
 
 
-def _write_content(found: Found) -> Settled | None:
-    return _make(found["NEW"], found["TEXT"], found)
-
-
-def _write_empty(found: Found) -> Settled | None:
-    return _make(found["NEW"], Token("quote", ""), found)
-
-
 def _make(path: str, token: Token, found: Found) -> Settled | None:
     """Make a file that is not there yet; what is there is not replaced on a rule's word."""
     workspace = found.names.workspace
@@ -160,8 +152,8 @@ RULES = (
     Rule("copy a file", partial(_to_target, "copy_file"), writes=True),
     Rule("move a file", partial(_to_target, "move_file"), writes=True),
     Rule("write a file", _write, writes=True),
-    Rule("make a file with a given content", _write_content, writes=True),
-    Rule("make an empty file", _write_empty, writes=True),
+    Rule("make a file with a given content", lambda found: _make(found["NEW"], found["TEXT"], found), writes=True),
+    Rule("make an empty file", lambda found: _make(found["NEW"], Token("quote", ""), found), writes=True),
     Rule("append to a file", _append, writes=True),
     Rule("add to a file", _add, writes=True),
     Rule("replace a text", _replace, writes=True),

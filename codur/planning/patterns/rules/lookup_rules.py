@@ -1,6 +1,5 @@
 """Requests that look: into git, files, the workspace and the web. What is to be made of it needs a model."""
 
-from functools import partial
 from typing import Any
 
 from codur.planning.patterns.named_paths import FileNames, Mention, suffix_of
@@ -51,18 +50,6 @@ def _find_file(found: Found) -> Settled | None:
     return None if mention.outside else call("search_files", f"Find files named {mention.name}.", query=mention.name)
 
 
-def _read(found: Found) -> Settled | None:
-    return _read_lines(found, *(found["FILE"].lines or (None, None)))
-
-
-def _read_some(found: Found) -> Settled | None:
-    return _read_lines(found, *found.first("RANGE", default=(found.first("NUM"), found.first("NUM2", "NUM"))))
-
-
-def _read_head(found: Found, default: int = 10) -> Settled | None:
-    return _read_lines(found, 1, found.first("NUM", "DASHNUM", default=default))
-
-
 def _read_lines(found: Found, first: int | None, last: int | None) -> Settled | None:
     mention: Mention = found["FILE"]
     if mention.path is None:
@@ -77,10 +64,6 @@ def _read_lines(found: Found, first: int | None, last: int | None) -> Settled | 
 def _list_plain(found: Found) -> Settled | None:
     """`list tests` may ask for the tests themselves, as with every directory named after what is in it."""
     return None if found["DIR"].rpartition("/")[2].casefold() in words("named after their content") else _LIST(found)
-
-
-def _search(found: Found) -> Settled | None:
-    return _search_for(found["ARGS"], found.names)
 
 
 def _search_online(found: Found) -> Settled | None:
@@ -127,10 +110,17 @@ SEARCH_RULES = (
     Rule("search for a text", _GREP),
 )
 READING_RULES = (
-    Rule("show a file", _read, takes_lines=True),
-    Rule("show lines of a file", _read_some),
-    Rule("show the beginning of a file", _read_head),
-    Rule("show the first line of a file", partial(_read_head, default=1)),
+    Rule("show a file", lambda found: _read_lines(found, *(found["FILE"].lines or (None, None))), takes_lines=True),
+    Rule(
+        "show lines of a file",
+        lambda found: _read_lines(
+            found, *found.first("RANGE", default=(found.first("NUM"), found.first("NUM2", "NUM")))
+        ),
+    ),
+    Rule(
+        "show the beginning of a file", lambda found: _read_lines(found, 1, found.first("NUM", "DASHNUM", default=10))
+    ),
+    Rule("show the first line of a file", lambda found: _read_lines(found, 1, 1)),
     Rule("list files", _LIST),
     Rule("list a directory", _list_plain),
     Rule("list directories", Call("list_dirs", "List the directories in {path|the workspace}.", "path=DIR")),
@@ -138,6 +128,6 @@ READING_RULES = (
 )
 WEB_RULES = (
     Rule("read a web page", Call("fetch_webpage", "Read a web page.", "url=URL")),
-    Rule("search the web", _search),
+    Rule("search the web", lambda found: _search_for(found["ARGS"], found.names)),
     Rule("search online", _search_online),
 )

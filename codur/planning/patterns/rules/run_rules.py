@@ -17,14 +17,6 @@ _PROGRAM_NAMES = ("app.py", "script.py", "program.py", "project.py", "applicatio
 """Files that "run the app" and the like may mean by name."""
 
 
-def _run(found: Found) -> Settled | None:
-    return _run_file(found, ())
-
-
-def _run_with(found: Found) -> Settled | None:
-    return _run_file(found, _arguments(found["ARGS"], _PLAIN_ARGUMENT))
-
-
 def _run_command(found: Found) -> Settled | None:
     return _run_file(found, _arguments(found["ARGS"], _SURE_ARGUMENT))
 
@@ -91,8 +83,8 @@ def _run_entry(found: Found) -> Settled | None:
 
 
 RULES = (
-    Rule("run a program", _run),
-    Rule("run a program with arguments", _run_with),
+    Rule("run a program", lambda found: _run_file(found, ())),
+    Rule("run a program with arguments", lambda found: _run_file(found, _arguments(found["ARGS"], _PLAIN_ARGUMENT))),
     Rule("run a command line", _run_command),
     Rule("run a program with options", _run_options),
     Rule("run the tests", _run_tests),
