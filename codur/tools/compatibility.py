@@ -127,12 +127,7 @@ class CompatibilityGraph:
         return self._ends.get(name)
 
     def after(
-        self,
-        name: str,
-        *,
-        task_type: TaskType | None = None,
-        data: Any = None,
-        known: Available | None = None,
+        self, name: str, *, task_type: TaskType | None = None, data: Any = None, known: Available | None = None
     ) -> tuple[Edge, ...]:
         """All tools that can follow one, the best first.
 
