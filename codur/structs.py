@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, dataclass_transform
 import msgspec
 from msgspec import StructMeta, field
 
-__all__ = ("Struct", "StructType", "convert", "field", "is_data", "names", "replace")
+__all__ = ("Struct", "convert", "field", "is_data", "names", "replace")
 
 
 @dataclass_transform()

@@ -40,12 +40,10 @@ class ChallengeFile(Struct, frozen=True, kw_only=True):
 
 
 _Path = Annotated[
-    str,
-    Meta(pattern=r"\S", description="the path of the program", extra={"remedy": "Write it as entry: main.py."}),
+    str, Meta(pattern=r"\S", description="the path of the program", extra={"remedy": "Write it as entry: main.py."})
 ]
 _Command = Annotated[
-    str,
-    Meta(pattern=r"\S", description="a command", extra={"remedy": "Write it as check: python -m unittest."}),
+    str, Meta(pattern=r"\S", description="a command", extra={"remedy": "Write it as check: python -m unittest."})
 ]
 _Seconds = Annotated[
     float,
@@ -64,10 +62,7 @@ _Words = Annotated[
     ),
 ]
 # No pattern here: beside a list in a union, msgspec (0.22) looks for it in the wrong place, and crashes.
-_Globs = Annotated[
-    str | tuple[str, ...],
-    Meta(description=_GLOBS, extra={"remedy": _GLOBS_REMEDY}),
-]
+_Globs = Annotated[str | tuple[str, ...], Meta(description=_GLOBS, extra={"remedy": _GLOBS_REMEDY})]
 
 
 class Keys(Struct, frozen=True, kw_only=True):

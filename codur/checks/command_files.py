@@ -10,15 +10,14 @@ The rule, for files that the command names:
   compared (`./X | diff - expected.txt`), the workspace's program started by its path (`./main.py`), and the only Python
   file beside the tests, whatever its name, unless the prompt names other files.
 
-The prompt has the last word: a file that it asks to edit is not protected (`discover.unprotected_by_prompt`).
+The prompt has the last word: a file that it asks to edit is not protected (`expectation.files_to_edit`).
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from posixpath import basename, dirname, join, normpath
 
-from codur.checks.entry import MAKEFILES, TEST_SUPPORT, is_pytest_file, is_test_file
-from codur.errors import WorkspaceError
+from codur.checks.entry import MAKEFILES, TEST_SUPPORT, is_pytest_file, is_test_file, text_of
 from codur.lazy import regex
 from codur.structs import Struct
 from codur.workspace.workspace import Workspace
@@ -49,12 +48,7 @@ class _Part(Struct):
 
 
 def files_of_command(
-    workspace: Workspace,
-    command: str,
-    *,
-    tests: Sequence[str],
-    entry: str | None,
-    alone: str = "",
+    workspace: Workspace, command: str, *, tests: Sequence[str], entry: str | None, alone: str = ""
 ) -> list[str]:
     """The files that the command rests on, by the rule above.
 
@@ -147,13 +141,8 @@ def _included(workspace: Workspace, paths: Iterable[str]) -> list[str]:
     waiting = list(paths)
     while waiting and len(found) < _MOST_INCLUDED:
         path = waiting.pop()
-        if path.endswith(".py") or not workspace.is_file(path):
-            continue
-        try:
-            text = workspace.peek_text(path)
-        # A binary file includes nothing.
-        except WorkspaceError:  # a program, started by its path
-            continue
+        # A binary file, such as a program that is started by its path, includes nothing.
+        text = "" if path.endswith(".py") else text_of(workspace, path)
         for words in _INCLUDES.findall(text):
             for word in words.split():
                 name = re.sub(r"^\$\{?[\w@<^()%#*/]+\}?/", "", word.strip("\"';"))

@@ -75,11 +75,7 @@ def error_text(error: str, limit: int) -> str:
     blocks = [block.rstrip("\n") for block in _NEXT_TEST.split(error)]
     if len(error) <= limit or len(blocks) == 1:
         return error if len(error) <= limit else f"{_left_out(error[:-limit])}\n{error[-limit:].lstrip()}"
-    kept = [cut(blocks[0], limit)]  # the first failing test in any case
-    for block in blocks[1:]:
-        if sum(map(len, kept)) + len(block) > limit:
-            break
-        kept.append(block)
+    kept = _first(blocks, limit)
     left = len(blocks) - len(kept)
     return "\n\n".join([*kept, *([f"… [{left} more failing tests left out]"] if left else [])])
 
@@ -128,13 +124,19 @@ def diff_text(diff: str, limit: int = DIFF_CHARS) -> str:
     if len(diff) <= limit:
         return diff.rstrip("\n")
     hunks = _NEXT_HUNK.split(diff)
-    kept = [cut(hunks[0], limit)]
-    for hunk in hunks[1:]:
-        if sum(map(len, kept)) + len(hunk) > limit:
-            break
-        kept.append(hunk)
+    kept = _first(hunks, limit)
     left = sum(hunk.startswith("@@") for hunk in hunks[len(kept) :])
     return "".join(kept).rstrip("\n") + (f"\n… [{left} more hunks left out] …" if left else "")
+
+
+def _first(texts: Sequence[str], limit: int) -> list[str]:
+    """As many whole texts as fit, but the first in any case, cut if need be."""
+    kept = [cut(texts[0], limit)]
+    for text in texts[1:]:
+        if sum(map(len, kept)) + len(text) > limit:
+            break
+        kept.append(text)
+    return kept
 
 
 def plain(text: str) -> str:

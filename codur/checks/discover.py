@@ -23,10 +23,11 @@ from codur.checks.entry import (
     is_test_code,
     is_test_file,
     look,
+    text_of,
 )
 from codur.checks.expectation import files_to_edit, stated_output
 from codur.checks.suites.find_suites import Suite, Suites
-from codur.errors import ConfigError, UsageError, WorkspaceError
+from codur.errors import ConfigError, UsageError
 from codur.lazy import regex
 from codur.python.test_command import PYTHON, read_command
 from codur.structs import Struct, replace
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from codur.config.settings import VerificationSettings
     from codur.workspace.workspace import Workspace
 
-__all__ = ["CheckRequest", "find_check", "find_entry", "unprotected_by_prompt"]
+__all__ = ["CheckRequest", "find_check", "find_entry"]
 
 EXPECTED_NAMES = ("expected.txt", "expected_output.txt")
 INPUT_NAME = "input.txt"
@@ -84,17 +85,8 @@ def find_check(workspace: Workspace, settings: VerificationSettings, request: Ch
     if check is None:
         return None
     # After the check is found: which of its files may be edited depends on what they are for.
-    freed = (*unprotected_by_prompt(check, request.prompt, request.files), *search.named_helpers(check))
+    freed = (*files_to_edit(request.prompt, check.protected, request.files), *search.named_helpers(check))
     return replace(check, protected=tuple(path for path in check.protected if path not in freed))
-
-
-def unprotected_by_prompt(check: Check, prompt: str, files: Sequence[str]) -> tuple[str, ...]:
-    """The files of the check that the prompt asks to change ("update tests/test_x.py"), not merely to satisfy.
-
-    Args:
-        files: existing files that the prompt names; they settle which one is meant if several have the same name.
-    """
-    return files_to_edit(prompt, check.protected, files)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -269,7 +261,7 @@ class _Search:
             return self._suite(suite)
         for name, argv, applies in _RUNNERS:
             # After Python's own suites, because a Makefile beside them mostly calls these.
-            if self.workspace.is_file(name) and applies(self._text(name)):
+            if self.workspace.is_file(name) and applies(text_of(self.workspace, name)):
                 return self._suite(Suite(argv=argv, source=f"the tests that {name} declares"), name)
         suite = self._suites.find_doctests()
         return self._suite(suite) if suite is not None else None
@@ -281,13 +273,6 @@ class _Search:
         return Check(
             kind="tests", argv=suite.argv, protected=protected, env=suite.env, timeout_s=timeout_s, source=suite.source
         )
-
-    def _text(self, path: str) -> str:
-        """The file's text; empty if it is no text."""
-        try:
-            return self.workspace.read_text(path).text
-        except WorkspaceError:
-            return ""
 
     def _syntax(self) -> Check | None:
         named = [path for path in self.request.files if path.endswith(".py")]

@@ -56,6 +56,14 @@ class Module(Struct):
     imports: frozenset[str] = frozenset()
 
 
+def text_of(workspace: Workspace, path: str) -> str:
+    """A file's text; empty if there is no such file, or it is no text."""
+    try:
+        return workspace.peek_text(path)
+    except WorkspaceError:
+        return ""
+
+
 def is_test_file(path: str) -> bool:
     """Whether a file is a test or belongs to tests, by its name and directories."""
     *directories, name = path.split("/")
@@ -102,10 +110,7 @@ def find_entry(workspace: Workspace, files: Sequence[str]) -> str | None:
 
 def look(workspace: Workspace, path: str) -> Module:
     """What the file shows; of one that does not parse, what its lines show; nothing if it cannot be read."""
-    try:
-        text = workspace.read_text(path).text
-    except WorkspaceError:
-        return Module()
+    text = text_of(workspace, path)
     guarded = bool(_GUARD.search(text))
     tree = parsed(text) if len(text) <= _MAX_CHARS else None
     if tree is None:
@@ -215,11 +220,9 @@ def _files(module: str, bases: Iterable[str], ending: str = ".py") -> Iterator[s
 
 def _declared(workspace: Workspace) -> str | None:
     """The file of the one module that `[project.scripts]` names."""
-    if not workspace.is_file("pyproject.toml"):
-        return None
     try:
-        project = tomllib.loads(workspace.read_text("pyproject.toml").text).get("project")
-    except (tomllib.TOMLDecodeError, WorkspaceError):
+        project = tomllib.loads(text_of(workspace, "pyproject.toml")).get("project")
+    except tomllib.TOMLDecodeError:
         return None
     scripts = project.get("scripts") if isinstance(project, dict) else None
     if not isinstance(scripts, dict):

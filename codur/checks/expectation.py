@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from codur.checks.entry import MAKEFILES, is_test_file
 from codur.lazy import regex
+from codur.parsing.fences import fenced_blocks
 from codur.structs import Struct
 
 
@@ -74,7 +75,6 @@ _AFTER_QUOTE = regex(rf"[ \t]*(?:$|\n|[.!;)](?:\s|$)|{_CONTRAST})", re.IGNORECAS
 _AFTER_BARE = regex(rf"[ \t]*(?:$|\n|\.(?:\s|$)|{_CONTRAST})", re.IGNORECASE)
 _BARE_WORDS = _words("hello hi yes no true false ok okay done pass fail passed failed success")
 """Output without quotes, rather than a description of it."""
-_FENCE = regex(r"^(?P<indent>[ \t]*)(?P<ticks>`{3,}|~{3,})[ \t]*(?P<language>[\w+-]*)[ \t]*$")
 _SENTENCE_END = regex(r"[.!?;:](?=\s)|\n")
 _WRAPPED = regex(r"(?<![: \t])[ \t]*\n[ \t]*(?![^\w\n]{0,9}\w+(?: \w+)?:)")
 """A line end inside a sentence: not after a colon, not before a label (`Actual: …`)."""
@@ -112,22 +112,16 @@ def stated_output(prompt: str) -> str | None:
 def _parts(prompt: str) -> list[_Part]:
     """The prompt cut at its fences; a block that is not closed is left out."""
     parts: list[_Part] = []
-    lines: list[str] = []
-    opening: re.Match[str] | None = None
-    for line in prompt.split("\n"):
-        mark = _FENCE.match(line)
-        if opening is None and mark:
-            parts.append(_Part(text="\n".join(lines)))
-            opening, lines = mark, []
-        elif opening and mark and not mark["language"] and mark["ticks"].startswith(opening["ticks"]):
-            body = "\n".join(item.removeprefix(opening["indent"]) for item in lines)
-            parts.append(_Part(text=body, fenced=True, language=opening["language"].lower()))
-            opening, lines = None, []
-        else:
-            lines.append(line)
-    if opening is None:
-        parts.append(_Part(text="\n".join(lines)))
-    return parts
+    position = 0
+    for block in fenced_blocks(prompt):
+        parts.append(_Part(text=prompt[position : block.start].strip("\n")))
+        position = block.end
+        if block.closed:
+            opening = prompt[block.start : position]
+            indent = opening[: len(opening) - len(opening.lstrip())]
+            body = "\n".join(line.removeprefix(indent) for line in block.text.split("\n"))
+            parts.append(_Part(text=body, fenced=True, language=block.language))
+    return [*parts, _Part(text=prompt[position:].strip("\n"))]
 
 
 def _led_blocks(parts: Sequence[_Part]) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from posixpath import basename, dirname, join, normpath
 
 from codur.checks.describe import plain
+from codur.checks.entry import text_of
 from codur.errors import Interrupted, WorkspaceError
 from codur.lazy import regex
 from codur.sandbox.launcher import Launcher
@@ -175,10 +176,7 @@ class _Look:
         return None
 
     def _says(self, path: str, pattern: str) -> bool:
-        try:
-            return not pattern or re.search(pattern, self._workspace.peek_text(path), re.MULTILINE) is not None
-        except WorkspaceError:
-            return False
+        return not pattern or re.search(pattern, text_of(self._workspace, path), re.MULTILINE) is not None
 
     def _is_old(self, job: _Job) -> bool:
         return any(change.before is not None for change in self._changes if change.path in job.files)

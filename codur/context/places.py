@@ -56,7 +56,9 @@ def places_in(text: str, files: Collection[str]) -> tuple[Place, ...]:
         if path is not None:
             found.append((match.start("path"), Place(path=path, line=int(match["line"]))))
     found.sort(key=lambda item: item[0])
-    ordered = [place for trace in _traces(text, found) for place in _inmost_first(trace)]
+    # Python tells the innermost frame last, the others first.
+    traces = (trace[::-1] if trace[0].path.endswith(".py") else trace for trace in _traces(text, found))
+    ordered = [place for trace in traces for place in trace]
     tests = [place for match in _TEST_ID.finditer(text) for place in known.test(match)]
     seen = {(place.path, place.function) for place in ordered}
     ordered += [place for place in tests if (place.path, place.function) not in seen]
@@ -91,11 +93,6 @@ def _traces(text: str, found: list[tuple[int, Place]]) -> Iterator[list[Place]]:
         last = position
     if group:
         yield group
-
-
-def _inmost_first(trace: list[Place]) -> list[Place]:
-    """Python tells the innermost frame last, the others first."""
-    return trace[::-1] if trace[0].path.endswith(".py") else trace
 
 
 class _Known:

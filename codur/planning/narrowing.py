@@ -26,6 +26,7 @@ from codur.tools.compatibility import (
     promoted_after,
     runs_unasked,
 )
+from codur.tools.flow.io_kinds import gives
 from codur.types import SideEffect, TaskType, Tier, ToolCall
 
 FIELD_CHARS = 300
@@ -279,18 +280,18 @@ def _candidate(graph: CompatibilityGraph, edge: Edge) -> ToolCandidate:
     if ends is None:
         raise KeyError(edge.tool)
     return ToolCandidate(
-        name=ends.name,
-        description=ends.description,
+        name=ends.tool.name,
+        description=ends.tool.description,
         input_schema_summary=ends.summary,
         compatibility_score=edge.score,
         arguments=edge.arguments,
-        side_effect=ends.side_effect,
+        side_effect=ends.tool.side_effect,
     )
 
 
 def _fields(ends: Ends | None, edges: Sequence[Edge]) -> tuple[str, ...]:
     """The fields of an output that some candidate uses."""
     used = {kind for edge in edges for kind in edge.supplied.values()}
-    given = ends.gives if ends else {}
+    given = gives(ends.tool.output) if ends else {}
     found = (place.partition("[]")[0].partition(".")[0] for place, kind in given.items() if kind in used)
     return tuple(dict.fromkeys(found))

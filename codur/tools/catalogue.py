@@ -14,16 +14,16 @@ from codur.tools.tool import Tool
 if TYPE_CHECKING:
     from codur.tools import meta_tools, run_tools, server_tools, web_tools
     from codur.tools.code import edit_tools, find_symbols, lint, python_outline
-    from codur.tools.files import apply_patch, data_tools, file_tools, grep, line_tools, list_tools
+    from codur.tools.files import apply_patch, data_tools, file_tools, grep, list_tools
     from codur.tools.git import git_reading, git_writing
 
     __all__ = ["apply_patch", "data_tools", "edit_tools", "file_tools", "find_symbols", "git_reading", "git_writing"]
-    __all__ += ["grep", "line_tools", "lint", "list_tools", "meta_tools", "python_outline", "run_tools"]
+    __all__ += ["grep", "lint", "list_tools", "meta_tools", "python_outline", "run_tools"]
     __all__ += ["server_tools", "web_tools"]
 
 _MODULES: Mapping[str, str] = {
-    "files.file_tools": "read_file write_file append_file delete_file copy_file move_file replace_in_file",
-    "files.line_tools": "read_files replace_lines inject_lines",
+    "files.file_tools": "read_file write_file append_file delete_file copy_file move_file replace_in_file"
+    " read_files replace_lines inject_lines",
     "files.list_tools": "list_files list_dirs search_files file_tree",
     "files.grep": "grep_files",
     "files.data_tools": "read_data",

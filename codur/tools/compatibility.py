@@ -14,15 +14,14 @@ Among those that can follow, what uses more of the output and shares more kinds 
 change files those to which more has to be said, since they do less by accident.
 """
 
-import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from operator import attrgetter
-from typing import Any, Final, get_origin, get_type_hints
+from typing import Any, Final, get_origin
 
 from codur.structs import Struct
-from codur.tools.flow.io_kinds import Value, accepts, can_feed, fits, gives, values_in
+from codur.tools.flow.io_kinds import Value, can_feed, fits, gives, values_in
 from codur.tools.tool import Tool
 from codur.types import SideEffect, TaskType
 
@@ -58,22 +57,12 @@ class Ends(Struct):
     Attributes:
         takes: each argument with the kinds of outputs that it accepts; none for what a caller writes.
         several: arguments that are lists.
-        output: the class of what it gives.
     """
 
-    name: str
-    description: str
+    tool: Tool
     takes: Mapping[str, tuple[Value, ...]]
     required: tuple[str, ...]
     several: frozenset[str]
-    output: type
-    side_effect: SideEffect
-    task_types: frozenset[TaskType]
-
-    @property
-    def gives(self) -> Mapping[str, Value]:
-        """The kinds in its output, by their places."""
-        return gives(self.output)
 
     @property
     def summary(self) -> str:
@@ -111,26 +100,15 @@ def runs_unasked(arguments: Mapping[str, Any] | None, score: float, side_effect:
 def ends_of(tool: Tool) -> Ends:
     """A tool's ends; a foreign one's as far as the names in its JSON schema tell, and what that gives is not known."""
     if tool.parameters is None:
-        hints, kinds = get_type_hints(tool.input), accepts(tool.input)
-        members = dataclasses.fields(tool.input)
-        takes = {item.name: kinds.get(item.name, ()) for item in members}
-        required = [item.name for item in members if item.default is dataclasses.MISSING]
-        several = [name for name in takes if get_origin(hints[name]) is tuple]
+        takes = {name: item.accepts for name, item in tool.arguments.items()}
+        required = [name for name, item in tool.arguments.items() if item.required]
+        several = [name for name, item in tool.arguments.items() if get_origin(item.type) is tuple]
     else:
         schemas = tool.parameters["properties"]
         takes = {name: (_NAMES[name],) if name in _NAMES else () for name in schemas}
         required = [name for name in takes if name in tool.parameters["required"]]
         several = [name for name, schema in schemas.items() if schema.get("type") == "array"]
-    return Ends(
-        name=tool.name,
-        description=tool.description,
-        takes=takes,
-        required=tuple(required),
-        several=frozenset(several),
-        output=tool.output,
-        side_effect=tool.side_effect,
-        task_types=tool.task_types,
-    )
+    return Ends(tool=tool, takes=takes, required=tuple(required), several=frozenset(several))
 
 
 class CompatibilityGraph:
@@ -141,19 +119,15 @@ class CompatibilityGraph:
 
     def names(self, task_type: TaskType | None = None) -> tuple[str, ...]:
         """The tools that serve a kind of task, or all; sorted."""
-        return tuple(item.name for item in self._ends.values() if task_type is None or task_type in item.task_types)
+        tools = [item.tool for item in self._ends.values()]
+        return tuple(tool.name for tool in tools if task_type is None or task_type in tool.task_types)
 
     def get(self, name: str) -> Ends | None:
         """A tool's ends, or None if there is no such tool."""
         return self._ends.get(name)
 
     def after(
-        self,
-        name: str,
-        *,
-        task_type: TaskType | None = None,
-        data: Any = None,
-        known: Available | None = None,
+        self, name: str, *, task_type: TaskType | None = None, data: Any = None, known: Available | None = None
     ) -> tuple[Edge, ...]:
         """All tools that can follow one, the best first.
 
@@ -170,7 +144,8 @@ class CompatibilityGraph:
         first = self._ends[name] if name else None
         output: Available = {}
         if first is not None:
-            output = dict.fromkeys(first.gives.values()) if data is None else values_in(first.output, data)
+            kind = first.tool.output
+            output = dict.fromkeys(gives(kind).values()) if data is None else values_in(kind, data)
         found = [_edge(each, first, output, known or {}, _fit(first, each, task_type)) for each in self._ends.values()]
         return tuple(sorted((edge for edge in found if edge.score > 0), key=attrgetter("order")))
 
@@ -189,7 +164,7 @@ class CompatibilityGraph:
         sorts: dict[SideEffect, list[Edge]] = {}
         for edge in sorted(edges, key=attrgetter("order")):
             if edge.score >= min_compatibility:
-                sorts.setdefault(self._ends[edge.tool].side_effect, []).append(edge)
+                sorts.setdefault(self._ends[edge.tool].tool.side_effect, []).append(edge)
         in_turn = [edge for turn in zip_longest(*sorts.values()) for edge in turn if edge is not None]
         return tuple(sorted(in_turn[: max(0, max_candidates)], key=attrgetter("order")))
 
@@ -204,14 +179,14 @@ class CompatibilityGraph:
         if alone is None:
             return None
         score = 1.0 if wanted else alone.score
-        return alone if runs_unasked(alone.arguments, score, self._ends[alone.tool].side_effect) else None
+        return alone if runs_unasked(alone.arguments, score, self._ends[alone.tool].tool.side_effect) else None
 
 
 def _fit(first: Ends | None, second: Ends, task_type: TaskType | None) -> float:
     again = 0.5 if second is first else 1.0
     if task_type is not None:
-        return again if task_type in second.task_types else again / 2
-    return again if first is None or first.task_types & second.task_types else again / 2
+        return again if task_type in second.tool.task_types else again / 2
+    return again if first is None or first.tool.task_types & second.tool.task_types else again / 2
 
 
 def _edge(ends: Ends, first: Ends | None, output: Available, known: Available, fit: float) -> Edge:
@@ -230,14 +205,14 @@ def _edge(ends: Ends, first: Ends | None, output: Available, known: Available, f
                 settled[name] = list(values) if name in ends.several else values[0]
     mean = sum(shares) / len(shares) if shares else 1.0
     written = tuple(name for name in ends.required if name not in supplied)
-    talk = -len(written) if ends.side_effect == "write" else len(written)
+    talk = -len(written) if ends.tool.side_effect == "write" else len(written)
     return Edge(
-        tool=ends.name,
+        tool=ends.tool.name,
         score=round((mean if supplied else mean / 2) * fit, 3),
         supplied=supplied,
         written=written,
         arguments=settled if len(settled) == len(ends.required) else None,
-        order=(-_use(ends, first, supplied, shares) * fit, talk, ends.name),
+        order=(-_use(ends, first, supplied, shares) * fit, talk, ends.tool.name),
     )
 
 
@@ -245,7 +220,8 @@ def _use(ends: Ends, first: Ends | None, supplied: Mapping[str, Value], shares: 
     """How much of the output a tool uses and how near it is to the one before, 0 to 1."""
     from_elsewhere = [share for share in shares if share != WRITTEN]
     mean = sum(from_elsewhere) / len(from_elsewhere) if from_elsewhere else 1.0
-    shared = len(ends.task_types & first.task_types) / len(ends.task_types | first.task_types) if first else 1.0
+    own, others = ends.tool.task_types, first.tool.task_types if first else frozenset()
+    shared = len(own & others) / len(own | others) if first else 1.0
     return mean * (1 - math.exp2(-len(supplied) - 0.5)) * (1 + shared) / 2
 
 

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-from codur.tools.arguments import schema
 from codur.tools.flow.outputs import Answer, Text
 from codur.tools.tool import EVERY_TASK, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
@@ -46,8 +45,8 @@ def list_tools(
     if not found:
         raise ToolError("not_found", f"there is no tool {name:.80}; without a name all are listed")
     lines = [f"{row.name} ({row.side_effect}): {row.description}" for row in found]
-    arguments = schema(found[0].input)["properties"] if name else {}
-    lines += [f"  {each}: {arguments[each]['description']}" for each in arguments]
+    arguments = found[0].arguments if name else {}
+    lines += [f"  {each}: {item.doc}" for each, item in arguments.items()]
     return ToolResult(text="\n".join(lines), data=Text())
 
 

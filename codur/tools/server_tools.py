@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from codur.errors import CodurError
@@ -66,10 +66,10 @@ def call_mcp_tool(
 
 
 def _called(context: ToolContext, name: str, arguments: Mapping[str, Any]) -> ToolResult:
-    servers, server = _servers(context), server_of(name)
+    server = server_of(name)
     if not server:
         raise ToolError("invalid", f"{name:.80} is no name of an MCP tool; list_mcp_tools lists them")
-    answer = _asked(context, servers, server, lambda: servers.call(name, arguments))
+    answer: Answer = _asked(context, server, lambda servers: servers.call(name, arguments))
     if answer.failed:
         return ToolResult(code="failed", text=f"{name} failed: {answer.text}", data=answer.structured)
     return ToolResult(text=answer.text or f"{name} gave nothing", data=answer.structured)
@@ -78,8 +78,7 @@ def _called(context: ToolContext, name: str, arguments: Mapping[str, Any]) -> To
 @tool(Text, side_effect="run", task_types=_TASKS)
 def list_mcp_resources(context: ToolContext, server: Annotated[str, Arg("The server.")]) -> ToolResult:
     """List what an MCP server offers for reading."""
-    servers = _servers(context)
-    found = _asked(context, servers, server, lambda: servers.resources(server))
+    found = _asked(context, server, lambda servers: servers.resources(server))
     lines = [" ".join(filter(None, (entry.uri, entry.mime_type, entry.description or entry.name))) for entry in found]
     data = [{"uri": entry.uri, "name": entry.name, "mime_type": entry.mime_type, "size": entry.size} for entry in found]
     return ToolResult(text="\n".join([_WORDS, *lines]) if lines else f"{server} has no resources", data=data)
@@ -95,8 +94,7 @@ def read_mcp_resource(
 
     What is no text is named.
     """
-    servers = _servers(context)
-    answer: Answer = _asked(context, servers, server, lambda: servers.read(server, uri))
+    answer: Answer = _asked(context, server, lambda servers: servers.read(server, uri))
     return ToolResult(text=answer.text or f"{uri} is empty")
 
 
@@ -106,11 +104,10 @@ def server_tools(context: ToolContext, name: str) -> tuple[Tool, ...]:
     Raises:
         ToolError: that is not allowed, or it gives no usable answer.
     """
-    servers = _servers(context)
     if not context.settings.allow_run:
         raise ToolError("refused", "servers are started or asked, which tools.allow_run forbids")
-    listing = _asked(context, servers, name, lambda: servers.tools(name))
-    states = servers.states(name, listing)
+    listing = _asked(context, name, lambda servers: servers.tools(name))
+    states = _servers(context).states(name, listing)
     return tuple(_server_tool(item) for item in listing.tools if states[item.name] == "accepted")
 
 
@@ -149,10 +146,11 @@ def _admit(context: ToolContext, servers: McpServers, name: str) -> None:
         raise ToolError("refused", f"{name} uses the network, which tools.allow_network forbids")
 
 
-def _asked(context: ToolContext, servers: McpServers, name: str, ask: Any) -> Any:
+def _asked(context: ToolContext, name: str, ask: Callable[[McpServers], Any]) -> Any:
+    servers = _servers(context)
     try:
         _admit(context, servers, name)
-        return ask()
+        return ask(servers)
     except McpError as error:
         raise _tool_error(error) from error
 

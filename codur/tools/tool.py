@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -110,7 +109,25 @@ class Arg:
     """
 
     def __init__(self, doc: str, *accepts: Value) -> None:
-        self.metadata = {"doc": doc, "accepts": accepts}
+        self.doc, self.accepts = doc, accepts
+
+
+class Argument(Struct):
+    """An argument of a tool, as the parameter of its function declares it.
+
+    Attributes:
+        doc, accepts: as in `Arg`.
+        required: it has no default.
+    """
+
+    type: Any
+    doc: str
+    accepts: tuple[Value, ...]
+    required: bool
+
+
+Arguments = Mapping[str, Argument]
+"""A tool's arguments by their names."""
 
 
 class Tool(Struct):
@@ -121,7 +138,7 @@ class Tool(Struct):
         function: does it; may raise `ToolError` or `WorkspaceError`, and then has changed nothing. Its parameters after
             the context, annotated with `Arg`, are the tool's arguments.
         task_types: kinds of request that it serves.
-        output: the kind of output that `ToolResult.data` holds after a call that is `ok`; a frozen dataclass of
+        output: the kind of output that `ToolResult.data` holds after a call that is `ok`; a class of
             `codur.tools.flow.outputs` or `codur.tools.flow.code_outputs`.
         permission: a switch of the settings that must be on.
         parameters: of a tool that is somebody else's: the JSON schema of its arguments, which `function` gets as one
@@ -140,27 +157,25 @@ class Tool(Struct):
     asks: bool = False
 
     @property
-    def input(self) -> type:
-        """The arguments as a frozen dataclass; each field's metadata is what its `Arg` says."""
-        return _input_of(self.function)
+    def arguments(self) -> Arguments:
+        """What the function takes after the context; of a tool that is somebody else's see `parameters`."""
+        return _arguments_of(self.function)
 
-    def run(self, context: ToolContext, given: Any) -> ToolResult:
-        """Call the function with an instance of `input`, or with somebody else's arguments as they are."""
-        if self.parameters is not None:
-            return self.function(context, given)
-        return self.function(context, **{item.name: getattr(given, item.name) for item in dataclasses.fields(given)})
+    def run(self, context: ToolContext, given: Mapping[str, Any]) -> ToolResult:
+        """Call the function with arguments of the declared types, or with somebody else's arguments as they are."""
+        return self.function(context, **given) if self.parameters is None else self.function(context, given)
 
 
 @cache
-def _input_of(function: Callable[..., ToolResult]) -> type:
-    """Made when it is first asked for: most runs name few of the tools."""
+def _arguments_of(function: Callable[..., ToolResult]) -> Arguments:
+    """Read when it is first asked for: most runs name few of the tools."""
     hints = get_type_hints(function, include_extras=True)
-    members: list[tuple[str, Any, Any]] = []
+    found = {}
     for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
-        default = dataclasses.MISSING if parameter.default is parameter.empty else parameter.default
-        kind, told = get_args(hints[name])
-        members.append((name, kind, dataclasses.field(default=default, metadata=told.metadata)))
-    return dataclasses.make_dataclass(function.__name__, members, frozen=True, slots=True, kw_only=True)
+        kind, said = get_args(hints[name])
+        required = parameter.default is parameter.empty
+        found[name] = Argument(type=kind, doc=said.doc, accepts=said.accepts, required=required)
+    return found
 
 
 def tool(

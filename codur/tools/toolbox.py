@@ -12,10 +12,11 @@ from codur.errors import CodurError, WorkspaceError
 from codur.lazy import Made, late
 from codur.mcp.offered_tools import server_of
 from codur.structs import is_data, replace
-from codur.tools.arguments import build, built_for, own_names, schema
+from codur.tools.arguments import build, built_for, schema
 from codur.tools.catalogue import BY_NAME
 from codur.tools.flow.outputs import to_json
 from codur.tools.output_bounds import MAX_PROBLEM, MAX_TEXT, bounded
+from codur.tools.synonyms import meant
 from codur.tools.tool import Tool, ToolContext, ToolError, sentence
 from codur.types import SideEffect, ToolCall, ToolResult, ToolSpec
 from codur.workspace.private import may_hold_secrets
@@ -107,7 +108,7 @@ class Toolbox:
             KeyError: there is no such tool.
         """
         tool = self._tools[RENAMED.get(name, name)]
-        parameters = schema(tool.input) if tool.parameters is None else tool.parameters
+        parameters = schema(tool.arguments) if tool.parameters is None else tool.parameters
         return ToolSpec(name=tool.name, description=tool.description, parameters=parameters)
 
     def specs(self, names: Iterable[str]) -> tuple[ToolSpec, ...]:
@@ -121,7 +122,7 @@ class Toolbox:
     def own_names(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """The arguments of a call under the tool's own names; those of no tool of Codur as they are."""
         tool = self._tools.get(RENAMED.get(name, name))
-        return arguments if tool is None or tool.parameters is not None else own_names(name, tool.input, arguments)
+        return arguments if tool is None or tool.parameters is not None else meant(name, tool.arguments, arguments)
 
     def check(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Whether a call would be let through: `ok`, `invalid` or `refused`; nothing is run."""
@@ -188,7 +189,7 @@ class Toolbox:
             raise ToolError("refused", f"{name} needs tools.{tool.permission}, which is off")
         if tool.parameters is not None:
             return tool, built_for(tool.parameters, name, arguments)
-        return tool, build(name, tool.input, arguments)
+        return tool, build(name, tool.arguments, arguments)
 
 
 def _without(name: str) -> str:

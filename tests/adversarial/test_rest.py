@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from codur.structs import names
 from codur.tools.catalogue import all_tools
 from tests.cli.kit import environment
 from tests.runs.kit import KEY, REPAIRABLE, fill
@@ -21,7 +20,7 @@ SCRIPT = Path(sys.executable).with_name("codur")
 
 
 def test_a10_no_tool_takes_a_directory_to_run_in() -> None:
-    named = {name for tool in all_tools() for name in names(tool.input)}
+    named = {name for tool in all_tools() for name in tool.arguments}
     assert named
     assert not named & {"cwd", "workdir", "directory", "dir", "root", "env"}
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from codur.checks.challenge_file import ChallengeFile, read_challenge
-from codur.checks.discover import CheckRequest, find_check, unprotected_by_prompt
+from codur.checks.discover import CheckRequest, find_check
+from codur.checks.expectation import files_to_edit
 from codur.config.settings import VerificationSettings
 from codur.errors import ConfigError, UsageError
 from codur.types import Check
@@ -649,5 +650,5 @@ def test_broken_yaml_names_the_file_and_the_line(text: str, tmp_path: Path) -> N
 
 def test_the_files_that_the_prompt_changes_are_told() -> None:
     check = run_of_tests(*PYTEST, source="", protected=("a/test_x.py", "b/test_x.py", "conftest.py"))
-    assert unprotected_by_prompt(check, "update test_x.py", ("b/test_x.py",)) == ("b/test_x.py",)
-    assert unprotected_by_prompt(check, "make test_x.py pass", ("b/test_x.py",)) == ()
+    assert files_to_edit("update test_x.py", check.protected, ("b/test_x.py",)) == ("b/test_x.py",)
+    assert files_to_edit("make test_x.py pass", check.protected, ("b/test_x.py",)) == ()

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from codur.tools.arguments import schema
 from codur.tools.catalogue import all_tools
 from codur.tools.synonyms import SYNONYMS
 from tests.cli.kit import Ran, codur_here, the_object
@@ -150,7 +149,7 @@ def test_an_agent_looks_under_other_names(project: Path, home: Path) -> None:
 
 def test_no_synonym_means_two_arguments() -> None:
     for item in all_tools():
-        members = tuple(schema(item.input)["properties"])
+        members = tuple(item.arguments)
         given = [f"{SYNONYMS.get(own, '')} {SYNONYMS.get(f'{item.name}.{own}', '')}".split() for own in members]
         words = [word for words in given for word in words]
         twice = sorted({word for word in words if words.count(word) > 1 or word in members})

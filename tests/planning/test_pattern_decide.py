@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from codur.config.settings import Settings
 from codur.errors import UsageError
 from codur.planning.patterns.decide import RULES, PatternDecision, decide
-from codur.structs import names
 from codur.tools.catalogue import all_tools
 from codur.types import CODE_TASKS, Discovery, Plan, Step, Task, TaskType
 from codur.workspace.workspace import Workspace
@@ -101,7 +100,7 @@ def test_a_missing_file_is_said_with_the_nearest_names(tmp_path: Path) -> None:
 
 
 def test_settled_plans_name_tools_and_arguments_that_exist(tmp_path: Path) -> None:
-    tools = {tool.name: {*names(tool.input)} for tool in all_tools()}
+    tools = {tool.name: {*tool.arguments} for tool in all_tools()}
     for _, plan in PLANS:
         for step in plan.steps:
             assert step.action == "respond" or set(step.arguments) <= tools[step.capability]

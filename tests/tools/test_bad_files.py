@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from codur.structs import names
 from codur.tools.catalogue import all_tools
 from tests.tools.conftest import toolbox_on
 
@@ -95,7 +94,7 @@ def refused(root: Path, name: str, path: str, code: str) -> str:
 
 def test_every_tool_with_a_file_is_here() -> None:
     required = {
-        tool.name for tool in all_tools() if {"path", "source"} & {*names(tool.input)} and tool.side_effect != "network"
+        tool.name for tool in all_tools() if {"path", "source"} & {*tool.arguments} and tool.side_effect != "network"
     }
     optional = {"list_files", "list_dirs", "search_files", "file_tree", "find_definition"}
     of_git = {"git_diff", "git_log", "git_show", "git_blame"}

@@ -12,11 +12,11 @@ import pytest
 
 from codur.config.settings import ToolSettings
 from codur.config.tool_names import TOOL_NAMES
-from codur.structs import is_data, replace
+from codur.structs import convert, is_data, replace
 from codur.tools.arguments import schema
 from codur.tools.catalogue import all_tools
 from codur.tools.flow import code_outputs, outputs
-from codur.tools.flow.io_kinds import PATHS, Value, accepts, can_feed, described, fits, gives, values_in
+from codur.tools.flow.io_kinds import PATHS, Value, can_feed, fits, gives, values_in
 from codur.tools.flow.outputs import Edit, Matches, Place, to_json
 from codur.tools.tool import Arg, Tool, ToolContext, tool
 from codur.tools.toolbox import Toolbox
@@ -34,13 +34,11 @@ def test_every_tool_declares_itself(row: Tool) -> None:
     assert row.description.endswith(".")
     assert len(row.description) < 200
     assert row.task_types
-    for item in described(row.input).values():
-        assert item.metadata["doc"].endswith(".")
-    for kinds in accepts(row.input).values():
-        assert set(kinds) <= set(get_args(Value))
+    for item in row.arguments.values():
+        assert item.doc.endswith(".")
+        assert set(item.accepts) <= set(get_args(Value))
     assert set(gives(row.output).values()) <= set(get_args(Value))
-    jsonschema.Draft202012Validator.check_schema(schema(row.input))
-    jsonschema.Draft202012Validator.check_schema(schema(row.output))
+    jsonschema.Draft202012Validator.check_schema(schema(row.arguments))
 
 
 def test_the_catalogue_names_every_row_of_a_module() -> None:
@@ -173,5 +171,5 @@ def test_results_keep_to_the_declared_output(tmp_path: Path, name: str) -> None:
     assert row is not None
     result = toolbox.call(name, CALLS[name])
     assert result.ok, result.text
-    jsonschema.validate(result.data, schema(row.output))
+    assert to_json(convert(result.data, row.output)) == result.data
     ast.literal_eval(repr(result.data))

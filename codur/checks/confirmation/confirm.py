@@ -5,17 +5,19 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from posixpath import basename
 from secrets import token_hex
 
 from codur.checks.canned import canned_syntax
 from codur.checks.canned.find_canned import find_canned
 from codur.checks.checker import Checker, tampered
 from codur.checks.compare import lines_of
-from codur.checks.confirmation import hollow, other_inputs
+from codur.checks.confirmation import hollow
 from codur.checks.confirmation.reaching import disarms, new_reaches
-from codur.checks.entry import is_test_code
+from codur.checks.entry import is_test_code, text_of
 from codur.checks.stated_conditions import allowed_by
 from codur.errors import WorkspaceError
+from codur.lazy import regex
 from codur.structs import Struct, replace
 from codur.types import Check, Verdict
 from codur.workspace.copies import MAX_BYTES
@@ -25,6 +27,11 @@ _MOST_SOURCES = 2_000
 _MOST_TESTS = 20
 _MOST_OF_GIT = 20_000  # a repository of more objects is not copied for this
 _NAMED = 3
+_READS = regex(rb"\binput\s*\(|\bstdin\b|\bfileinput\b|/dev/stdin|\bopen\s*\(\s*0\b")
+_NUMBER = regex(rb"\d+")
+_WORD = regex(rb"[A-Za-z]+")
+_TEST_FRAMEWORKS = ("pytest plugin", "unittest", "test framework", "fixture")
+"""In a task they say that it is about the test framework itself."""
 
 
 class Change(Struct):
@@ -166,17 +173,9 @@ def _holds(workspace: Workspace, path: str, expected: str, *, new: bool) -> bool
     """Whether a file that is no source is a copy of the expected output; of one that is new, a part is enough."""
     if path.endswith(".py"):
         return False
-    wanted, lines = lines_of(expected), lines_of(_text(workspace, path))
+    wanted, lines = lines_of(expected), lines_of(text_of(workspace, path))
     places = range(len(lines) - len(wanted) + 1) if new and wanted else ()
     return wanted == lines or any(lines[at : at + len(wanted)] == wanted for at in places)
-
-
-def _text(workspace: Workspace, path: str) -> str:
-    """A file's text; empty if it is none."""
-    try:
-        return workspace.peek_text(path)
-    except WorkspaceError:
-        return ""
 
 
 def _was_read(path: str, before: Mapping[str, bytes | None]) -> bool:
@@ -204,10 +203,10 @@ def _ignores_input(checker: Checker, check: Check, before: Mapping[str, bytes | 
     workspace = checker.workspace
     given = check.stdin_file
     # A program that was never meant to read it may print the same for every input.
-    if given is None or not other_inputs.is_read(given, before, workspace):
+    if given is None or not _is_read(given, before, workspace):
         return ""
     try:
-        for other in other_inputs.others(checker.pristine.data(given, workspace)):
+        for other in _other_inputs(checker.pristine.data(given, workspace)):
             with _copied(checker, before) as copy:
                 name = f"other-{token_hex(4)}.txt"
                 (copy.root / name).write_bytes(other)
@@ -219,6 +218,25 @@ def _ignores_input(checker: Checker, check: Check, before: Mapping[str, bytes | 
     except WorkspaceError:  # too large to copy
         return ""
     return f"the program prints the same whatever {given} says"
+
+
+def _is_read(stdin_file: str, before: Mapping[str, bytes | None], workspace: Workspace) -> bool:
+    """Whether the program reads, or read before its change, the file that is its standard input."""
+    name = basename(stdin_file).encode()
+    present = [workspace.read_bytes(path) for path in before if workspace.is_file(path)]
+    texts = [text for text in (*before.values(), *present) if text]
+    return any(_READS.search(text) or name in text for text in texts)
+
+
+def _other_inputs(data: bytes) -> Iterator[bytes]:
+    """Inputs that differ from this one: with other numbers and words, with half of its lines, with none."""
+    lines = data.splitlines(keepends=True)
+    # Numbers first: a program that counts or computes answers otherwise, one that reads names may not notice other
+    # words.
+    changed = _NUMBER.sub(lambda found: str(int(found[0][:18]) + 1).encode(), data)
+    yield changed if changed != data else _WORD.sub(lambda found: found[0][::-1] + b"q", data)
+    yield b"".join(lines[: len(lines) // 2])
+    yield b""
 
 
 # --- a check that can fail --------------------------------------------------------------------------------------------
@@ -233,7 +251,8 @@ def _with_hollow(checker: Checker, check: Check, verdict: Verdict, change: Chang
         for path in before
         if path.endswith(".py") and workspace.is_file(path) and path not in tests and not is_test_code(path)
     }
-    reason = "" if _speaks_of_tests(change.prompt) else disarms(before, after, tests)
+    about_tests = any(word in change.prompt.casefold() for word in _TEST_FRAMEWORKS)
+    reason = "" if about_tests else disarms(before, after, tests)
     if reason:
         return tampered(verdict, reason)
     new = {path: _added(before[path], text) for path, text in after.items()}
@@ -282,7 +301,7 @@ def _passes_hollow(
         found = False
         for path in sources[:_MOST_SOURCES] if only is None else only:
             meant = None if only is None else only[path]
-            text = "" if is_test_code(path) else hollow.hollowed(_text(copy, path), tests, meant)
+            text = "" if is_test_code(path) else hollow.hollowed(text_of(copy, path), tests, meant)
             if text:
                 (copy.root / path).write_text(text)
                 found = True
@@ -295,11 +314,6 @@ def _added(before: bytes | None, after: bytes) -> frozenset[str]:
     return frozenset(canned_syntax.functions(new) if new else ()) - frozenset(
         canned_syntax.functions(old) if old else ()
     )
-
-
-def _speaks_of_tests(prompt: str) -> bool:
-    """Whether a task is about the test framework itself."""
-    return any(word in prompt.casefold() for word in ("pytest plugin", "unittest", "test framework", "fixture"))
 
 
 def _unreached(after: Mapping[str, bytes]) -> str:

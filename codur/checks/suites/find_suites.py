@@ -10,8 +10,7 @@ from functools import cached_property
 from posixpath import basename, dirname
 from typing import TYPE_CHECKING
 
-from codur.checks.entry import MAKEFILES, is_pytest_file, is_test_file
-from codur.errors import WorkspaceError
+from codur.checks.entry import MAKEFILES, is_pytest_file, is_test_file, text_of
 from codur.lazy import regex
 from codur.python.parts import choose_part, find_parts
 from codur.python.project_files import read_ini
@@ -128,11 +127,7 @@ class Suites:
         return pytest_settings(self.workspace.root)
 
     def _text(self, path: str) -> str:
-        """The file's text; empty if it is no text."""
-        try:
-            return self.workspace.read_text(path).text
-        except WorkspaceError:
-            return ""
+        return text_of(self.workspace, path)
 
     # --- rules, in their order ----------------------------------------------------------------------------------------
 

@@ -9,7 +9,6 @@ from codur.cli import machine
 from codur.cli.printing import say, say_json
 from codur.errors import UsageError
 from codur.planning.narrowing import Narrowing, builtin_graph, guided_decision_points, tier_of
-from codur.tools.catalogue import all_tools
 from codur.tools.compatibility import CompatibilityGraph, Edge
 from codur.tools.tool import EVERY_TASK
 from codur.types import TaskType
@@ -91,15 +90,14 @@ def _known(name: str, names: Sequence[str]) -> str:
 
 
 def _all(graph: CompatibilityGraph, kind: TaskType | None) -> dict[str, Any]:
-    rows = {tool.name: tool for tool in all_tools()}
     tools = [
         {
             "name": name,
             "arguments": ends.summary,
-            "description": ends.description,
-            "side_effect": ends.side_effect,
-            "output": rows[name].output.__name__,
-            "task_types": sorted(ends.task_types),
+            "description": ends.tool.description,
+            "side_effect": ends.tool.side_effect,
+            "output": ends.tool.output.__name__,
+            "task_types": sorted(ends.tool.task_types),
         }
         for name in graph.names(kind)
         if (ends := graph.get(name)) is not None

@@ -144,7 +144,7 @@ def inject_function(
     _require_new(path, found, owner, name)
     anchor = _anchor(path, found, owner, after)
     after_line = anchor.end if anchor else owner.end if owner else placing.end_of_definitions(tree, lines)
-    indent = placing.body_indent(owner.node, lines) if owner else ""
+    indent = leading(lines[owner.node.body[-1].lineno - 1]) if owner else ""
     new = indented(code, indent, placing.indent_unit(tree, lines))
     result = placing.insert(lines, after_line, new, blank=1 if owner else 2)
     what = f"added {'method ' + owner.qualname + '.' if owner else 'function '}{name}"

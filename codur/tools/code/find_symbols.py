@@ -131,7 +131,8 @@ def _defined(context: ToolContext, project: RopeProject, path: str, name: str, l
     places = [place for place in dict.fromkeys(_places(tree, text, name)) if line is None or place[0] == line]
     if not places:
         raise ToolError("not_found", f"{path} does not define {name}; {names_of(definitions(tree))}")
-    if len(places) > 1 and line is None and "." not in name and _same_variable(tree, name):
+    is_variable = "." not in name and all(item.qualname != name for item in definitions(tree))
+    if len(places) > 1 and line is None and is_variable:  # all of them assign to the same one
         places = places[:1]
     if len(places) > 1:
         told = ", ".join(str(number) for number, _ in places)
@@ -149,11 +150,6 @@ def _places(tree: ast.Module, text: str, name: str) -> Iterator[tuple[int, int]]
                 yield item.line, found.start(1)
     for part in (part for node in tree.body for part in assigned(node) if part.id == name):
         yield part.lineno, offset_of(text, part.lineno, part.col_offset)
-
-
-def _same_variable(tree: ast.Module, name: str) -> bool:
-    """Whether all that defines a name are assignments: they are one variable."""
-    return not any(item.qualname == name for item in definitions(tree))
 
 
 def offset_of(text: str, line: int, column: int) -> int:

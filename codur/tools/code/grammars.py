@@ -43,10 +43,7 @@ class Grammar(Struct):
 
 
 _SCRIPT = Grammar(
-    language="JavaScript",
-    family="JavaScript",
-    package="tree_sitter_javascript",
-    queries=("javascript", "fields"),
+    language="JavaScript", family="JavaScript", package="tree_sitter_javascript", queries=("javascript", "fields")
 )
 _TYPED = Grammar(
     language="TypeScript",

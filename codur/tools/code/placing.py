@@ -20,11 +20,6 @@ def indent_unit(tree: ast.Module, lines: list[str]) -> str:
     return "    "
 
 
-def body_indent(node: DefinitionNode, lines: list[str]) -> str:
-    """The indentation of the statements inside a definition."""
-    return leading(lines[node.body[-1].lineno - 1])
-
-
 def has_body_on_own_lines(node: DefinitionNode, lines: list[str]) -> bool:
     """Whether the statements inside a definition begin below its header, so that one can be added."""
     first = node.body[0]

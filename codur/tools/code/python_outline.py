@@ -6,14 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Annotated
 
-from codur.tools.code.definitions import (
-    Defined,
-    Definition,
-    assigned,
-    definitions,
-    definitions_in,
-    parse,
-)
+from codur.tools.code.definitions import Defined, Definition, assigned, definitions, definitions_in, parse
 from codur.tools.code.syntax_trees import Syntax, grammar_of
 from codur.tools.flow.code_outputs import (
     Dependencies,

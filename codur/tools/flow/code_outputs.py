@@ -1,138 +1,140 @@
 """Kinds of output about code and its history; the others are in `outputs`."""
 
 from collections.abc import Mapping
+from typing import Annotated
 
-from codur.tools.flow.io_kinds import Described, member
+from codur.structs import Struct
+from codur.tools.flow.io_kinds import FilePath, Line, PythonPath, Revision, Symbol
 
 # --- Python -----------------------------------------------------------------------------------------------------------
 
 
-class OutlineItem(Described):
+class OutlineItem(Struct):
     """One definition of a file."""
 
-    name: str = member("Its name, with those around it and dots.", "symbol")
-    kind: str = member("function, method or class.")
-    start_line: int = member("First line, decorators included.", "line")
-    end_line: int = member("Last line.")
-    signature: str = member("The line that introduces it.")
-    doc: str = member("First line of its docstring.")
+    name: Symbol  # its name, with those around it and dots
+    kind: str  # function, method or class
+    start_line: Line  # first line, decorators included
+    end_line: int
+    signature: str  # the line that introduces it
+    doc: str
 
 
-class Outline(Described):
+class Outline(Struct):
     """The definitions of a Python file."""
 
-    path: str = member("The file.", "python_path")
-    definitions: tuple[OutlineItem, ...] = member("In their order.")
+    path: PythonPath
+    definitions: tuple[OutlineItem, ...]
 
 
-class Import(Described):
+class Import(Struct):
     """One imported module."""
 
-    module: str = member("Its name, with the dots of a relative import.")
-    names: tuple[str, ...] = member("What is imported from it.")
-    line: int = member("The import's line.")
-    kind: str = member("local, stdlib or other.")
-    path: str | None = member("The workspace's file that it is.", "python_path")
+    module: str  # its name, with the dots of a relative import
+    names: tuple[str, ...]
+    line: int
+    kind: str  # local, stdlib or other
+    path: Annotated[str | None, "python_path"]
 
 
-class Dependencies(Described):
+class Dependencies(Struct):
     """What a Python file rests on."""
 
-    path: str = member("The file.", "python_path")
-    imports: tuple[Import, ...] = member("In their order.")
-    calls: Mapping[str, tuple[str, ...]] = member("Definitions that a definition calls, by its name.")
-    definitions: tuple[str, ...] = member("Names of its definitions.", "symbol")
+    path: PythonPath
+    imports: tuple[Import, ...]
+    calls: Mapping[str, tuple[str, ...]]  # definitions that a definition calls, by its name
+    definitions: tuple[Symbol, ...]
 
 
-class DependencySet(Described):
+class DependencySet(Struct):
     """What Python files rest on."""
 
-    files: tuple[Dependencies, ...] = member("Each file.")
+    files: tuple[Dependencies, ...]
 
 
-class SymbolPlace(Described):
+class SymbolPlace(Struct):
     """Where a symbol is defined or used."""
 
-    path: str = member("The file.", "python_path")
-    line: int = member("Its line, from 1.", "line")
-    kind: str = member("function, method, class, variable or usage.")
-    text: str = member("The line, shortened.")
+    path: PythonPath
+    line: Line
+    kind: str  # function, method, class, variable or usage
+    text: str  # the line, shortened
 
 
-class SymbolPlaces(Described):
+class SymbolPlaces(Struct):
     """Where a symbol is defined or used."""
 
-    name: str = member("The symbol that was asked for.", "symbol")
-    places: tuple[SymbolPlace, ...] = member("By path and line.")
+    name: Symbol  # the symbol that was asked for
+    places: tuple[SymbolPlace, ...]
 
 
-class Finding(Described):
+class Finding(Struct):
     """One complaint about a file."""
 
-    path: str = member("The file.", "python_path")
-    line: int = member("Its line, from 1.", "line")
-    column: int = member("Its column, from 1.")
-    code: str = member("The rule.")
-    text: str = member("What is wrong.")
+    path: PythonPath
+    line: Line
+    column: int
+    code: str
+    text: str
 
 
-class Findings(Described):
+class Findings(Struct):
     """What an examination of files found; nothing if they are well."""
 
-    paths: tuple[str, ...] = member("What was examined.", "path")
-    findings: tuple[Finding, ...] = member("By path and line.", None, ())
-    by: str = member("The program that examined them.", None, "python")
+    paths: tuple[FilePath, ...]
+    findings: tuple[Finding, ...] = ()
+    by: str = "python"
 
 
 # --- git --------------------------------------------------------------------------------------------------------------
 
 
-class ChangedFile(Described):
+class ChangedFile(Struct):
     """One line of git's status."""
 
-    status: str = member("Two letters as git status --short has them.")
-    path: str = member("The file.", "path")
+    status: str  # two letters as git status --short has them
+    path: FilePath
 
 
-class RepositoryStatus(Described):
+class RepositoryStatus(Struct):
     """Branch and changed files."""
 
-    branch: str = member("Its name.", "revision")
-    entries: tuple[ChangedFile, ...] = member("Files that are changed, staged or new.")
+    branch: Revision
+    entries: tuple[ChangedFile, ...]  # files that are changed, staged or new
 
 
-class Diff(Described):
+class Diff(Struct):
     """Differences as a unified diff, which is the result's text."""
 
-    revision: str = member("The commit that is shown or compared with.", "revision")
-    files: tuple[str, ...] = member("Files in it.", "path")
+    revision: Revision  # the commit that is shown or compared with
+    files: tuple[FilePath, ...]
 
 
-class Commit(Described):
+class Commit(Struct):
     """One commit."""
 
-    hash: str = member("Its name.", "revision")
-    author: str = member("Who made it.")
-    date: str = member("When, in ISO 8601.")
-    subject: str = member("First line of its message.")
+    hash: Revision
+    author: str
+    date: str
+    subject: str
 
 
-class Commits(Described):
+class Commits(Struct):
     """Commits, the latest first."""
 
-    commits: tuple[Commit, ...] = member("The commits.")
+    commits: tuple[Commit, ...]
 
 
-class BlamedLine(Described):
+class BlamedLine(Struct):
     """Who changed a line last."""
 
-    line: int = member("Its line, from 1.", "line")
-    commit: Commit = member("The commit that changed it last.")
-    text: str = member("The line, shortened.")
+    line: Line
+    commit: Commit
+    text: str  # the line, shortened
 
 
-class Blame(Described):
+class Blame(Struct):
     """Who changed the lines of a file last."""
 
-    path: str = member("The file.", "path")
-    lines: tuple[BlamedLine, ...] = member("In their order.")
+    path: FilePath
+    lines: tuple[BlamedLine, ...]

@@ -1,30 +1,17 @@
 """Kinds of values that tools give and take: what tells which tool can follow which, from declarations alone.
 
-A field of an output class says what kind of value it gives, an argument of an input class which kinds it takes. A path
-whose suffix fits is also a path of a narrower kind, so that only Python files are offered to tools for Python.
+The type of an output's field says what kind of value it gives, an argument of a tool which kinds it takes. A path whose
+suffix fits is also a path of a narrower kind, so that only Python files are offered to tools for Python.
 """
 
-import dataclasses
 from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
 
-from codur.structs import Struct, StructType, is_data
+from codur.structs import is_data
 
 Value = Literal[
-    "path",
-    "python_path",
-    "data_path",
-    "directory",
-    "line",
-    "symbol",
-    "class_name",
-    "text",
-    "diff",
-    "revision",
-    "url",
-    "server",
-    "resource",
+    "path", "python_path", "data_path", "directory", "line", "symbol", "class_name", "text", "diff", "revision", "url"
 ]
 
 PATHS: Final[Mapping[Value, tuple[str, ...]]] = {
@@ -33,36 +20,14 @@ PATHS: Final[Mapping[Value, tuple[str, ...]]] = {
 }
 """Narrower kinds of paths and the suffixes of their files."""
 
-
-def member(doc: str, gives: Value | None = None, default: Any = dataclasses.MISSING) -> Any:
-    """A field of an output class.
-
-    Args:
-        gives: the kind of its value, or of its elements, that other tools' arguments may take.
-    """
-    return dataclasses.field(default=default, metadata={"doc": doc, "gives": gives})
-
-
-class _FieldsAside(StructType):
-    """Takes what `member` says of fields out of the class, where a struct wants their defaults alone."""
-
-    def __new__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], /, **options: Any) -> Any:
-        said = {key: value for key, value in namespace.items() if isinstance(value, dataclasses.Field)}
-        plain = {key: value.default if key in said else value for key, value in namespace.items()}
-        kept = {key: value for key, value in plain.items() if value is not dataclasses.MISSING}
-        return super().__new__(cls, name, bases, {**kept, "__said__": said}, **options)
-
-
-class Described(Struct, metaclass=_FieldsAside):
-    """An output class of a tool: its fields are made by `member`."""
-
-
-def described(kind: type) -> Mapping[str, dataclasses.Field[Any]]:
-    """What an input or output class says of its fields, by their names."""
-    if dataclasses.is_dataclass(kind):
-        return {item.name: item for item in dataclasses.fields(kind)}
-    said: Mapping[str, dataclasses.Field[Any]] = getattr(kind, "__said__", {})
-    return said
+FilePath = Annotated[str, "path"]
+PythonPath = Annotated[str, "python_path"]
+Directory = Annotated[str, "directory"]
+Line = Annotated[int, "line"]
+Symbol = Annotated[str, "symbol"]
+SomeText = Annotated[str, "text"]
+Revision = Annotated[str, "revision"]
+Url = Annotated[str, "url"]
 
 
 def can_feed(given: Value, taken: Value) -> bool:
@@ -78,28 +43,20 @@ def fits(taken: Value, value: object) -> bool:
 
 
 @cache
-def accepts(input_type: type) -> Mapping[str, tuple[Value, ...]]:
-    """The kinds that each argument of an input class takes from outputs; arguments that take none are absent."""
-    declared = {name: item.metadata.get("accepts", ()) for name, item in described(input_type).items()}
-    return {name: kinds for name, kinds in declared.items() if kinds}
-
-
-@cache
 def gives(output_type: type) -> Mapping[str, Value]:
     """Where an output class holds which kind, by paths such as `path` and `matches[].path`."""
     return dict(_gives(output_type, ""))
 
 
 def _gives(output_type: type, prefix: str) -> Iterator[tuple[str, Value]]:
-    hints = get_type_hints(output_type)
-    for name, item in described(output_type).items():
-        hint, place = hints[name], f"{prefix}{name}"
+    for name, hint in get_type_hints(output_type, include_extras=True).items():
+        place = f"{prefix}{name}"
         if get_origin(hint) is tuple:
             hint, place = get_args(hint)[0], f"{place}[]"
         if is_data(hint):
             yield from _gives(hint, f"{place}.")
-        elif item.metadata.get("gives"):
-            yield place, item.metadata["gives"]
+        elif get_origin(hint) is Annotated:
+            yield place, hint.__metadata__[0]
 
 
 def values_in(output_type: type, data: Any) -> Mapping[Value, tuple[Any, ...]]:

@@ -5,10 +5,10 @@ files are in the result's text and not here. A result that is not `ok` has none,
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from codur.structs import Struct, is_data, names
-from codur.tools.flow.io_kinds import Described, member
+from codur.tools.flow.io_kinds import Directory, FilePath, Line, SomeText, Url
 from codur.types import ToolResult
 
 
@@ -30,67 +30,67 @@ class Text(Struct):
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
-class FileContent(Described):
+class FileContent(Struct):
     """A file, or some of its lines, whose text is the result's."""
 
-    path: str = member("The file.", "path")
-    start_line: int = member("First line shown.", "line")
-    end_line: int = member("Last line shown, included.")
-    total_lines: int = member("Lines of the whole file.")
+    path: FilePath
+    start_line: Line
+    end_line: int  # last line shown, included
+    total_lines: int
 
 
-class FileContents(Described):
+class FileContents(Struct):
     """Several files."""
 
-    files: tuple[FileContent, ...] = member("Each file in the order of the text.")
-    failed: Mapping[str, str] = member("Codes of the files that could not be read, by path.")
+    files: tuple[FileContent, ...]
+    failed: Mapping[str, str]  # codes of the files that could not be read, by path
 
 
-class FileList(Described):
+class FileList(Struct):
     """Paths of files."""
 
-    files: tuple[str, ...] = member("Files, sorted.", "path")
-    complete: bool = member("False if there are more.")
+    files: tuple[FilePath, ...]
+    complete: bool  # false if there are more
 
 
-class DirectoryList(Described):
+class DirectoryList(Struct):
     """Paths of directories."""
 
-    directories: tuple[str, ...] = member("Directories, sorted.", "directory")
-    complete: bool = member("False if there are more.")
+    directories: tuple[Directory, ...]
+    complete: bool  # false if there are more
 
 
-class Tree(Described):
+class Tree(Struct):
     """Directories (with a slash at the end) and files."""
 
-    path: str = member("The directory that is shown.", "directory")
-    entries: tuple[str, ...] = member("Paths relative to it.")
-    complete: bool = member("False if there are more.")
+    path: Directory
+    entries: tuple[str, ...]  # paths relative to it
+    complete: bool  # false if there are more
 
 
-class Place(Described):
+class Place(Struct):
     """One line of a file."""
 
-    path: str = member("The file.", "path")
-    line: int = member("Its line, from 1.", "line")
-    text: str = member("The line, shortened.")
+    path: FilePath
+    line: Line
+    text: str  # the line, shortened
 
 
-class Matches(Described):
+class Matches(Struct):
     """Lines that match."""
 
-    matches: tuple[Place, ...] = member("In the order of paths and lines.")
-    complete: bool = member("False if there are more, or files that could not be searched.")
+    matches: tuple[Place, ...]  # in the order of paths and lines
+    complete: bool  # false if there are more, or files that could not be searched
 
 
-class Edit(Described):
+class Edit(Struct):
     """A change of one file."""
 
-    path: str = member("The file.", "path")
-    action: str = member("made, changed, deleted, or none if it was like that already.")
-    start_line: int | None = member("First line that was replaced, as it was numbered before.", "line", None)
-    end_line: int | None = member("Last line that was replaced; start_line - 1 for lines put in between.", None, None)
-    count: int = member("Places that were changed.", None, 1)
+    path: FilePath
+    action: str  # made, changed, deleted, or none if it was like that already
+    start_line: Annotated[int | None, "line"] = None  # first line that was replaced, as it was numbered before
+    end_line: int | None = None  # last line that was replaced; start_line - 1 for lines put in between
+    count: int = 1  # places that were changed
 
 
 def edited(text: str, edit: Edit) -> ToolResult:
@@ -103,71 +103,71 @@ def unchanged(path: str, what: str = "this text") -> ToolResult:
     return ToolResult(text=f"{path} has {what} already", data=Edit(path=path, action="none", count=0))
 
 
-class Edits(Described):
+class Edits(Struct):
     """Changes of several files."""
 
-    edits: tuple[Edit, ...] = member("By path.")
+    edits: tuple[Edit, ...]
 
 
-class DataValue(Described):
+class DataValue(Struct):
     """A value of a data file."""
 
-    path: str = member("The file.", "path")
-    key: str = member("Where in it; empty for the whole.")
-    value: Any = member("The value as JSON.")
+    path: FilePath
+    key: str  # where in it; empty for the whole
+    value: Any  # the value as JSON
 
 
 # --- programs ---------------------------------------------------------------------------------------------------------
 
 
-class ProgramResult(Described):
+class ProgramResult(Struct):
     """What became of a program; also of one that failed."""
 
-    exit_status: int | None = member("None if it was stopped.")
-    stdout: str = member("What it printed.", "text")
-    stderr: str = member("What it printed as errors.", "text")
-    timed_out: bool = member("It was stopped because its time was up.")
-    truncated: bool = member("The middle of its output was left out.")
-    limit: str = member("Which limit stopped it.")
-    tripped: tuple[str, ...] = member("Protected paths that it wrote to; that was undone.")
-    counts: Mapping[str, int] = member("Tests by outcome, where tests were run.")
+    exit_status: int | None  # None if it was stopped
+    stdout: SomeText
+    stderr: SomeText
+    timed_out: bool  # it was stopped because its time was up
+    truncated: bool  # the middle of its output was left out
+    limit: str  # which limit stopped it
+    tripped: tuple[str, ...]  # protected paths that it wrote to; that was undone
+    counts: Mapping[str, int]  # tests by outcome, where tests were run
 
 
-class CheckResult(Described):
+class CheckResult(Struct):
     """The verdict of the run's check."""
 
-    status: str = member("passed, failed, no_check, flaky or tampered.")
-    command: str = member("What was run.")
-    progress: float = member("Share that passes, 0 to 1.")
-    signature: str = member("The failure, without what differs between runs.")
+    status: str  # passed, failed, no_check, flaky or tampered
+    command: str
+    progress: float  # share that passes, 0 to 1
+    signature: str  # the failure, without what differs between runs
 
 
 # --- the web and the user --------------------------------------------------------------------------------------------
 
 
-class WebPage(Described):
+class WebPage(Struct):
     """A page, whose readable text is the result's."""
 
-    url: str = member("Where it came from at last.", "url")
-    title: str = member("Its title.")
+    url: Url  # where it came from at last
+    title: str
 
 
-class SearchHit(Described):
+class SearchHit(Struct):
     """One page that a search found."""
 
-    url: str = member("Its address.", "url")
-    title: str = member("Its title.")
-    text: str = member("An excerpt.")
+    url: Url
+    title: str
+    text: str  # an excerpt
 
 
-class SearchHits(Described):
+class SearchHits(Struct):
     """Pages that a search found, best first."""
 
-    hits: tuple[SearchHit, ...] = member("The pages.")
+    hits: tuple[SearchHit, ...]
 
 
-class Answer(Described):
+class Answer(Struct):
     """What the user was asked and said, which is also the result's text."""
 
-    question: str = member("What was asked.")
-    answer: str = member("What was said.", "text")
+    question: str
+    answer: SomeText
