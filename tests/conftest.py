@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.support import plain_python
+
 SLOW = (
     "tests/adversarial/",
     "tests/agents/external/",
@@ -112,6 +114,7 @@ def _only_loopback(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(_only_loopback)
+plain_python.put_on_path()
 
 # A shell starts what runs in the background (and `nohup` what it starts) with these ignored, and children inherit that.
 # They do not inherit a handler, so this one keeps the tests running and gives the programs under test the usual start.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from codur.structs import replace
 from codur.types import Check, Difference, Verdict
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import contents, fill
+from tests.support import plain_python
 
 OUTPUT = Check(
     kind="output",
@@ -33,12 +33,12 @@ TESTS = Check(kind="tests", argv=("{python}", "-m", "pytest"), protected=("test_
 
 def checker(directory: Path, *, cancel: CancelToken | None = None, left: float = 1000.0) -> tuple[Checker, Workspace]:
     workspace = Workspace.open(directory)
-    launcher = Launcher({"PATH": os.environ["PATH"]}, cancel=cancel, python=sys.executable)
+    launcher = Launcher({"PATH": os.environ["PATH"]}, cancel=cancel, python=plain_python.executable())
     return (
         Checker(
             workspace,
             VerificationSettings(),
-            CheckPrograms(workspace, launcher, python=sys.executable, deadline=lambda: left),
+            CheckPrograms(workspace, launcher, python=plain_python.executable(), deadline=lambda: left),
         ),
         workspace,
     )

@@ -15,7 +15,7 @@ from codur.sandbox.launcher import Launcher
 from codur.sandbox.process.output_stream import Stream
 from tests.adversarial.backends import AVAILABLE
 
-_WAIT_MS = 60_000
+_WAIT_MS = 300_000
 
 
 def launcher(tmp_path: Path, sandbox: SandboxSettings | None = None) -> Launcher:
