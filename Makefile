@@ -82,7 +82,7 @@ test-ci: check tests-ci
 test-all: check tests-all
 
 # Where bubblewrap is installed it is covered, in a mount namespace that ends with the tests.
-BARE_TESTS ?= tests/cli/test_back_ends.py tests/sandbox tests/mcp tests/batch/test_new_challenge.py tests/challenges
+BARE_TESTS ?= tests/cli/test_back_ends.py tests/cli/test_reach.py tests/sandbox tests/mcp tests/batch/test_new_challenge.py tests/challenges
 tests-bare: $(VENV)/.dev
 	@set -- $(PYTEST) -m "not long" $(BARE_TESTS); \
 	if bwrap=$$(command -v bwrap); then \

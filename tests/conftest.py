@@ -77,11 +77,7 @@ SLOW = (
 LONG = (
     "tests/batch/engines/test_ray_failures.py",
     "tests/cli/test_back_ends.py::test_a_repair_and_its_undoing[sockets",
-    "tests/cli/test_beyond.py",
     "tests/cli/test_cheating.py",
-    "tests/cli/test_outside.py",
-    "tests/cli/test_reach.py",
-    "tests/repair/candidates/test_candidates_kinds.py",
     "tests/repair/test_inverse.py",
     "tests/repair/worker/test_worker_room.py",
     "tests/repair/worker/test_worker_tests.py",

@@ -16,12 +16,10 @@ from typing import Any
 
 import pytest
 
-from tests.adversarial.backends import AVAILABLE, has_loopback
+from tests.adversarial.backends import AGAIN, has_loopback
 from tests.cli.kit import ROOT, codur
 
-_ALL = tuple(dict.fromkeys((*AVAILABLE, "none")))
-BACK_ENDS = tuple(name for name in _ALL if name == "bubblewrap" or not os.environ.get("CODUR_TESTED_BARE"))
-"""All of them, or just bubblewrap if the others were tested without it before."""
+BACK_ENDS = AGAIN if os.environ.get("CODUR_TESTED_BARE") else tuple(dict.fromkeys((*AGAIN, "none")))
 ORDINARY = 65534
 CHECK = "python -m pytest -q"
 

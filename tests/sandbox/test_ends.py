@@ -15,13 +15,13 @@ import pytest
 from codur.config.settings import SandboxSettings
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher, ProcessResult
-from tests.adversarial.backends import AVAILABLE
+from tests.adversarial.backends import AGAIN
 from tests.sandbox.contained import SOURCE
 from tests.support.patience import until_begun
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="for Linux"),
-    pytest.mark.parametrize("back_end", dict.fromkeys((*AVAILABLE, "none"))),
+    pytest.mark.parametrize("back_end", dict.fromkeys((*AGAIN, "none"))),
 ]
 
 ENVIRON = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}

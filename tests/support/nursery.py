@@ -115,7 +115,9 @@ class Nursery:
     def asked(self, request: Mapping[str, object], descriptors: Sequence[int] = ()) -> dict[str, int]:
         """What the process answers."""
         with self._lock:
-            socket.send_fds(self._ours, [json.dumps(request).encode()], list(descriptors))
+            line = json.dumps(request).encode() + b"\n"
+            sent = socket.send_fds(self._ours, [line], list(descriptors))
+            self._ours.sendall(line[sent:])
             answer = self._ours.recv(_MOST_BYTES)
         assert answer, "the nursery has ended"
         found: dict[str, int] = json.loads(answer)
@@ -157,6 +159,8 @@ def serve(descriptor: int) -> int:
             data, given, _, _ = socket.recv_fds(theirs, _MOST_BYTES, 3)
             if not data:
                 return 0
+            while not data.endswith(b"\n"):
+                data += theirs.recv(_MOST_BYTES)
             request = json.loads(data)
             if "wait" in request:
                 answer = {"code": os.waitstatus_to_exitcode(os.waitpid(request["wait"], 0)[1])}
