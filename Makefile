@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 # One more than there are processors: tests wait a good deal.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# What is imported is compiled once, not by each of the processes that the tests are made of.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-ci test-all check tests tests-ci tests-all tests-bare clean-root external-agents real-servers pytest-versions adversarial coverage bench bench-startup bench-repair bench-real-bugs docs release lock clean
 
@@ -37,8 +39,9 @@ $(VENV)/.runtime: requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps --editable .
 	@touch $@
 
+# Not compiled: of most of it the tests import little, and what they do is compiled as it is imported.
 $(VENV)/.dev: $(VENV)/.runtime requirements-dev.lock
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --no-compile --require-hashes -r requirements-dev.lock
 	@touch $@
 
 # Exit 1 means that some challenges need a model; the table says which. The search time is cut so that it does not take long.
@@ -79,7 +82,7 @@ test-ci: check tests-ci
 test-all: check tests-all
 
 # Where bubblewrap is installed it is covered, in a mount namespace that ends with the tests.
-BARE_TESTS ?= tests/cli/test_back_ends.py tests/sandbox tests/mcp tests/batch/test_new_challenge.py tests/challenges
+BARE_TESTS ?= tests/cli/test_back_ends.py tests/cli/test_reach.py tests/sandbox tests/mcp tests/batch/test_new_challenge.py tests/challenges
 tests-bare: $(VENV)/.dev
 	@set -- $(PYTEST) -m "not long" $(BARE_TESTS); \
 	if bwrap=$$(command -v bwrap); then \

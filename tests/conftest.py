@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.support import plain_python
+
 SLOW = (
     "tests/adversarial/",
     "tests/agents/external/",
@@ -75,11 +77,7 @@ SLOW = (
 LONG = (
     "tests/batch/engines/test_ray_failures.py",
     "tests/cli/test_back_ends.py::test_a_repair_and_its_undoing[sockets",
-    "tests/cli/test_beyond.py",
     "tests/cli/test_cheating.py",
-    "tests/cli/test_outside.py",
-    "tests/cli/test_reach.py",
-    "tests/repair/candidates/test_candidates_kinds.py",
     "tests/repair/test_inverse.py",
     "tests/repair/worker/test_worker_room.py",
     "tests/repair/worker/test_worker_tests.py",
@@ -112,6 +110,7 @@ def _only_loopback(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 sys.addaudithook(_only_loopback)
+plain_python.put_on_path()
 
 # A shell starts what runs in the background (and `nohup` what it starts) with these ignored, and children inherit that.
 # They do not inherit a handler, so this one keeps the tests running and gives the programs under test the usual start.

@@ -31,3 +31,5 @@ FORCED = os.environ.get("CODUR_TEST_BACK_END", "")
 AVAILABLE: tuple[str, ...] = tuple(
     name for name in ([FORCED] if FORCED else ("namespaces", "bubblewrap", "landlock", "seatbelt")) if works(name)
 ) or ("none",)
+AGAIN = tuple(name for name in AVAILABLE if name == "bubblewrap" or not os.environ.get("CODUR_TESTED_BARE"))
+"""Those that `make tests-bare` did not test already, for what it tests: all of them, or bubblewrap alone."""

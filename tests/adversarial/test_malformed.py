@@ -11,7 +11,7 @@ import pytest
 
 from codur.errors import CodurError
 from codur.workspace.workspace import Workspace
-from tests.cli.kit import codur, environment
+from tests.cli.kit import codur_anew, environment
 from tests.runs.kit import REPAIRABLE, fill
 
 ODD_NAMES = [
@@ -58,7 +58,7 @@ def test_j04_odd_names_are_names(tmp_path: Path) -> None:
     for name in ODD_NAMES:
         (project / name).write_text("x = 1\n")
     (project / os.fsdecode(RAW_NAME)).write_text("x = 1\n")
-    ran = codur("fix main.py", "--offline", cwd=project, home=tmp_path)
+    ran = codur_anew("fix main.py", "--offline", cwd=project, home=tmp_path)
     assert ran.code == 0, ran.err
     assert "\x1b" not in ran.out + ran.err
     assert not (project / "owned").exists()
@@ -100,7 +100,7 @@ def test_j06_empty_inputs_have_a_defined_result(files: dict[str, bytes], code: i
     project.mkdir()
     for name, data in files.items():
         (project / name).write_bytes(data)
-    ran = codur("fix main.py", "--offline", cwd=project, home=tmp_path)
+    ran = codur_anew("fix main.py", "--offline", cwd=project, home=tmp_path)
     assert ran.code == code, (ran.out, ran.err)
     assert "Traceback" not in ran.err
     assert {path.name: path.read_bytes() for path in project.iterdir()} == files
@@ -109,7 +109,7 @@ def test_j06_empty_inputs_have_a_defined_result(files: dict[str, bytes], code: i
 def test_j09_words_that_look_like_options_stay_words(tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
     project = fill(tmp_path / "project", {"-rf": "a = 1\n"})
-    ran = codur("--offline", "--", "read the file -rf", cwd=project, home=tmp_path)
+    ran = codur_anew("--offline", "--", "read the file -rf", cwd=project, home=tmp_path)
     assert "Traceback" not in ran.err
     assert (project / "-rf").exists()
 
@@ -122,7 +122,7 @@ def test_j09_words_that_look_like_options_stay_words(tmp_path: Path) -> None:
 def test_j14_poor_surroundings_work(variables: tuple[str, str], tmp_path: Path) -> None:
     (tmp_path / "project").mkdir()
     project = fill(tmp_path / "project", REPAIRABLE)
-    ran = codur("fix main.py", "--offline", cwd=project, home=tmp_path, **dict([variables]))  # type: ignore[arg-type]
+    ran = codur_anew("fix main.py", "--offline", cwd=project, home=tmp_path, **dict([variables]))  # type: ignore[arg-type]
     assert (ran.code, "\x1b" in ran.out + ran.err) == (0, False), ran.err
 
 
@@ -131,5 +131,5 @@ def test_j14_no_home_and_closed_streams_work(tmp_path: Path) -> None:
     project = fill(tmp_path / "project", REPAIRABLE)
     variables = {name: value for name, value in environment(tmp_path).items() if name != "HOME"}
     line = f"exec {sys.executable} -W error -m codur 'fix main.py' --offline <&- >&- 2>&-"
-    done = subprocess.run(["sh", "-c", line], cwd=project, env=variables, timeout=60, check=False)
+    done = subprocess.run(["sh", "-c", line], cwd=project, env=variables, timeout=300, check=False)
     assert done.returncode == 0

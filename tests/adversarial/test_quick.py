@@ -54,5 +54,5 @@ def test_whoever_attacks_has_what_the_attacks_import(runner: str) -> None:
     with people() as persons:
         started = [person.start(f"tests.adversarial.{runner}", "--help") for person in persons]
         for process in started:
-            process.communicate(timeout=60)
+            process.communicate(timeout=300)
         assert [process.returncode for process in started] == [0] * len(persons)

@@ -84,9 +84,9 @@ def test_e03_e04_nothing_of_the_workspace_is_loaded_into_codur(tmp_path: Path) -
         f"PYTHONPATH={project}\nCODUR_SANDBOX__BACKEND=none\nLD_PRELOAD=/x.so\nPATH={project}\n"
     )
     words = [str(SCRIPT), "route", "fix main.py"]
-    done = subprocess.run(words, cwd=project, env=environment(tmp_path), capture_output=True, timeout=60, check=False)
+    done = subprocess.run(words, cwd=project, env=environment(tmp_path), capture_output=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "owned").exists()
     control = {**environment(tmp_path), "PYTHONPATH": str(project)}
-    subprocess.run(words, cwd=project, env=control, capture_output=True, timeout=60, check=False)
+    subprocess.run(words, cwd=project, env=control, capture_output=True, timeout=300, check=False)
     assert (tmp_path / "owned").exists()

@@ -27,7 +27,7 @@ def lost(directory: Path, each: int, *, locked: bool = True) -> int:
     words = [sys.executable, "-m", "tests.adversarial.updates", str(directory), str(each)]
     words += [] if locked else ["--no-lock"]
     processes = [subprocess.Popen(words, cwd=ROOT) for _ in range(2)]
-    statuses = [process.wait(timeout=120) for process in processes]
+    statuses = [process.wait(timeout=300) for process in processes]
     if any(statuses):
         raise RuntimeError(f"a process ended with {statuses}")
     return 2 * each - int((directory / "w" / "count").read_text())

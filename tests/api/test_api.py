@@ -57,7 +57,7 @@ def test_examples(code: str, printed: str, project: Path, tmp_path: Path) -> Non
         env={**environment(tmp_path / "home"), "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, printed, "")
     assert contents(project) == before

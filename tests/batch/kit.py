@@ -25,7 +25,7 @@ from codur.events import ModelPrompted
 from codur.types import Limits
 from tests.runs.kit import fill, host
 
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
 BUG = {"main.py": "print(2)\n", "expected.txt": "1\n", "prompt.txt": "fix main.py\n"}
 """A challenge that nobody solves without a model when the search is off."""
 SEARCH_OFF = structs.replace(Settings(), repair=structs.replace(Settings().repair, mode="off"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from codur.sandbox.launcher import Launcher
 from codur.structs import replace
 from codur.types import Check, Difference, Verdict
 from codur.workspace.workspace import Workspace
+from tests.support import plain_python
 
 OUTPUT = Check(
     kind="output",
@@ -40,7 +40,7 @@ def guarded(directory: Path, files: dict[str, str], check: Check) -> tuple[Check
     checker = Checker(
         workspace,
         VerificationSettings(),
-        CheckPrograms(workspace, Launcher({"PATH": os.environ["PATH"]}), python=sys.executable),
+        CheckPrograms(workspace, Launcher({"PATH": os.environ["PATH"]}), python=plain_python.executable()),
     )
     checker.guard(check)
     return checker, workspace

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,8 @@ from codur.structs import replace
 from codur.types import Check, Difference, Verdict
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import contents, fill
+from tests.support import plain_python
+from tests.support.patience import until_begun
 
 OUTPUT = Check(
     kind="output",
@@ -33,12 +34,12 @@ TESTS = Check(kind="tests", argv=("{python}", "-m", "pytest"), protected=("test_
 
 def checker(directory: Path, *, cancel: CancelToken | None = None, left: float = 1000.0) -> tuple[Checker, Workspace]:
     workspace = Workspace.open(directory)
-    launcher = Launcher({"PATH": os.environ["PATH"]}, cancel=cancel, python=sys.executable)
+    launcher = Launcher({"PATH": os.environ["PATH"]}, cancel=cancel, python=plain_python.executable())
     return (
         Checker(
             workspace,
             VerificationSettings(),
-            CheckPrograms(workspace, launcher, python=sys.executable, deadline=lambda: left),
+            CheckPrograms(workspace, launcher, python=plain_python.executable(), deadline=lambda: left),
         ),
         workspace,
     )
@@ -89,7 +90,9 @@ def test_the_right_output_with_a_bad_exit_status_fails(tmp_path: Path) -> None:
 
 def test_a_hang_times_out_and_keeps_what_was_printed(tmp_path: Path) -> None:
     files = {"main.py": "print('a', flush=True)\nwhile True: pass\n", "expected.txt": "a\nb\n"}
-    verdict = run(tmp_path, files, replace(OUTPUT, timeout_s=1.0))
+    verdict = until_begun(
+        lambda limit: run(tmp_path, files, replace(OUTPUT, timeout_s=limit)), lambda found: bool(found.actual), 1.0
+    )
     assert (verdict.status, verdict.timed_out, verdict.exit_status) == ("failed", True, None)
     assert (verdict.actual, verdict.progress) == ("a\n", 0.5)
     assert verdict.signature.startswith("output | timeout")

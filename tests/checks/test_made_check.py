@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from codur.structs import replace
 from codur.types import Check, Verdict
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import fill, host
+from tests.support import plain_python
 
 FILES = ("shop/cart.py", "shop/__init__.py", "tests/conftest.py", "tests/test_cart.py", "other/test_x.py")
 SHOP = """def price(name):
@@ -114,7 +114,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Check, Verdict, Mappi
     workspace = Workspace.open(root)
     check = made_check(TESTS, None, ["shop/cart.py", "tests/test_cart.py"], timeout_s=60)
     with Launcher(host().environ) as launcher:
-        checker = Checker(workspace, Settings().verification, CheckPrograms(workspace, launcher, python=sys.executable))
+        checker = Checker(
+            workspace, Settings().verification, CheckPrograms(workspace, launcher, python=plain_python.executable())
+        )
         verdict = checker.run(check)
         ends = dict(checker.last_tests)
     assert (check.entry, workspace.list_files("tests")) == (PLACE, ["tests/conftest.py"])

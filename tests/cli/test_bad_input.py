@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.kit import Ran, bound_by_permissions, codur, codur_here, the_object
+from tests.cli.kit import Ran, bound_by_permissions, codur, codur_anew, codur_here, the_object
 from tests.runs.kit import REPAIRABLE, contents, fill
 
 
@@ -60,7 +60,7 @@ def test_one_clear_line(words: tuple[str, ...], said: tuple[str, ...], project: 
 
 def test_a_process_of_its_own_says_and_gives_the_same(project: Path, home: Path) -> None:
     words = ("fix main.py", "--colour")
-    assert codur(*words, cwd=project, home=home) == codur_here(*words, cwd=project, home=home)
+    assert codur_anew(*words, cwd=project, home=home) == codur_here(*words, cwd=project, home=home)
 
 
 BEFORE_A_RUN = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -117,8 +116,7 @@ def test_a_check_that_was_disarmed_says_nothing(name: str, project: Path, home: 
 
 def plainly(command: str, project: Path) -> int:
     """The status of a check that is simply run."""
-    words = command.replace("python", sys.executable, 1) if command.startswith("python") else command
-    return subprocess.run(words, shell=True, cwd=project, capture_output=True, check=False, timeout=60).returncode
+    return subprocess.run(command, shell=True, cwd=project, capture_output=True, check=False, timeout=300).returncode
 
 
 @pytest.mark.parametrize("command", [PYTEST, "python check.py", "python -m unittest"])

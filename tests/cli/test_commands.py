@@ -11,24 +11,24 @@ from xml.etree import ElementTree
 import pytest
 
 from codur import __version__
-from tests.cli.kit import ROOT, codur, codur_here, environment, the_object
+from tests.cli.kit import ROOT, codur_anew, codur_here, environment, the_object
 from tests.runs.kit import NEEDS_MODEL, REPAIRABLE, contents, fill
 
 
 def test_version(project: Path, home: Path) -> None:
     for option in ("--version", "-V"):
-        ran = codur(option, cwd=project, home=home)
+        ran = codur_anew(option, cwd=project, home=home)
         assert (ran.code, ran.out, ran.err) == (0, f"codur {__version__}\n", "")
 
 
 def test_help_names_every_command(project: Path, home: Path) -> None:
-    ran = codur("--help", cwd=project, home=home)
+    ran = codur_anew("--help", cwd=project, home=home)
     assert ran.code == 0
     for command in ("run", "route", "solve", "graph", "tools", "agents", "config"):
         assert f"  {command} " in ran.out
     # Prepared, and made on the spot. To renew: python -c "from codur.cli.main import run; run(['-h'])" >codur/help.txt
-    assert codur(cwd=project, home=home).out == ran.out
-    assert max(map(len, codur("-h", cwd=project, home=home, COLUMNS="50").out.splitlines())) <= 50
+    assert codur_anew(cwd=project, home=home).out == ran.out
+    assert max(map(len, codur_anew("-h", cwd=project, home=home, COLUMNS="50").out.splitlines())) <= 50
 
 
 def test_a_task_without_a_command_loads_neither_langgraph_nor_groq_for_a_repair(project: Path, home: Path) -> None:
@@ -50,7 +50,7 @@ def test_a_task_without_a_command_loads_neither_langgraph_nor_groq_for_a_repair(
 
 def test_the_json_object_of_a_task_with_an_expected_output_by_option(project: Path, home: Path) -> None:
     fill(project, {"main.py": REPAIRABLE["main.py"], "wanted.txt": REPAIRABLE["expected.txt"]})
-    ran = codur("--json", "fix main.py", "--expect", "wanted.txt", "-C", str(project), cwd=home, home=home)
+    ran = codur_anew("--json", "fix main.py", "--expect", "wanted.txt", "-C", str(project), cwd=home, home=home)
     value = the_object(ran.out)
     assert (ran.code, value["exit_code"], value["model_calls"], value["solved_by"]) == (0, 0, 0, "repair")
     assert ran.err == ""
@@ -59,7 +59,7 @@ def test_the_json_object_of_a_task_with_an_expected_output_by_option(project: Pa
 def test_a_check_command_decides_and_json_stream_ends_with_the_result(project: Path, home: Path) -> None:
     fill(project, {"main.py": REPAIRABLE["main.py"]})
     check = "test \"$(python main.py | tail -n 1)\" = '100 5050'"
-    ran = codur("--json-stream", "fix main.py", "--check", check, cwd=project, home=home)
+    ran = codur_anew("--json-stream", "fix main.py", "--check", check, cwd=project, home=home)
     kinds = [json.loads(line)["event"] for line in ran.out.splitlines()]
     assert kinds[0] == "run_started"
     assert kinds[-1] == "run_finished"
@@ -71,7 +71,7 @@ def test_a_check_command_decides_and_json_stream_ends_with_the_result(project: P
 
 def test_raw_prints_the_diff_alone(project: Path, home: Path) -> None:
     fill(project, REPAIRABLE)
-    ran = codur("--raw", "fix main.py", cwd=project, home=home)
+    ran = codur_anew("--raw", "fix main.py", cwd=project, home=home)
     assert ran.code == 0
     assert ran.out.startswith("diff --git a/main.py b/main.py\n--- a/main.py\n+++ b/main.py\n")
     assert ran.err == ""
@@ -80,13 +80,13 @@ def test_raw_prints_the_diff_alone(project: Path, home: Path) -> None:
 def test_a_task_from_a_file_and_from_standard_input(project: Path, home: Path) -> None:
     fill(project, {"task.txt": "show me notes.txt\n", "notes.txt": "milk\n"})
     for words, stdin in ((("--file", "task.txt"), b""), (("-",), b"show me notes.txt\n")):
-        ran = codur(*words, "--raw", cwd=project, home=home, stdin=stdin)
+        ran = codur_anew(*words, "--raw", cwd=project, home=home, stdin=stdin)
         assert (ran.code, ran.out.strip()) == (0, "milk")
 
 
 def test_no_key_is_exit_3_and_two_lines_say_what_to_do(project: Path, home: Path) -> None:
     fill(project, NEEDS_MODEL)
-    ran = codur("fix main.py", cwd=project, home=home, CODUR_REPAIR__MODE="off")
+    ran = codur_anew("fix main.py", cwd=project, home=home, CODUR_REPAIR__MODE="off")
     assert ran.code == 3
     assert "GROQ_API_KEY" in ran.err
     assert "ollama serve" in ran.err
@@ -96,7 +96,7 @@ def test_no_key_is_exit_3_and_two_lines_say_what_to_do(project: Path, home: Path
 
 def test_route_executes_nothing(project: Path, home: Path) -> None:
     fill(project, {"main.py": "open('ran', 'w')\nprint(2)\n", "expected.txt": "1\n"})
-    ran = codur("route", "fix main.py", "--json", cwd=project, home=home)
+    ran = codur_anew("route", "fix main.py", "--json", cwd=project, home=home)
     value = json.loads(ran.out)
     assert ran.code == 0
     assert (value["type"], value["settled"], value["files"], value["tier"]) == ("code_fix", False, ["main.py"], "open")
@@ -119,7 +119,7 @@ def test_route_executes_nothing(project: Path, home: Path) -> None:
 
 
 def test_graph_shows_the_nodes(project: Path, home: Path) -> None:
-    text = codur("graph", cwd=project, home=home).out
+    text = codur_anew("graph", cwd=project, home=home).out
     assert "review → accept, end, llm_plan, llm_pre_plan, policy, repair" in text
     assert "pattern_plan" in codur_here("graph", "--mermaid", cwd=project, home=home).out
     ran = codur_here("graph", "--svg", "graph.svg", cwd=project, home=home)
@@ -129,7 +129,7 @@ def test_graph_shows_the_nodes(project: Path, home: Path) -> None:
 
 
 def test_agents_lists_them_and_says_what_is_missing(project: Path, home: Path) -> None:
-    ran = codur("agents", cwd=project, home=home)
+    ran = codur_anew("agents", cwd=project, home=home)
     assert ran.code == 0
     assert "codur-coding" in ran.out
     rows = json.loads(codur_here("agents", "--json", cwd=project, home=home).out)
@@ -138,7 +138,7 @@ def test_agents_lists_them_and_says_what_is_missing(project: Path, home: Path) -
 
 
 def test_config_commands(project: Path, home: Path) -> None:
-    shown = codur("config", "show", cwd=project, home=home, CODUR_RUNTIME__MAX_LLM_CALLS="7")
+    shown = codur_anew("config", "show", cwd=project, home=home, CODUR_RUNTIME__MAX_LLM_CALLS="7")
     assert "max_llm_calls: 7" in shown.out
     assert codur_here("config", "check", cwd=project, home=home).code == 0
     assert str(home) in codur_here("config", "path", cwd=project, home=home).out
@@ -149,7 +149,7 @@ def test_config_commands(project: Path, home: Path) -> None:
 def test_solve_shows_a_table_and_leaves_the_originals(project: Path, home: Path) -> None:
     fill(project / "one", {**REPAIRABLE, "prompt.txt": "fix main.py\n"})
     fill(project / "deep" / "two", {**NEEDS_MODEL, "prompt.txt": "fix main.py\n"})
-    ran = codur("solve", str(project), "--offline", cwd=project, home=home, CODUR_REPAIR__OFFLINE_BUDGET_S="5")
+    ran = codur_anew("solve", str(project), "--offline", cwd=project, home=home, CODUR_REPAIR__OFFLINE_BUDGET_S="5")
     assert ran.code == 1, ran.err
     assert "one" in ran.out
     assert "deep/two" in ran.out
@@ -183,7 +183,7 @@ def test_what_needs_no_model_loads_neither_langgraph_nor_groq(
 
 
 def test_config_alone_shows_its_help(project: Path, home: Path) -> None:
-    ran = codur("config", cwd=project, home=home)
+    ran = codur_anew("config", cwd=project, home=home)
     assert ran.code == 0
     assert "\n  schema " in ran.out
 

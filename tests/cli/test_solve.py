@@ -35,7 +35,7 @@ def told(text: str) -> dict[str, Any]:
 
 def test_a_batch_from_start_to_end(place: Path) -> None:
     before = contents(place / "given")
-    ran = codur("solve", "given", "--offline", cwd=place, home=place / "home", CODUR_REPAIR__OFFLINE_BUDGET_S="2")
+    ran = codur("solve", "given", "--offline", cwd=place, home=place / "home")
     assert ran.code == 1, ran.err
     rows = [line.split() for line in ran.out.splitlines()[2:4]]
     assert [row[:2] for row in rows] == [["bug", "failed"], ["set/sum", "solved"]]
@@ -54,7 +54,7 @@ def test_a_batch_from_start_to_end(place: Path) -> None:
     }
     assert [path.name[:9] for path in (results / "patches").iterdir()] == ["set--sum-"]
     words = ("solve", "given", "--offline", "--resume", "--json")
-    again = codur(*words, cwd=place, home=place / "home", CODUR_REPAIR__OFFLINE_BUDGET_S="2")
+    again = codur(*words, cwd=place, home=place / "home")
     value = told(again.out)
     assert (again.code, again.err) == (1, "")
     assert (value["challenges"], value["challenges_solved"], value["ended"]) == (2, 1, "all")

@@ -12,7 +12,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from tests.cli.kit import codur
+from tests.cli.kit import codur_anew
 from tests.runs.kit import KEY, REPAIRABLE, fill
 from tests.support.groq_server import GroqServer, json_reply, text
 
@@ -85,7 +85,7 @@ def test_a_run_with_a_model(content: bool, collector: Collector, project: Path, 
         groq = f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"
         told = f"telemetry: {{endpoint: '{collector.url}', content: {str(content).lower()}}}\n"
         fill(home, {".config/codur/config.yaml": groq + told})
-        ran = codur(ASKED, cwd=project, home=home, GROQ_API_KEY=KEY)
+        ran = codur_anew(ASKED, cwd=project, home=home, GROQ_API_KEY=KEY)
     assert ran.code == 0, ran.err
     by_name = {span.name: span for span in collector.spans}
     run, chat = by_name["invoke_agent codur"], by_name["chat openai/gpt-oss-120b"]
@@ -105,9 +105,9 @@ def test_a_run_with_a_model(content: bool, collector: Collector, project: Path, 
 
 def test_a_run_without_a_model_and_one_that_tells_nobody(collector: Collector, project: Path, home: Path) -> None:
     fill(project, REPAIRABLE)
-    assert codur("fix main.py", "--dry-run", cwd=project, home=home).code == 0
+    assert codur_anew("fix main.py", "--dry-run", cwd=project, home=home).code == 0
     assert collector.spans == []
-    ran = codur("fix main.py", cwd=project, home=home, CODUR_TELEMETRY__ENDPOINT=collector.url)
+    ran = codur_anew("fix main.py", cwd=project, home=home, CODUR_TELEMETRY__ENDPOINT=collector.url)
     assert ran.code == 0, ran.err
     assert {"invoke_agent codur", "pattern_plan", "repair", "review"} <= {span.name for span in collector.spans}
     assert b"main.py" not in collector.bytes
@@ -115,12 +115,12 @@ def test_a_run_without_a_model_and_one_that_tells_nobody(collector: Collector, p
 
 def test_a_collector_that_is_not_there_ends_no_run(project: Path, home: Path) -> None:
     fill(project, REPAIRABLE)
-    ran = codur("fix main.py", cwd=project, home=home, CODUR_TELEMETRY__ENDPOINT="http://127.0.0.1:9/v1/traces")
+    ran = codur_anew("fix main.py", cwd=project, home=home, CODUR_TELEMETRY__ENDPOINT="http://127.0.0.1:9/v1/traces")
     assert ran.code == 0, ran.err
 
 
 def test_a_project_cannot_have_spans_sent(collector: Collector, project: Path, home: Path) -> None:
     fill(project, {**REPAIRABLE, "codur.yaml": f"telemetry: {{endpoint: '{collector.url}'}}\n"})
-    ran = codur("fix main.py", cwd=project, home=home)
+    ran = codur_anew("fix main.py", cwd=project, home=home)
     assert "a project's file cannot set this" in ran.err
     assert collector.spans == []

@@ -18,7 +18,7 @@ DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 def post(url: str, body: Any) -> tuple[int, Any]:
     request = urllib.request.Request(url, data=json.dumps(body).encode(), headers={"Content-Type": "application/json"})
     try:
-        with DIRECT.open(request, timeout=10) as response:
+        with DIRECT.open(request, timeout=300) as response:
             return response.status, json.load(response)
     except urllib.error.HTTPError as failure:
         with failure:

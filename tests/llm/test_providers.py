@@ -475,7 +475,7 @@ def without(packages: Path, api: str, url: str, spare: str = "") -> list[str]:
         env=environ,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=True,
     )
     found: list[str] = json.loads(done.stdout)

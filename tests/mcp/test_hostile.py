@@ -16,7 +16,7 @@ from codur.mcp.offered_tools import MAX_TOOLS
 from codur.mcp.pins import Pins
 from codur.mcp.server_errors import McpError, McpRefused
 from codur.sandbox.cancel import CancelToken
-from tests.adversarial.backends import AVAILABLE
+from tests.adversarial.backends import AGAIN
 from tests.mcp import kit
 
 ABSENT = McpServer(command=("codur-no-such-server",), timeout_s=kit.LONG_S)
@@ -177,7 +177,7 @@ def test_a_variable_that_is_not_set_is_told(tmp_path: Path) -> None:
         mine.tools("mine")
 
 
-@pytest.mark.parametrize("backend", ["none", *AVAILABLE])
+@pytest.mark.parametrize("backend", ["none", *AGAIN])
 def test_it_cannot_read_the_home_directory(backend: str, tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "work").mkdir()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from codur.checks.suites.junit import read_report
 from codur.python.project_files import read_text
 from codur.python.test_run import TestRun, narrowed, read_run, reported_argv
+from tests.support import plain_python
 
 TESTS = """
 import socket, time, pytest
@@ -37,7 +37,7 @@ def run(root: Path, *words: str, tests: tuple[str, ...] = (), timeout_s: float =
     events = root / "events.jsonl"
     events.unlink(missing_ok=True)
     argv = reported_argv(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *words],
+        [plain_python.executable(), "-m", "pytest", "-q", "-p", "no:cacheprovider", *words],
         events,
         timeout_s=timeout_s,
         tests=tests,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
 from codur.types import Check, Verdict
 from codur.workspace.workspace import Workspace
+from tests.support import plain_python
 
 OUTPUT = Check(
     kind="output",
@@ -138,9 +138,7 @@ class Bench:
         return {str(path.relative_to(root)): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def bench(
-    root: Path, files: Mapping[str, str | bytes], check: Check = OUTPUT, *, python: str = sys.executable
-) -> Bench:
+def bench(root: Path, files: Mapping[str, str | bytes], check: Check = OUTPUT, *, python: str = "") -> Bench:
     """The files in a directory, guarded and checked once."""
     for name, text in files.items():
         path = root / name
@@ -148,6 +146,10 @@ def bench(
         path.write_bytes(text if isinstance(text, bytes) else dedent(text).encode())
     workspace = Workspace.open(root)
     launcher = Launcher({"PATH": os.environ.get("PATH", "")})
-    checker = Checker(workspace, VerificationSettings(), CheckPrograms(workspace, launcher, python=python))
+    checker = Checker(
+        workspace,
+        VerificationSettings(),
+        CheckPrograms(workspace, launcher, python=python or plain_python.executable()),
+    )
     checker.guard(check)
     return Bench(workspace=workspace, checker=checker, check=check, before=checker.run(check))

@@ -19,6 +19,7 @@ from codur.session.task_run import run_task
 from codur.types import Limits, RunResult, Task
 from tests.support.groq_server import GroqServer, RecordedRequest, Replies, ServerReply, json_reply
 
+SEARCH_S = 300.0
 KEY = "gsk_canary_0123456789"
 
 MEDIAN = '''"""Prints two medians."""
@@ -118,7 +119,12 @@ def settings_for(server: GroqServer, *, search: bool = False, **sections: Mappin
             **settings.providers,
             "groq": Provider(api="groq", api_key_env="GROQ_API_KEY", base_url=server.url, timeout_s=20.0),
         },
-        repair=structs.replace(settings.repair, mode="before_model" if search else "off"),
+        repair=structs.replace(
+            settings.repair,
+            mode="before_model" if search else "off",
+            budget_s=SEARCH_S,  # a search ends by what it has tried, however busy the machine is
+            offline_budget_s=SEARCH_S,
+        ),
         llm=structs.replace(settings.llm, max_attempts=3),
         verification=structs.replace(settings.verification, make_check="never"),
     )

@@ -18,7 +18,7 @@ import pytest
 
 from codur.config.settings import SandboxSettings
 from codur.sandbox.launcher import Launcher
-from tests.adversarial.backends import AVAILABLE
+from tests.adversarial.backends import AGAIN
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="for Linux")
 
@@ -88,7 +88,7 @@ def victims(tmp_path: Path) -> Iterator[Victims]:
         yield Victims((name, str(queue), str(memory), str(victim.pid), str(watched)))
 
 
-@pytest.mark.parametrize("back_end", [*AVAILABLE, "none"])
+@pytest.mark.parametrize("back_end", [*AGAIN, "none"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_belongs_to_other_programs(kind: str, back_end: str, victims: Victims, tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
@@ -103,7 +103,7 @@ def test_what_belongs_to_other_programs(kind: str, back_end: str, victims: Victi
         assert "OSError" in done.stderr or "Error: [Errno" in done.stderr
 
 
-@pytest.mark.parametrize("back_end", AVAILABLE)
+@pytest.mark.parametrize("back_end", AGAIN)
 def test_what_a_program_keeps_in_shared_memory_is_gone_at_its_end(back_end: str, tmp_path: Path) -> None:
     place = Path(f"/dev/shm/codur-test-{os.getpid()}-{os.urandom(4).hex()}")
     settings = SandboxSettings(backend=back_end)  # type: ignore[arg-type]
@@ -116,7 +116,7 @@ def test_what_a_program_keeps_in_shared_memory_is_gone_at_its_end(back_end: str,
     assert stays == (back_end == "landlock")
 
 
-@pytest.mark.parametrize("back_end", AVAILABLE)
+@pytest.mark.parametrize("back_end", AGAIN)
 def test_a_program_may_change_its_own_priority(back_end: str, tmp_path: Path) -> None:
     settings = SandboxSettings(backend=back_end)  # type: ignore[arg-type]
     code = "import os; os.nice(1); os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}); os.setpriority(0, 0, 19)"

@@ -13,6 +13,7 @@ import pytest
 from codur.errors import CodurError
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher, ProcessResult
+from tests.support.patience import until_begun
 
 ENVIRON = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}
 LONG = 60.0
@@ -144,12 +145,14 @@ def test_resource_limits(tmp_path: Path) -> None:
 
 
 def test_program_that_ignores_the_polite_signal_is_killed(tmp_path: Path) -> None:
-    result = shell("trap '' TERM; echo $$; while :; do sleep 1; done", tmp_path, timeout_s=0.5)
+    words = "trap '' TERM; echo $$; while :; do sleep 1; done"
+    result = until_begun(lambda limit: shell(words, tmp_path, timeout_s=limit), lambda found: bool(found.stdout), 0.5)
     assert (result.exit_status, result.timed_out, ends(int(result.stdout))) == (None, True, True)
 
 
 def test_program_may_clean_up_when_its_time_is_over(tmp_path: Path) -> None:
-    result = shell("trap 'echo cleaned; exit 0' TERM; sleep 600 & wait", tmp_path, timeout_s=0.5)
+    words = "trap 'echo cleaned; exit 0' TERM; sleep 600 & wait"
+    result = until_begun(lambda limit: shell(words, tmp_path, timeout_s=limit), lambda found: bool(found.stdout), 0.5)
     assert (result.exit_status, result.stdout, result.timed_out) == (None, "cleaned\n", True)
 
 

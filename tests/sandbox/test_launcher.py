@@ -15,6 +15,7 @@ from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher, ProcessResult
 from codur.sandbox.process.child import Child, GroupProcess
 from codur.sandbox.process.output import BoundedOutput
+from tests.support.patience import until_begun
 
 LONG = 60.0
 
@@ -73,9 +74,10 @@ def test_a_hang_is_killed_with_its_children(tmp_path: Path) -> None:
         "open('pid', 'w').write(str(child.pid))\n"
         "time.sleep(600)\n"
     )
-    result = python(code, cwd=tmp_path, timeout_s=1.5)
+    pid = tmp_path / "pid"
+    result = until_begun(lambda limit: python(code, cwd=tmp_path, timeout_s=limit), lambda _: pid.exists(), 1.5)
     assert (result.timed_out, result.exit_status) == (True, None)
-    assert not alive(int((tmp_path / "pid").read_text()))
+    assert not alive(int(pid.read_text()))
 
 
 def test_a_child_that_keeps_the_pipe_open_does_not_delay_the_end(tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ import pytest
 from codur.errors import CodurError
 from codur.sandbox.backends.system_paths import interpreter_paths
 from codur.sandbox.program_policy import Policy
-from tests.adversarial.backends import AVAILABLE
+from tests.adversarial.backends import AGAIN
 from tests.sandbox import contained
 
-BACK_ENDS = tuple(name for name in AVAILABLE if name in ("namespaces", "bubblewrap"))
+BACK_ENDS = tuple(name for name in AGAIN if name in ("namespaces", "bubblewrap"))
 USERS = ("this user", "an ordinary user")
 pytestmark = pytest.mark.skipif(not BACK_ENDS, reason="neither namespaces nor bubblewrap work here")
 

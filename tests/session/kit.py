@@ -15,10 +15,10 @@ from typing import Any
 
 from tests.cli.kit import Ran, codur, codur_here, environment
 from tests.runs.kit import EDIT, KEY, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, contents, fill
-from tests.session.nursery import Child, Nursery
+from tests.support import nursery
 from tests.support.groq_server import GroqServer, Replies, ServerReply, calls
 
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
 
 
 def edit(code: str, explanation: str = "") -> ServerReply:
@@ -37,16 +37,11 @@ def by_content(body: Any) -> ServerReply:
 
 @dataclass(frozen=True)
 class Place:
-    """A project with a home and a state directory of its own, and the server that its models are on.
-
-    Attributes:
-        nursery: where the command lines are forked that `run`, `json` and `killed_at` start; None starts each anew.
-    """
+    """A project with a home and a state directory of its own, and the server that its models are on."""
 
     project: Path
     home: Path
     server: GroqServer
-    nursery: Nursery | None = None
 
     @property
     def state(self) -> Path:
@@ -58,8 +53,6 @@ class Place:
 
     def run(self, *words: str, **variables: str) -> Ran:
         """A command line, to its end."""
-        if self.nursery is not None:
-            return self.nursery.run(*words, cwd=self.project, variables=self._environment(variables))
         return codur(*words, cwd=self.project, home=self.home, stdin=b"", before=(), **self.variables(variables))
 
     def here(self, *words: str) -> Ran:
@@ -85,7 +78,7 @@ class Place:
     def _environment(self, variables: Mapping[str, str]) -> dict[str, str]:
         return environment(self.home, **self.variables(variables))
 
-    def until(self, process: subprocess.Popen[bytes] | Child, *path: str) -> None:
+    def until(self, process: subprocess.Popen[bytes] | nursery.Child, *path: str) -> None:
         """Read the events of `--json-stream` until these nodes were entered, one after the other."""
         assert process.stdout is not None
         wanted = list(path)
@@ -104,15 +97,9 @@ class Place:
     ) -> None:
         """Start a run, and kill it when it has entered these nodes, one after the other."""
         given = (*(words or (prompt,)), "--json-stream")
-        if self.nursery is not None:
-            child = self.nursery.start(*given, cwd=self.project, variables=self._environment(variables))
-            self.until(child, *path)
-            child.kill()
-            return
-        process = self.start(*given, **variables)
-        self.until(process, *path)
-        process.kill()
-        process.communicate(timeout=PATIENCE_S)
+        child = nursery.shared().start(*given, cwd=self.project, variables=self._environment(variables))
+        self.until(child, *path)
+        child.kill()
 
     def runs(self) -> list[dict[str, Any]]:
         listed = json.loads(self.here("runs", "--json").out)
@@ -134,8 +121,6 @@ def place(
     directory: Path,
     replies: Replies = by_content,
     files: Mapping[str, str] = NEEDS_MODEL,
-    *,
-    nursery: Nursery | None = None,
 ) -> Iterator[Place]:
     """A project with these files, and a server that gives these replies."""
     project, home = directory / "project", directory / "home"
@@ -144,7 +129,7 @@ def place(
     fill(project, files)
     with GroqServer(replies) as server:
         fill(home, {".config/codur/config.yaml": f"providers:\n  groq:\n    api: groq\n    base_url: {server.url}\n"})
-        yield Place(project, home, server, nursery)
+        yield Place(project, home, server)
 
 
 def programs_named(token: str) -> list[str]:

@@ -13,7 +13,6 @@ from codur.graph.wiring import fingerprint
 from codur.planning.plans.plan_file import plan_text
 from codur.types import Plan, Step
 from tests.session.kit import KEY, MEDIAN_RIGHT, NEEDS_MODEL, Place, contents, edit, place
-from tests.session.nursery import Nursery
 
 STEPS = (
     Step(id="look", action="tool", capability="read_file", arguments={"path": "main.py"}),
@@ -76,10 +75,10 @@ def uncut(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], dic
 
 @pytest.mark.parametrize("kill", KILLS)
 def test_killed_after_each_node_it_ends_the_same(
-    kill: int, tmp_path: Path, uncut: tuple[dict[str, Any], dict[str, str]], nursery: Nursery
+    kill: int, tmp_path: Path, uncut: tuple[dict[str, Any], dict[str, str]]
 ) -> None:
     expected, files = uncut
-    with place(tmp_path, right, nursery=nursery) as here:
+    with place(tmp_path, right) as here:
         killed(here, PATH[:kill])
         assert the_same(here.json("resume")) == expected
         assert contents(here.project) == files
@@ -91,8 +90,8 @@ def test_killed_after_each_node_it_ends_the_same(
         assert b"base_url" not in kept
 
 
-def test_another_version_of_the_graph_is_refused(tmp_path: Path, nursery: Nursery) -> None:
-    with place(tmp_path, right, nursery=nursery) as here:
+def test_another_version_of_the_graph_is_refused(tmp_path: Path) -> None:
+    with place(tmp_path, right) as here:
         killed(here, PATH[:5])
         (record,) = here.state.glob("runs/*/run.json")
         written = json.loads(record.read_text())

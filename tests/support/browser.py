@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-_WAIT_S = 60.0
+_WAIT_S = 300.0
 # The browser reads commands from descriptor 3 and writes answers to 4.
 _START = (
     "import os, sys; reads, writes = int(sys.argv[1]), int(sys.argv[2]); "

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
 CTRL_C, CTRL_D = "\x03", "\x04"
 _ROWS, _COLUMNS = 50, 140
 _STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

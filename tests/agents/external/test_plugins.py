@@ -141,7 +141,7 @@ def test_the_process_ends_although_one_hangs(tmp_path: Path) -> None:
         [sys.executable, str(program), str(place), str(tmp_path)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert (done.stdout, done.returncode) == ("timed_out\n", 0), done.stderr

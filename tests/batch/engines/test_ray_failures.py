@@ -41,7 +41,7 @@ from tests.support.groq_server import GroqServer, calls
 pytest.importorskip("ray")
 pytestmark = pytest.mark.ray
 
-PATIENCE_S = 90.0
+PATIENCE_S = 300.0
 KEY = "gsk_made_up_4f1c9e77a0b2"
 SLOW = {**BUG, "main.py": "import time\ntime.sleep(1)\nprint(2)\n"}
 

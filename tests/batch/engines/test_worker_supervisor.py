@@ -24,7 +24,7 @@ from tests.cli.kit import environment
 from tests.runs.kit import EDIT, fill, host, settings_for
 from tests.support.groq_server import GroqServer
 
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
 
 
 def test_a_worker_that_is_killed_is_replaced_and_costs_nothing(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
 from pathlib import Path
@@ -22,6 +21,7 @@ from codur.structs import replace
 from codur.types import Check, Verdict
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import fill
+from tests.support import plain_python
 
 APP = {"app.py": "def f():\n    return 1\n"}
 TWO = "from app import f\n\n\ndef test_a():\n    assert f()\n\n\ndef test_b():\n    assert f() == 2\n"
@@ -46,11 +46,11 @@ def checker(
     workspace = Workspace.open(fill(directory, files))
     check = find_check(workspace, VerificationSettings(), CheckRequest(prompt="fix app.py", command=command))
     assert check is not None
-    launcher = Launcher({"PATH": os.environ["PATH"]}, cancel=cancel, python=sys.executable)
+    launcher = Launcher({"PATH": os.environ["PATH"]}, cancel=cancel, python=plain_python.executable())
     judge = Checker(
         workspace,
         VerificationSettings(),
-        CheckPrograms(workspace, launcher, python=sys.executable),
+        CheckPrograms(workspace, launcher, python=plain_python.executable()),
         allow_run=allow_run,
     )
     judge.guard(check)
@@ -264,7 +264,7 @@ def test_tests_may_go_if_the_prompt_let_their_file_be_changed(tmp_path: Path) ->
     freed = Checker(
         workspace,
         VerificationSettings(),
-        CheckPrograms(workspace, Launcher({"PATH": os.environ["PATH"]}), python=sys.executable),
+        CheckPrograms(workspace, Launcher({"PATH": os.environ["PATH"]}), python=plain_python.executable()),
     )
     check = replace(check, protected=())
     freed.guard(check)

@@ -53,7 +53,7 @@ def command(text: str) -> Step:
 def test_what_is_put_into_a_command_stays_one_word(template: str, value: str, tmp_path: Path) -> None:
     assert unprotected(template) == ""
     given = filled_step(command(template), {"x": Output(text=value)}.get)["command"]
-    subprocess.run(["sh", "-c", given], cwd=tmp_path, check=True, capture_output=True, timeout=10)
+    subprocess.run(["sh", "-c", given], cwd=tmp_path, check=True, capture_output=True, timeout=300)
     assert list(tmp_path.iterdir()) == []
 
 

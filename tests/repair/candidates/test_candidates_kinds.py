@@ -9,7 +9,7 @@ import pytest
 
 from codur.repair.judge.candidate_judge import Judge
 from codur.structs import replace
-from tests.repair.judge.test_warm_worker import STDIN, essence
+from tests.repair.judge.test_warm_worker import STDIN, alike, essence
 from tests.repair.support import QUICK_PYTEST, TESTS, Bench, bench
 
 FILES: dict[str, str | bytes] = {
@@ -181,7 +181,7 @@ SUITES: dict[str, dict[str, str]] = {
 
 def verdicts(
     found: Bench, candidates: Mapping[str, Mapping[str, str]], workers: int
-) -> tuple[Judge, dict[str, object]]:
+) -> tuple[Judge, dict[str, tuple[object, ...]]]:
     """What a number of workers makes of each candidate."""
     before = replace(found.before, duration_s=max(found.before.duration_s, 0.6))  # time enough on a busy machine
     with Judge(found.checker, found.check, before, workers=workers) as judge:
@@ -194,8 +194,8 @@ def judged_alike(found: Bench, candidates: Mapping[str, Mapping[str, str]]) -> J
     _, plain = verdicts(found, candidates, 0)
     files = found.contents()
     judge, warm = verdicts(found, candidates, 2)
-    assert warm == plain
     assert found.contents() == files
+    alike(found, list(candidates.values()), list(plain.values()), list(warm.values()))
     return judge
 
 

@@ -202,7 +202,7 @@ def test_signals(backend: str, place: Place) -> None:
         if backend == "landlock":
             assert victim.poll() is None
         else:
-            assert victim.wait(timeout=30) == -signal.SIGKILL
+            assert victim.wait(timeout=300) == -signal.SIGKILL
     finally:
         victim.kill()
         victim.wait()

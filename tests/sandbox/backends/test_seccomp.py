@@ -136,7 +136,7 @@ def results(network: bool | None) -> Any:
         input=json.dumps(request),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stderr

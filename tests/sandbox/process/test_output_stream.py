@@ -13,9 +13,9 @@ import pytest
 from codur.config.settings import SandboxSettings
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.process.output_stream import Stream
-from tests.adversarial.backends import AVAILABLE
+from tests.adversarial.backends import AGAIN
 
-_WAIT_MS = 60_000
+_WAIT_MS = 300_000
 
 
 def launcher(tmp_path: Path, sandbox: SandboxSettings | None = None) -> Launcher:
@@ -77,7 +77,7 @@ def test_all_that_it_started_ends_with_it(tmp_path: Path) -> None:
         os.kill(daemon, 0)
 
 
-@pytest.mark.parametrize("backend", AVAILABLE)
+@pytest.mark.parametrize("backend", AGAIN)
 def test_it_writes_and_connects_only_where_it_may(backend: str, tmp_path: Path) -> None:
     if backend == "none":
         pytest.skip("nothing contains programs here")

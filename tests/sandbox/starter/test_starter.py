@@ -16,6 +16,7 @@ from msgspec import structs
 
 from codur.config.settings import SandboxSettings
 from codur.sandbox.launcher import Launcher, ProcessResult
+from tests.support.patience import until_begun
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the process starter needs Linux")
 
@@ -121,9 +122,10 @@ def test_daemon_outlives_a_program_that_is_started_directly(tmp_path: Path) -> N
 def test_signals_do_not_save_a_program(state_of_child: str, tmp_path: Path) -> None:
     code = "import os, signal, time\nfor n in (1, 2, 3, 15): signal.signal(n, signal.SIG_IGN)\n" + DAEMON
     code += "os.kill(os.getpid(), signal.SIGSTOP)\n" if state_of_child == "stopped" else "time.sleep(100)\n"
-    result = python(code, tmp_path, timeout_s=1.0)
+    daemon = tmp_path / "daemon"
+    result = until_begun(lambda limit: python(code, tmp_path, timeout_s=limit), lambda _: daemon.exists(), 1.0)
     assert (result.timed_out, result.exit_status) == (True, None)
-    assert not alive(int((tmp_path / "daemon").read_text()))
+    assert not alive(int(daemon.read_text()))
 
 
 def test_nothing_outlives_a_killed_parent(tmp_path: Path) -> None:

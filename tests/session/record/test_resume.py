@@ -21,15 +21,14 @@ from tests.session.kit import (
     edit,
     place,
 )
-from tests.session.nursery import Nursery
 
 RIGHT_AT_LAST = ("llm_pre_plan", "coding", "review", "coding", "review")
 
 
 @pytest.mark.parametrize("steps", [1, 3, 4])
-def test_a_killed_run_is_finished_without_asking_twice(steps: int, tmp_path: Path, nursery: Nursery) -> None:
+def test_a_killed_run_is_finished_without_asking_twice(steps: int, tmp_path: Path) -> None:
     path = RIGHT_AT_LAST[:steps]
-    with place(tmp_path, nursery=nursery) as here:
+    with place(tmp_path) as here:
         here.killed_at(*path)
         (run,) = here.runs()
         assert run["status"] == "crashed"
@@ -47,11 +46,11 @@ def test_a_killed_run_is_finished_without_asking_twice(steps: int, tmp_path: Pat
         assert "has ended: done" in again.err
 
 
-def test_the_same_result_as_without_a_kill(tmp_path: Path, nursery: Nursery) -> None:
+def test_the_same_result_as_without_a_kill(tmp_path: Path) -> None:
     results = []
     for name, path in (("whole", ()), ("killed", ("llm_pre_plan", "coding", "review", "coding", "review"))):
         (tmp_path / name).mkdir()
-        with place(tmp_path / name, nursery=nursery) as here:
+        with place(tmp_path / name) as here:
             if path:
                 here.killed_at(*path)
                 results.append(here.json("resume"))
@@ -66,9 +65,9 @@ def test_the_same_result_as_without_a_kill(tmp_path: Path, nursery: Nursery) -> 
     assert results[0] == results[1]
 
 
-def test_several_answers_at_once_are_asked_for_again(tmp_path: Path, nursery: Nursery) -> None:
+def test_several_answers_at_once_are_asked_for_again(tmp_path: Path) -> None:
     several = {"CODUR_AGENTS__CODING__SAMPLES": "3"}
-    with place(tmp_path, nursery=nursery) as here:
+    with place(tmp_path) as here:
         here.killed_at("llm_pre_plan", "coding", **several)
         assert contents(here.project) == NEEDS_MODEL
         result = here.json("resume", **several)
@@ -78,9 +77,9 @@ def test_several_answers_at_once_are_asked_for_again(tmp_path: Path, nursery: Nu
         assert contents(here.project) == NEEDS_MODEL
 
 
-def test_edits_of_finished_nodes_are_built_on(tmp_path: Path, nursery: Nursery) -> None:
+def test_edits_of_finished_nodes_are_built_on(tmp_path: Path) -> None:
     """Killed while its first edit is checked: the edit is there again, and is judged as it would have been."""
-    with place(tmp_path, nursery=nursery) as here:
+    with place(tmp_path) as here:
         here.killed_at("coding", "review")
         assert MEDIAN_ODD_ONLY in contents(here.project)["main.py"]
         result = here.json("resume")
@@ -92,9 +91,9 @@ def test_edits_of_finished_nodes_are_built_on(tmp_path: Path, nursery: Nursery) 
         assert {path: mode for path, mode in modes.items() if mode & 0o077} == {}  # its owner's alone
 
 
-def test_no_secret_is_kept(tmp_path: Path, nursery: Nursery) -> None:
+def test_no_secret_is_kept(tmp_path: Path) -> None:
     replies = [EDIT, edit(MEDIAN_ODD_ONLY, f"I know {KEY}"), edit(MEDIAN_RIGHT, f"Still {KEY}")]
-    with place(tmp_path, replies, nursery=nursery) as here:
+    with place(tmp_path, replies) as here:
         assert here.run("main.py is wrong").code == 0
         refused = here.run(f"explain {KEY} to me", "--offline")
         assert refused.code == 3
@@ -104,8 +103,8 @@ def test_no_secret_is_kept(tmp_path: Path, nursery: Nursery) -> None:
         assert KEY not in refused.err + refused.out
 
 
-def test_a_task_with_a_secret_is_not_gone_on_with(tmp_path: Path, nursery: Nursery) -> None:
-    with place(tmp_path, nursery=nursery) as here:
+def test_a_task_with_a_secret_is_not_gone_on_with(tmp_path: Path) -> None:
+    with place(tmp_path) as here:
         here.killed_at("coding", prompt=f"main.py is wrong, not {KEY}")
         refused = here.here("resume")
         assert refused.code == 2
@@ -114,8 +113,8 @@ def test_a_task_with_a_secret_is_not_gone_on_with(tmp_path: Path, nursery: Nurse
         assert here.runs()[0]["status"] == "crashed"
 
 
-def test_a_workspace_that_was_changed_meanwhile_is_left(tmp_path: Path, nursery: Nursery) -> None:
-    with place(tmp_path, nursery=nursery) as here:
+def test_a_workspace_that_was_changed_meanwhile_is_left(tmp_path: Path) -> None:
+    with place(tmp_path) as here:
         here.killed_at("coding", "review")
         (here.project / "main.py").write_text("mine\n")
         refused = here.here("resume")
@@ -134,8 +133,8 @@ def test_a_workspace_that_was_changed_meanwhile_is_left(tmp_path: Path, nursery:
         assert here.runs()[0]["status"] in {"crashed", "interrupted"}
 
 
-def test_what_was_spent_counts_on(tmp_path: Path, nursery: Nursery) -> None:
-    with place(tmp_path, nursery=nursery) as here:
+def test_what_was_spent_counts_on(tmp_path: Path) -> None:
+    with place(tmp_path) as here:
         here.killed_at("coding", "review", CODUR_RUNTIME__MAX_LLM_CALLS="2")
         ended = here.run("resume", "--json")
         assert ended.code == 4
@@ -144,8 +143,8 @@ def test_what_was_spent_counts_on(tmp_path: Path, nursery: Nursery) -> None:
         assert len(here.server.requests) == 2
 
 
-def test_steps_that_are_damaged_are_set_aside_and_done_again(tmp_path: Path, nursery: Nursery) -> None:
-    with place(tmp_path, nursery=nursery) as here:
+def test_steps_that_are_damaged_are_set_aside_and_done_again(tmp_path: Path) -> None:
+    with place(tmp_path) as here:
         here.killed_at("coding", "review")
         (path,) = here.state.glob("runs/*/steps.jsonl")
         before = path.read_bytes()
@@ -158,8 +157,8 @@ def test_steps_that_are_damaged_are_set_aside_and_done_again(tmp_path: Path, nur
         assert here.asked_again() == 1
 
 
-def test_a_newer_record_is_told_and_left(tmp_path: Path, nursery: Nursery) -> None:
-    with place(tmp_path, nursery=nursery) as here:
+def test_a_newer_record_is_told_and_left(tmp_path: Path) -> None:
+    with place(tmp_path) as here:
         here.killed_at("coding")
         (path,) = here.state.glob("runs/*/run.json")
         data = json.dumps({**json.loads(path.read_bytes()), "schema": 99}).encode()
@@ -172,8 +171,8 @@ def test_a_newer_record_is_told_and_left(tmp_path: Path, nursery: Nursery) -> No
         assert path.read_bytes() == data
 
 
-def test_a_model_free_run_is_gone_on_with_too(tmp_path: Path, nursery: Nursery) -> None:
-    with place(tmp_path, [], REPAIRABLE, nursery=nursery) as here:
+def test_a_model_free_run_is_gone_on_with_too(tmp_path: Path) -> None:
+    with place(tmp_path, [], REPAIRABLE) as here:
         process = here.start("main.py is wrong", "--offline", "--json-stream", CODUR_REPAIR__MODE="before_model")
         here.until(process, "repair")
         process.kill()

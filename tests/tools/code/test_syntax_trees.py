@@ -510,7 +510,7 @@ WITHOUT = "import sys; sys.modules['tree_sitter'] = None; from codur.__main__ im
 def without_extra(directory: Path, home: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", WITHOUT, *words]
     return subprocess.run(
-        command, cwd=directory, env=environment(home), capture_output=True, text=True, check=False, timeout=120
+        command, cwd=directory, env=environment(home), capture_output=True, text=True, check=False, timeout=300
     )
 
 
