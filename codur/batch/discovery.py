@@ -55,27 +55,16 @@ def find_challenges(directories: Sequence[Path]) -> list[Challenge]:
 
 
 def require_directory(path: Path) -> None:
-    """Make sure that a path is a directory.
-
-    Raises:
-        UsageError: it is none.
-    """
-    problem = _no_directory(path)
+    """Make sure that a path is a directory. Raises UsageError: it is none."""
+    try:
+        problem = "" if stat.S_ISDIR(path.stat().st_mode) else "no such directory"
+    except OSError as error:
+        problem = "no such directory" if isinstance(error, FileNotFoundError) else reason_of(error)
     if problem:
         raise UsageError(
             f"{path}: {problem}",
             remedy='Name challenge directories; to give these words as a task, quote them: codur run "solve …".',
         )
-
-
-def _no_directory(path: Path) -> str:
-    """Why a path is no directory that can be looked at; empty if it is one."""
-    try:
-        return "" if stat.S_ISDIR(path.stat().st_mode) else "no such directory"
-    except FileNotFoundError:
-        return "no such directory"
-    except OSError as error:
-        return reason_of(error)
 
 
 def _search(start: str) -> Iterator[tuple[str, str]]:

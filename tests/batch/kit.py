@@ -48,6 +48,9 @@ class Watched:
     restarts: list[str] = field(default_factory=list)
     prompts: list[tuple[str, str]] = field(default_factory=list)
 
+    def begins(self, missing: int, known: Sequence[ChallengeResult], others: str) -> None:
+        """Nothing is remembered of it."""
+
     def started(self, work: Work) -> None:
         self.starts.append(work.title)
         self.on_start(work)
@@ -104,7 +107,6 @@ def solve(
         setup(settings, **fields),
         Output(results=results, mode=mode, junit=junit, engine=engine),
         watch=watch or Watched(),
-        begins=lambda missing, known, others: None,
     )
 
 

@@ -1,6 +1,7 @@
 """What the supervisor of a batch knows of work that goes on, and what it tells."""
 
 import time
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from codur.batch.results.challenge_record import ChallengeResult, Status, result_for
@@ -14,6 +15,9 @@ Ended = Literal["all", "budget", "stopped"]
 
 class Watch(Protocol):
     """Sees the batch go on."""
+
+    def begins(self, missing: int, known: Sequence[ChallengeResult], others: str) -> None:
+        """So much is to be done, beside results that are there already; what to know about the other ones there."""
 
     def started(self, work: Work) -> None:
         """Work on it has begun."""
