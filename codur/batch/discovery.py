@@ -102,17 +102,15 @@ def _is_challenge(directory: str, listing: _Listing) -> bool:
         return True
     if not any(_is_source(name) for name in listing.files) and _PROJECTS.isdisjoint(listing.files):
         return False
-    if not _EXPECTED.isdisjoint(listing.files) or any(_is_test(name) for name in listing.files):
+    if not _EXPECTED.isdisjoint(listing.files) or any(
+        name != "conftest.py" and (is_pytest_file(name) or is_test_file(name)) for name in listing.files
+    ):
         return True
     return any(_holds_tests(f"{directory}/{name}") for name in _TEST_DIRECTORIES.intersection(listing.directories))
 
 
 def _is_source(name: str) -> bool:
     return name.endswith(_SOURCES) and name not in _SOURCES  # `.py` is a hidden file, and no source
-
-
-def _is_test(name: str) -> bool:
-    return name != "conftest.py" and (is_pytest_file(name) or is_test_file(name))
 
 
 def _holds_tests(directory: str) -> bool:

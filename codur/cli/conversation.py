@@ -221,12 +221,9 @@ class Conversation:
             completer=LineCompleter(names.files, names.symbols, _values(settings, names)),
             complete_in_thread=True,
             key_bindings=_keys(),
-            bottom_toolbar=self._toolbar,
+            bottom_toolbar=lambda: FormattedText([("", sanitise(self._choices.shown))]),
             enable_history_search=True,
         )
-
-    def _toolbar(self) -> FormattedText:
-        return FormattedText([("", sanitise(self._choices.shown))])
 
 
 def _values(settings: Settings, names: ProjectNames) -> dict[str, Callable[[], Sequence[str]]]:

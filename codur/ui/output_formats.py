@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, Protocol, TextIO
+from typing import Literal, TextIO
 
-from codur.events import Event
-from codur.types import RunResult
 from codur.ui.json_output import MachineKind, MachineOutput
 from codur.ui.plain_output import PlainOutput
 from codur.ui.rich_output import RichOutput
@@ -16,16 +14,9 @@ from codur.ui.stream import SafeStream, Typing
 OutputKind = Literal["rich", "plain"] | MachineKind
 
 
-class Output(Protocol):
-    """Where a run's events and its result go. `event` is an `Emit`."""
-
-    def event(self, event: Event) -> None: ...
-
-    def result(self, result: RunResult) -> None: ...
-
-    def close(self) -> None:
-        """Give the terminal back as it was, at the end or before a question; the next event takes it again."""
-        ...
+Output = PlainOutput | MachineOutput
+"""Where a run's events and its result go. `event` is an `Emit`; `close` gives the terminal back as it was, at the end
+or before a question, and the next event takes it again."""
 
 
 def choose_kind(

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import Literal
 
 from codur.batch.results.challenge_record import ChallengeResult, Status, result_for
 from codur.batch.work import Work
@@ -13,8 +13,8 @@ Cancelled = Literal["", "stop", "time", "budget"]
 Ended = Literal["all", "budget", "stopped"]
 
 
-class Watch(Protocol):
-    """Sees the batch go on."""
+class Watch:
+    """Sees the batch go on, from one other thread than the one that ends it; this one does nothing about it."""
 
     def begins(self, missing: int, known: Sequence[ChallengeResult], others: str) -> None:
         """So much is to be done, beside results that are there already; what to know about the other ones there."""

@@ -76,7 +76,10 @@ def consider(directory: Path, config: Path | None, *, accept: bool, json: bool) 
             )
             accept = True
     if accept and not known:
-        _accept(root, files)
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        accepted = {file.name: file.content for file in files}
+        if damaged := machine.trust_store().accept(root, accepted, when=when):
+            tell(f"the list of accepted projects was damaged; it is now {damaged}")
     if json:
         say_json({"directory": str(root), "accepted": accept or known, "files": reports})
     elif accept and not known:
@@ -152,16 +155,6 @@ def _lines(root: Path, reports: Sequence[FileReport]) -> list[str]:
 def _value(value: Any) -> str:
     """The whole value: what is accepted must have been seen."""
     return json_module.dumps(value, ensure_ascii=False, default=str)
-
-
-def _accept(root: Path, files: Sequence[ControlFile]) -> None:
-    damaged = machine.trust_store().accept(
-        root,
-        {file.name: file.content for file in files},
-        when=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
-    if damaged is not None:
-        tell(f"the list of accepted projects was damaged; it is now {damaged}")
 
 
 def _line(text: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from codur.batch.results.challenge_record import ChallengeResult, Status
+from codur.batch.results.progress import Watch
 from codur.batch.work import Work, titled
 from codur.events import ModelPrompted
 from codur.ui.sanitise import Shown, sanitise
@@ -71,11 +72,8 @@ class Progress:
         )
 
 
-class BatchDisplay:
-    """Shows a batch while it goes on, as its `Watch`, from one other thread than the one that closes it.
-
-    This one shows nothing but prompts, where these are asked for.
-    """
+class BatchDisplay(Watch):
+    """Shows a batch while it goes on; this one shows nothing but prompts, where these are asked for."""
 
     def __init__(self, stream: SafeStream) -> None:
         self._stream = stream
@@ -87,21 +85,9 @@ class BatchDisplay:
             self._stream.put(line(f"note: {others}").text)
         self._progress = Progress(missing + len(known), known)
 
-    def started(self, work: Work) -> None:
-        """See `Watch`."""
-
-    def phase(self, work: Work, phase: str, calls: int) -> None:
-        """See `Watch`."""
-
     def prompted(self, work: Work, request: ModelPrompted) -> None:
         """See `Watch`."""
         self._stream.put(joined([line(f"{work.title}:"), *prompt_lines(request)]))
-
-    def finished(self, work: Work, result: ChallengeResult) -> None:
-        """See `Watch`."""
-
-    def again(self, work: Work) -> None:
-        """See `Watch`."""
 
     def close(self) -> None:
         """Give the terminal back."""
