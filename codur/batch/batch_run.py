@@ -22,8 +22,6 @@ from codur.session.stop import TERMINATED, code_of
 from codur.structs import Struct, replace
 from codur.types import EXIT_CODES
 
-Begins = Callable[[Sequence[Work], Sequence[ChallengeResult], str], None]
-
 
 class Engine(Protocol):
     """Has work done, keeps what comes of it, and tells a watch; see `Supervisor`."""
@@ -81,12 +79,11 @@ class Output(Struct):
     engine: EngineOf = Supervisor
 
 
-def solve_batch(work: Sequence[Work], setup: Setup, output: Output, *, watch: Watch, begins: Begins) -> BatchResult:
+def solve_batch(work: Sequence[Work], setup: Setup, output: Output, *, watch: Watch) -> BatchResult:
     """Do the work of a batch that is not done yet.
 
     Args:
         watch: sees it go on, from another thread.
-        begins: gets what is to be done, the results that are there already, and what to know about the others.
 
     Raises:
         UsageError: the results directory holds results and the mode does not say what to do with them; or it cannot be
@@ -116,7 +113,7 @@ def solve_batch(work: Sequence[Work], setup: Setup, output: Output, *, watch: Wa
         keeping = replace(setup.keeping, below=str(results.absolute() / RUNS))
         setup = replace(setup, tokens=tokens, cost_usd=cost_usd, keeping=keeping)
         keeper = Keeper(directory, setup, keys)
-        begins(missing, list(found.values()), others)
+        watch.begins(len(missing), list(found.values()), others)
         ended, code = _supervised(output.engine(setup, missing, keeper, watch)) if missing else ("all", 0)
         found |= keeper.kept
         ordered = tuple(found[number] for number in sorted(found))

@@ -55,27 +55,16 @@ def find_challenges(directories: Sequence[Path]) -> list[Challenge]:
 
 
 def require_directory(path: Path) -> None:
-    """Make sure that a path is a directory.
-
-    Raises:
-        UsageError: it is none.
-    """
-    problem = _no_directory(path)
+    """Make sure that a path is a directory. Raises UsageError: it is none."""
+    try:
+        problem = "" if stat.S_ISDIR(path.stat().st_mode) else "no such directory"
+    except OSError as error:
+        problem = "no such directory" if isinstance(error, FileNotFoundError) else reason_of(error)
     if problem:
         raise UsageError(
             f"{path}: {problem}",
             remedy='Name challenge directories; to give these words as a task, quote them: codur run "solve …".',
         )
-
-
-def _no_directory(path: Path) -> str:
-    """Why a path is no directory that can be looked at; empty if it is one."""
-    try:
-        return "" if stat.S_ISDIR(path.stat().st_mode) else "no such directory"
-    except FileNotFoundError:
-        return "no such directory"
-    except OSError as error:
-        return reason_of(error)
 
 
 def _search(start: str) -> Iterator[tuple[str, str]]:
@@ -113,17 +102,15 @@ def _is_challenge(directory: str, listing: _Listing) -> bool:
         return True
     if not any(_is_source(name) for name in listing.files) and _PROJECTS.isdisjoint(listing.files):
         return False
-    if not _EXPECTED.isdisjoint(listing.files) or any(_is_test(name) for name in listing.files):
+    if not _EXPECTED.isdisjoint(listing.files) or any(
+        name != "conftest.py" and (is_pytest_file(name) or is_test_file(name)) for name in listing.files
+    ):
         return True
     return any(_holds_tests(f"{directory}/{name}") for name in _TEST_DIRECTORIES.intersection(listing.directories))
 
 
 def _is_source(name: str) -> bool:
     return name.endswith(_SOURCES) and name not in _SOURCES  # `.py` is a hidden file, and no source
-
-
-def _is_test(name: str) -> bool:
-    return name != "conftest.py" and (is_pytest_file(name) or is_test_file(name))
 
 
 def _holds_tests(directory: str) -> bool:

@@ -70,7 +70,8 @@ def examine(challenge: Challenge, settings: Settings, *, host: Host) -> Soundnes
         return replace(found, problems=(challenge.problem,))
     try:
         prompt = challenge.prompt()
-        found = replace(found, own_task=_has_task(challenge))
+        own_task = prompt != DEFAULT_PROMPT and (challenge.directory / PROMPT_FILE).exists()
+        found = replace(found, own_task=own_task)
         with private_directory(temporary_base(host.environ)) as temporary:
             copy = Path(temporary) / challenge.directory.resolve().name
             left_out = copy_files(challenge, copy)
@@ -84,10 +85,6 @@ def examine(challenge: Challenge, settings: Settings, *, host: Host) -> Soundnes
     notes = [] if found.own_task else [f"no task of its own ({PROMPT_FILE}); the general one applies"]
     notes += [f"{path}: left out: not a regular file" for path in left_out]
     return replace(found, notes=(*notes, *found.notes))
-
-
-def _has_task(challenge: Challenge) -> bool:
-    return (challenge.directory / PROMPT_FILE).exists() and challenge.prompt() != DEFAULT_PROMPT
 
 
 def _checked(found: Soundness, prompt: str, copy: Path, settings: Settings, host: Host) -> Soundness:
@@ -107,7 +104,9 @@ def _checked(found: Soundness, prompt: str, copy: Path, settings: Settings, host
         seconds=round(first.duration_s, 3),
         timed_out=first.timed_out or second.timed_out,
     )
-    return replace(found, problems=tuple(_problems(found, first, second)), notes=tuple(_notes(found)))
+    note = f"a run was stopped after {found.limit_s:g} s; `timeout` in challenge.yaml sets that time"
+    notes = (note,) if found.timed_out else ()
+    return replace(found, problems=tuple(_problems(found, first, second)), notes=notes)
 
 
 def _two_runs(check: Check, workspace: Workspace, settings: Settings, host: Host) -> tuple[Verdict, Verdict]:
@@ -148,9 +147,3 @@ def _problems(found: Soundness, first: Verdict, second: Verdict) -> list[str]:
 def _told_apart(first: Verdict, second: Verdict) -> str:
     one, two = verdict_line(first), verdict_line(second)
     return "what the program prints changes" if one == two else f"{one}; then {two}"
-
-
-def _notes(found: Soundness) -> list[str]:
-    if not found.timed_out:
-        return []
-    return [f"a run was stopped after {found.limit_s:g} s; `timeout` in challenge.yaml sets that time"]

@@ -36,10 +36,8 @@ class Work(Struct):
 
     @property
     def title(self) -> str:
-        """What it is shown as: the challenge, and what else tells it apart."""
-        more = [self.agent] if self.agent else []
-        more += [f"attempt {self.attempt}"] if self.attempt > 1 else []
-        return f"{self.challenge.name} ({', '.join(more)})" if more else self.challenge.name
+        """What it is shown as."""
+        return titled(self.challenge.name, self.agent, self.attempt)
 
 
 def work_of(
@@ -50,15 +48,12 @@ def work_of(
     pattern: str = "",
     limit: int | None = None,
 ) -> list[Work]:
-    """All work of a batch: challenge by challenge.
+    """All work of a batch: challenge by challenge. Raises UsageError: no name matches.
 
     Args:
         agents: none stands for the default one.
         pattern: a glob for the challenges' names; empty takes all.
         limit: so many challenges at most.
-
-    Raises:
-        UsageError: no name matches.
     """
     wanted = [item for item in challenges if not pattern or fnmatchcase(item.name, pattern)]
     if not wanted:
@@ -73,6 +68,12 @@ def work_of(
                 file = file_name(challenge.name, agent, attempt)
                 found.append(Work(number=len(found), challenge=challenge, agent=agent, attempt=attempt, file=file))
     return found
+
+
+def titled(name: str, agent: str, attempt: int) -> str:
+    """The challenge, and what else tells the work apart."""
+    more = [*([agent] if agent else ()), *([f"attempt {attempt}"] if attempt > 1 else ())]
+    return f"{name} ({', '.join(more)})" if more else name
 
 
 def file_name(name: str, agent: str, attempt: int) -> str:

@@ -107,33 +107,28 @@ class _User:
 
     def _approval(self, plan: Plan, *, possible: bool, renews: bool) -> Answer:
         while True:
-            word = _read(_CHOICES).strip().lower()
-            if word in {"y", "yes"} and possible:
-                return Answer(decision="approve")
-            if word in {"n", "no"}:
-                return Answer(decision="reject", text=_read(_WHY).strip() if renews else "")
-            if word in {"e", "edit"}:
-                edited = self._edited(plan)
-                if edited is not None:
-                    return Answer(decision="edit", plan=edited)
-            elif word in {"s", "save"}:
-                self._save(plan)
-            else:
-                _say("It cannot be carried out as it is: edit it, or say no." if word in {"y", "yes"} else _HELP)
+            match _choice(_CHOICES, "yes no edit save", _HELP, refused="" if possible else "carried out"):
+                case "y":
+                    return Answer(decision="approve")
+                case "n":
+                    return Answer(decision="reject", text=_read(_WHY).strip() if renews else "")
+                case "s":
+                    self._save(plan)
+                case _:
+                    if (edited := self._edited(plan)) is not None:
+                        return Answer(decision="edit", plan=edited)
 
     def _test(self, text: str, *, possible: bool) -> Answer:
         while True:
-            word = _read(_TEST_CHOICES).strip().lower()
-            if word in {"y", "yes", "k", "keep"} and possible:
-                return Answer(decision="approve", keep=word[0] == "k")
-            if word in {"n", "no"}:
-                return Answer(decision="reject")
-            if word in {"e", "edit"}:
-                edited = self._edited_text(text, "test.py", lambda data: data.decode("utf-8", "replace"))
-                if edited is not None:
-                    return Answer(decision="edit", text=edited)
-            else:
-                _say(_TEST_HELP if possible else "It cannot be used as it is: edit it, or say no.")
+            match _choice(_TEST_CHOICES, "yes keep no edit", _TEST_HELP, refused="" if possible else "used"):
+                case "y" | "k" as word:
+                    return Answer(decision="approve", keep=word == "k")
+                case "n":
+                    return Answer(decision="reject")
+                case _:
+                    edited = self._edited_text(text, "test.py", lambda data: data.decode("utf-8", "replace"))
+                    if edited is not None:
+                        return Answer(decision="edit", text=edited)
 
     def _edited(self, plan: Plan) -> Plan | None:
         """The plan as the user changes it; None if it was left as it is."""
@@ -174,6 +169,16 @@ class _User:
             _say(f"✘ {path}: {error}")
         else:
             _say(f"Written to {path}; carry it out later with: codur run --plan-file {shlex.quote(str(path))}")
+
+
+def _choice(prompt: str, words: str, help_text: str, *, refused: str) -> str:
+    """The first letter of the word that the user chooses; what is `refused` cannot be done, so yes is no choice."""
+    while True:
+        said = _read(prompt).strip().lower()
+        letter = next((word[0] for word in words.split() if said in (word, word[0])), "")
+        if letter and not (refused and letter in "yk"):
+            return letter
+        _say(f"It cannot be {refused} as it is: edit it, or say no." if letter else help_text)
 
 
 def _text_answer() -> Answer:

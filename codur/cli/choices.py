@@ -77,12 +77,12 @@ Raises `UsageError` where that cannot be.
 
 
 def _check(chosen: Choices, value: str | None, _directory: Path) -> str:
-    chosen.check = _unless(value, "auto", chosen.check)
+    chosen.check = _unless_auto(value, chosen.check)
     return f"check: {chosen.check or 'as found'}"
 
 
 def _agent(chosen: Choices, value: str | None, directory: Path) -> str:
-    agent = _unless(value, "auto", chosen.agent)
+    agent = _unless_auto(value, chosen.agent)
     if agent is not None:
         AgentRegistry(machine.settings_for(directory, None, {}, agents=(agent,)).settings).resolve(agent)
     chosen.agent = agent
@@ -90,7 +90,7 @@ def _agent(chosen: Choices, value: str | None, directory: Path) -> str:
 
 
 def _model(chosen: Choices, value: str | None, directory: Path) -> str:
-    model = _unless(value, "auto", chosen.model)
+    model = _unless_auto(value, chosen.model)
     known = list(machine.settings_for(directory, None, {}).settings.llm.profiles)
     if model is not None and model not in known:
         raise UsageError(f"there is no profile {model!r}", remedy=did_you_mean(model, known, "/models lists them."))
@@ -158,8 +158,8 @@ def _names(value: str | None) -> Sequence[str]:
     return [name.removeprefix("@") for name in (value or "").split()]
 
 
-def _unless(value: str | None, back: str, before: str | None) -> str | None:
-    return before if value is None else None if value == back else value
+def _unless_auto(value: str | None, before: str | None) -> str | None:
+    return before if value is None else None if value == "auto" else value
 
 
 def _word(name: str, value: str, words: Sequence[str]) -> str:

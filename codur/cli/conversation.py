@@ -17,10 +17,9 @@ from codur.cli import actions, machine
 from codur.cli.actions.init import check_found, model_words
 from codur.cli.choices import CHANGES, PERMISSIONS, Choices
 from codur.cli.line_completion import LineCompleter
-from codur.cli.project_names import ProjectNames, run_ids
+from codur.cli.project_names import ProjectNames, agent_names, run_ids
 from codur.cli.slash_commands import Asked, help_text, read_line
 from codur.cli.typed_line import TypedLine
-from codur.config.reading.agent_files import shipped_names
 from codur.config.settings import Settings
 from codur.errors import UsageError
 from codur.redaction import Redactor, redact_value
@@ -105,10 +104,10 @@ class Conversation:
         except UsageError as error:
             show(error_text(error), sys.stderr)
             return True
-        if asked.sets == "quit":
+        if asked.name == "quit":
             return False
-        if asked.sets:
-            self._set(asked)
+        if asked.name:
+            self._set(asked.name, asked.value)
         elif (wanted := _undoes(asked.words)) is not None:
             self._guarded(partial(self._put_back, line, wanted, again="--redo" in asked.words))
         elif asked.words:
@@ -167,21 +166,21 @@ class Conversation:
         self._turns.append(turn)
         self._kept.add(redact_value(turn, self._redactor))
 
-    def _set(self, asked: Asked) -> None:
+    def _set(self, name: str, value: str | None) -> None:
         """Show or change what holds for later tasks."""
-        what = asked.sets
-        if what == "help":
-            _say(help_text(machine.width()))
-        elif what == "context":
-            _say(earlier_text(self._turns) or "nothing yet: later tasks are told of earlier ones")
-        elif what == "compact":
-            self._compact()
-        elif what == "cost":
-            _say(cost_text(self._turns))
-        elif what == "resume":
-            self._guarded(partial(self._resume, asked.value or ""))
-        else:
-            self._guarded(partial(self._change, asked.name, asked.value))
+        match name:
+            case "help":
+                _say(help_text(machine.width()))
+            case "context":
+                _say(earlier_text(self._turns) or "nothing yet: later tasks are told of earlier ones")
+            case "compact":
+                self._compact()
+            case "cost":
+                _say(cost_text(self._turns))
+            case "resume":
+                self._guarded(partial(self._resume, value or ""))
+            case _:
+                self._guarded(partial(self._change, name, value))
 
     def _change(self, what: str, value: str | None) -> int:
         _say(CHANGES[what](self._choices, value, self._directory))
@@ -222,19 +221,15 @@ class Conversation:
             completer=LineCompleter(names.files, names.symbols, _values(settings, names)),
             complete_in_thread=True,
             key_bindings=_keys(),
-            bottom_toolbar=self._toolbar,
+            bottom_toolbar=lambda: FormattedText([("", sanitise(self._choices.shown))]),
             enable_history_search=True,
         )
-
-    def _toolbar(self) -> FormattedText:
-        return FormattedText([("", sanitise(self._choices.shown))])
 
 
 def _values(settings: Settings, names: ProjectNames) -> dict[str, Callable[[], Sequence[str]]]:
     """What each command can be followed by."""
-    agents = (*settings.agents.configs, *shipped_names(), *(f"llm:{name}" for name in settings.llm.profiles))
     return {
-        "agent": lambda: ["auto", *dict.fromkeys(agents)],
+        "agent": lambda: ["auto", *agent_names(settings)],
         "model": lambda: ["auto", *settings.llm.profiles],
         "models": lambda: list(settings.llm.profiles),
         "offline": lambda: ["on", "off"],

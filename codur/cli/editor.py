@@ -5,7 +5,7 @@ import shlex
 import signal
 from pathlib import Path
 
-from codur.errors import UsageError
+from codur.errors import UsageError, reason_of
 
 _EDITORS = ("VISUAL", "EDITOR")
 _REMEDY = "Set EDITOR to an editor that is installed."
@@ -37,8 +37,7 @@ def edit(path: Path) -> None:
         )
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     except OSError as error:
-        why = (error.strerror or "unknown error").lower()
-        raise UsageError(f"the editor {words[0]} cannot be started: {why}", remedy=_REMEDY) from error
+        raise UsageError(f"the editor {words[0]} cannot be started: {reason_of(error)}", remedy=_REMEDY) from error
     finally:
         signal.signal(signal.SIGINT, before)
     if code:

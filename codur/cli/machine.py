@@ -18,7 +18,6 @@ from codur.store.run_records import RunStore
 from codur.store.trusted_files import TrustStore
 from codur.structs import Struct
 from codur.ui.output_formats import Output, OutputKind, choose_kind, make_output
-from codur.ui.stream import Appearance
 
 if TYPE_CHECKING:
     from codur.cli.typed_line import TypedLine
@@ -37,16 +36,17 @@ def state_directory() -> Path | None:
     return state_of(os.environ, home())
 
 
-def kept_runs() -> RunStore:
-    """The runs that are kept.
-
-    Raises:
-        UsageError: it is not known where.
-    """
+def kept_state() -> StateDirectory:
+    """What is kept between runs. Raises UsageError: it is not known where."""
     root = state_directory()
     if root is None:
-        raise UsageError("no home directory is known, so no run is kept", remedy=STATE_REMEDY)
-    return RunStore(StateDirectory(root))
+        raise UsageError("no home directory is known, so nothing is kept", remedy=STATE_REMEDY)
+    return StateDirectory(root)
+
+
+def kept_runs() -> RunStore:
+    """The runs that are kept; see `kept_state`."""
+    return RunStore(kept_state())
 
 
 def home() -> Path:
@@ -62,11 +62,7 @@ def home() -> Path:
 
 
 def existing(directory: Path) -> Path:
-    """The directory, if there is one.
-
-    Raises:
-        UsageError: there is none.
-    """
+    """The directory, if there is one. Raises UsageError: there is none."""
     if not directory.is_dir():
         raise UsageError(f"there is no directory {directory}", remedy="Name one that exists after -C.")
     return directory
@@ -100,15 +96,8 @@ def settings_for(
 
 
 def trust_store() -> TrustStore:
-    """The list of accepted projects.
-
-    Raises:
-        UsageError: it is not known where.
-    """
-    root = state_directory()
-    if root is None:
-        raise UsageError("no home directory is known, so nothing can be accepted", remedy=STATE_REMEDY)
-    return TrustStore(StateDirectory(root).trust_file)
+    """The list of accepted projects; see `kept_state`."""
+    return TrustStore(kept_state().trust_file)
 
 
 def _trust_of(workspace: Path, name: str, content: bytes) -> TrustState:
@@ -142,17 +131,16 @@ class Showing(Struct):
 
     def output(self) -> Output:
         """Where events and the result go."""
-        appearance = Appearance(verbose=self.verbose, color=True, typing=self.typed)
-        return make_output(self.kind, appearance, stdout=sys.stdout, stderr=sys.stderr)
+        return make_output(self.kind, stdout=sys.stdout, stderr=sys.stderr, verbose=self.verbose, typing=self.typed)
 
     def shows_words(self) -> bool:
         """Whether answers are shown while they come."""
         return self.kind == "json_stream" or (self.kind == "rich" and sys.stderr.isatty())
 
 
-def in_colour() -> bool:
-    """Whether tables are shown in colour: on a terminal, unless `NO_COLOR` or its kind speaks against it."""
-    return Showing().kind == "rich"
+def table_width() -> int:
+    """Columns that tables are folded to, in colours; 0 where neither is wanted: see `choose_kind`."""
+    return width() if Showing().kind == "rich" else 0
 
 
 def width() -> int:

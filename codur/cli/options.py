@@ -10,22 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codur import cli
-from codur.config import reading
 from codur.config.tool_names import TOOL_NAMES
-from codur.errors import CodurError, UsageError
+from codur.errors import CodurError, UsageError, reason_of
 
 if TYPE_CHECKING:
     from codur.config.settings import Settings
 
 MAX_PROMPT_CHARS = 1_000_000
 MAX_HINT_CHARS = 2_000
-_LIMITS = {
-    "calls": "max_llm_calls",
-    "iterations": "max_iterations",
-    "tokens": "max_tokens",
-    "timeout": "max_runtime_s",
-    "budget": "max_cost_usd",
-}
 
 
 # --- what a shell completes values to ---------------------------------------------------------------------------------
@@ -43,13 +35,7 @@ def profiles(incomplete: str) -> list[str]:
 
 def agents(incomplete: str) -> list[str]:
     """The names of agents, and of profiles after `llm:`, that begin so."""
-    settings = _settings()
-    known = (
-        *settings.agents.configs,
-        *reading.agent_files.shipped_names(),
-        *(f"llm:{name}" for name in settings.llm.profiles),
-    )
-    return _beginning(dict.fromkeys(known), incomplete)
+    return _beginning(cli.project_names.agent_names(_settings()), incomplete)
 
 
 def tools(incomplete: str) -> list[str]:
@@ -172,11 +158,11 @@ def overrides(
     """The settings that options stand for.
 
     Args:
-        limits: `calls`, `iterations`, `tokens`, `timeout`, `budget`.
+        limits: of `runtime`, under their own names.
     """
     answers = int(samples) if samples and samples.isdecimal() and len(samples) < 9 else samples
     given: dict[str, dict[str, Any]] = {
-        "runtime": {_LIMITS[name]: value for name, value in limits.items()},
+        "runtime": limits,
         "sandbox": {"backend": "none" if no_sandbox else None},
         "agents": {"coding": None if samples is None else {"samples": answers}},
         "scope": {"allow": list(scope) if scope else None, "max_files": max_files},
@@ -186,22 +172,14 @@ def overrides(
 
 
 def read_check(command: str | None) -> str | None:
-    """The check command; None if none was given.
-
-    Raises:
-        UsageError: it is empty.
-    """
+    """The check command; None if none was given. Raises UsageError: it is empty."""
     if command is not None and not command.strip():
         raise UsageError("the command of --check is empty", remedy="Give a shell command, or leave the option out.")
     return command
 
 
 def read_hint(hint: str | None) -> str:
-    """The text of `--hint`; empty if none was given.
-
-    Raises:
-        UsageError: it is empty, or longer than anyone says it.
-    """
+    """The text of `--hint`; empty if none was given. Raises UsageError: it is empty, or longer than anyone says it."""
     if hint is not None and not 0 < len(hint.strip()) <= MAX_HINT_CHARS:
         raise UsageError(
             f"the text of --hint is {'too long' if hint.strip() else 'empty'}",
@@ -239,10 +217,8 @@ def _read(file: Path) -> bytes:
         with file.open("rb") as stream:
             return stream.read(MAX_PROMPT_CHARS * 4 + 1)
     except OSError as error:
-        raise UsageError(
-            f"{file}: cannot be read: {(error.strerror or 'unknown error').lower()}",
-            remedy="Check the path given with --file.",
-        ) from error
+        remedy = "Check the path given with --file."
+        raise UsageError(f"{file}: cannot be read: {reason_of(error)}", remedy=remedy) from error
 
 
 def _decoded(data: bytes, name: str) -> str:

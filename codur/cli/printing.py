@@ -2,9 +2,12 @@
 
 import json
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from codur.errors import Refused, UsageError
+from msgspec import to_builtins
+
+from codur.errors import Refused, UsageError, reason_of
 from codur.ui.output_formats import show
 from codur.ui.sanitise import sanitise
 
@@ -16,7 +19,14 @@ def say(text: str) -> None:
 
 def say_json(value: object) -> None:
     """Print as one line of JSON on standard output."""
-    say(json.dumps(value))
+    say(json.dumps(to_builtins(value)))
+
+
+def say_found(
+    value: object, lines: Iterable[str], *, as_json: bool, redact: Callable[[str], str] = str, none: str = ""
+) -> None:
+    """Print what was found: as one line of JSON, or in words, with `none` where there are no lines."""
+    say(redact(json.dumps(to_builtins(value)) if as_json else "\n".join(lines) or none))
 
 
 def tell(text: str) -> None:
@@ -42,6 +52,15 @@ def require_yes(question: str, *, refused: str, unasked: str, declined: str) -> 
         raise Refused(refused, remedy=declined)
 
 
+def write(path: Path, text: str, *, new: bool = False, remedy: str) -> None:
+    """Write a file; with `new`, one that is not there yet. Raises UsageError: it cannot be written."""
+    try:
+        with path.open("x" if new else "w", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise unwritable(path, error, remedy) from error
+
+
 def unwritable(path: Path | str, error: OSError, remedy: str) -> UsageError:
     """The error for a file that cannot be written."""
-    return UsageError(f"{path}: cannot be written: {(error.strerror or 'unknown error').lower()}", remedy=remedy)
+    return UsageError(f"{path}: cannot be written: {reason_of(error)}", remedy=remedy)

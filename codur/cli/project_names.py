@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from codur import context
 from codur.cli import machine
+from codur.config.reading.agent_files import shipped_names
 from codur.errors import CodurError
 from codur.store.run_records import NEWEST
 from codur.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
+    from codur.config.settings import Settings
     from codur.context.index import RepositoryIndex, View
 
 _MAX_FILES = 3_000
@@ -28,6 +30,12 @@ def run_ids(directory: Path) -> Sequence[str]:
     except CodurError:
         return ()
     return [*([NEWEST] if records else []), *(record.id for record in records[:_MAX_RUNS])]
+
+
+def agent_names(settings: Settings) -> Sequence[str]:
+    """The agents that settings name and those that are shipped, and each profile as `llm:PROFILE`."""
+    profiles = (f"llm:{name}" for name in settings.llm.profiles)
+    return list(dict.fromkeys((*settings.agents.configs, *shipped_names(), *profiles)))
 
 
 class ProjectNames:

@@ -7,15 +7,11 @@ import shlex
 from collections.abc import Sequence
 from difflib import get_close_matches
 from textwrap import wrap
-from typing import Final, Literal
+from typing import Final
 
 from codur.errors import UsageError
 from codur.lazy import regex
 from codur.structs import Struct
-
-Sets = Literal["", "quit", "help", "context", "compact", "cost", "resume", "choice"]
-"""What a command is about; `choice`: what holds for later tasks, by the command's own name."""
-
 
 _LEAST_WIDE = 20
 
@@ -25,8 +21,8 @@ class SlashCommand(Struct):
 
     Attributes:
         takes: what may follow it, as the help shows it.
-        words: the command line of Codur's that it stands for, in front of what follows.
-        sets: what of the conversation itself it shows or changes.
+        words: the command line of Codur's that it stands for, in front of what follows; none: it shows or changes
+            something of the conversation itself.
         as_one: what follows is one argument, as a task is.
     """
 
@@ -34,12 +30,11 @@ class SlashCommand(Struct):
     takes: str = ""
     help: str
     words: tuple[str, ...] = ()
-    sets: Sets = ""
     as_one: bool = False
 
 
 COMMANDS: Final = (
-    SlashCommand(name="help", help="Show this list.", sets="help"),
+    SlashCommand(name="help", help="Show this list."),
     SlashCommand(name="plan", takes="TASK", help="Plan, and ask first.", words=("run", "--plan", "--"), as_one=True),
     SlashCommand(name="route", takes="TASK", help="Show what would happen first.", words=("route", "--"), as_one=True),
     SlashCommand(name="repair", takes="[FILE…]", help="Search for a repair without a model.", words=("repair",)),
@@ -49,29 +44,27 @@ COMMANDS: Final = (
     SlashCommand(name="commit", takes="[RUN]", help="Commit that to git, and nothing else.", words=("commit",)),
     SlashCommand(name="show", takes="[RUN]", help="Show what the last task did.", words=("show",)),
     SlashCommand(name="runs", help="List the tasks of this project.", words=("runs",)),
-    SlashCommand(name="resume", takes="[RUN]", help="List what can be gone on with, or go on with one.", sets="resume"),
-    SlashCommand(name="check", takes="[CMD|auto]", help="Show or set what decides what is done.", sets="choice"),
-    SlashCommand(name="agent", takes="[NAME|auto]", help="Show or set who works on tasks.", sets="choice"),
-    SlashCommand(name="model", takes="[PROFILE|auto]", help="Show or set which model is asked.", sets="choice"),
+    SlashCommand(name="resume", takes="[RUN]", help="List what can be gone on with, or go on with one."),
+    SlashCommand(name="check", takes="[CMD|auto]", help="Show or set what decides what is done."),
+    SlashCommand(name="agent", takes="[NAME|auto]", help="Show or set who works on tasks."),
+    SlashCommand(name="model", takes="[PROFILE|auto]", help="Show or set which model is asked."),
     SlashCommand(name="agents", help="List the agents.", words=("agents", "list")),
-    SlashCommand(name="offline", takes="[on|off]", help="Ask no model, or ask again.", sets="choice"),
-    SlashCommand(name="scope", takes="[GLOB…|all]", help="Show or set which files may change.", sets="choice"),
-    SlashCommand(
-        name="permissions", takes="[LEVEL]", help="Set what is done unasked: ask, edit, run, auto.", sets="choice"
-    ),
-    SlashCommand(name="files", help="List the files that models are to look at.", sets="choice"),
-    SlashCommand(name="add", takes="FILE…", help="Add such files.", sets="choice"),
-    SlashCommand(name="drop", takes="[FILE…|all]", help="Leave them out again.", sets="choice"),
-    SlashCommand(name="context", help="Show what later tasks are told of earlier ones.", sets="context"),
-    SlashCommand(name="cost", help="Show what the tasks of this conversation have cost.", sets="cost"),
-    SlashCommand(name="compact", help="Forget all but the last task.", sets="compact"),
+    SlashCommand(name="offline", takes="[on|off]", help="Ask no model, or ask again."),
+    SlashCommand(name="scope", takes="[GLOB…|all]", help="Show or set which files may change."),
+    SlashCommand(name="permissions", takes="[LEVEL]", help="Set what is done unasked: ask, edit, run, auto."),
+    SlashCommand(name="files", help="List the files that models are to look at."),
+    SlashCommand(name="add", takes="FILE…", help="Add such files."),
+    SlashCommand(name="drop", takes="[FILE…|all]", help="Leave them out again."),
+    SlashCommand(name="context", help="Show what later tasks are told of earlier ones."),
+    SlashCommand(name="cost", help="Show what the tasks of this conversation have cost."),
+    SlashCommand(name="compact", help="Forget all but the last task."),
     SlashCommand(name="tools", help="List the tools.", words=("tools",)),
     SlashCommand(name="trust", help="Look at the project's settings and instructions.", words=("trust",)),
     SlashCommand(name="models", takes="[PROFILE…]", help="List the models, and what they cost.", words=("models",)),
     SlashCommand(name="init", help="Write a commented settings file for the project.", words=("init",)),
     SlashCommand(name="config", help="Show the settings.", words=("config", "show")),
     SlashCommand(name="doctor", help="Show how programs are contained, and which models there are.", words=("doctor",)),
-    SlashCommand(name="quit", help="Leave (so does Ctrl-D).", sets="quit"),
+    SlashCommand(name="quit", help="Leave (so does Ctrl-D)."),
 )  # fmt: skip
 BY_NAME: Final = {command.name: command for command in COMMANDS}
 
@@ -83,24 +76,18 @@ class Asked(Struct):
         task: a task in words.
         program: a command line for the shell.
         words: a command line of Codur's.
-        sets, value: what of the conversation is shown or set, and to what; None: shown.
-        name: of the command.
+        name, value: the command that shows or sets something of the conversation, and to what; None: it shows it.
     """
 
     task: str = ""
     program: str = ""
     words: Sequence[str] = ()
-    sets: Sets = ""
-    value: str | None = None
     name: str = ""
+    value: str | None = None
 
 
 def read_line(text: str) -> Asked:
-    """What a line asks for.
-
-    Raises:
-        UsageError: there is no such command, or it takes something else.
-    """
+    """What a line asks for. Raises UsageError: there is no such command, or it takes something else."""
     line = text.strip()
     if line.startswith("!"):
         return Asked(program=line[1:].strip())
@@ -111,7 +98,7 @@ def read_line(text: str) -> Asked:
     name, _, rest = line[1:].partition(" ")
     rest = rest.strip()
     if not name:
-        return Asked(sets="help")
+        return Asked(name="help")
     if (command := BY_NAME.get(name)) is None:
         if "/" in name or "." in name:  # a path, and so the beginning of a task
             return Asked(task=_without_marks(line))
@@ -123,8 +110,8 @@ def read_line(text: str) -> Asked:
         raise UsageError(f"/{name} takes nothing", remedy=f"Say /{name} alone.")
     if not rest and command.takes and not command.takes.startswith("["):
         raise UsageError(f"/{name} takes {command.takes}", remedy=f"Say it after it: /{name} {command.takes}")
-    if command.sets:
-        return Asked(sets=command.sets, value=rest or None, name=name)
+    if not command.words:
+        return Asked(name=name, value=rest or None)
     return Asked(words=(*command.words, *([rest] if command.as_one else _split(name, rest))))
 
 

@@ -8,7 +8,6 @@ from codur.errors import CodurError, InternalError
 from codur.types import EXIT_CODES, RunResult, Usage
 from codur.ui.output_formats import make_output, show
 from codur.ui.shown.tables import error_text
-from codur.ui.stream import Appearance
 
 
 def show_error(error: CodurError, *, trace: str) -> None:
@@ -30,4 +29,4 @@ def show_result(error: CodurError, form: Literal["json", "json_stream"], exit_co
         usage=usage,
         model_calls=usage.calls,
     )
-    make_output(form, Appearance(), stdout=sys.stdout, stderr=sys.stderr).result(result)
+    make_output(form, stdout=sys.stdout, stderr=sys.stderr).result(result)

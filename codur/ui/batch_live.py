@@ -2,15 +2,18 @@
 
 import threading
 import time
+from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.work import Work
 from codur.structs import Struct
 from codur.ui.screen import console_for, live_on, text_of
-from codur.ui.shown.batch_report import PHASES, BatchDisplay, BatchRow, Progress, row_line
+from codur.ui.shown.batch_report import PHASES, BatchDisplay, row_line
 from codur.ui.stream import SafeStream
 from codur.ui.styled_lines import count, line
 
@@ -27,47 +30,42 @@ class _Row(Struct, frozen=False, kw_only=False):
 
 
 class LiveDisplay(BatchDisplay):
-    """The table of what runs, renewed in place; what has finished goes up as lines.
+    """The table of what runs, renewed in place on a terminal; what has finished goes up as lines."""
 
-    Args:
-        stream: a terminal.
-        color: whether colours may be used.
-    """
-
-    def __init__(self, stream: SafeStream, *, color: bool) -> None:
-        self._console = console_for(stream, color=color, terminal=True)
+    def __init__(self, stream: SafeStream) -> None:
+        super().__init__(stream)
+        self._console = console_for(stream, terminal=True)
         self._lock = threading.Lock()
         self._running: dict[int, _Row] = {}
-        self._progress: Progress | None = None
         self._live: Live | None = None
 
-    def begin(self, progress: Progress) -> None:
-        """See `BatchDisplay`."""
-        self._progress = progress
+    def begins(self, missing: int, known: Sequence[ChallengeResult], others: str) -> None:
+        """See `Watch`."""
+        super().begins(missing, known, others)
         self._live = live_on(self._console, self._table, per_second=_REFRESH_PER_SECOND)
 
-    def started(self, number: int, title: str) -> None:
-        """See `BatchDisplay`."""
+    def started(self, work: Work) -> None:
+        """See `Watch`."""
         with self._lock:
-            self._running[number] = _Row(title=title, began=time.monotonic())
+            self._running[work.number] = _Row(title=work.title, began=time.monotonic())
 
-    def phase(self, number: int, phase: str, calls: int) -> None:
-        """See `BatchDisplay`."""
+    def phase(self, work: Work, phase: str, calls: int) -> None:
+        """See `Watch`."""
         with self._lock:
-            if row := self._running.get(number):
+            if row := self._running.get(work.number):
                 row.phase, row.calls = phase, calls
 
-    def finished(self, number: int, row: BatchRow, /) -> None:
-        """See `BatchDisplay`."""
-        self.again(number)
+    def finished(self, work: Work, result: ChallengeResult) -> None:
+        """See `Watch`."""
+        self.again(work)
         if self._progress is not None:
-            self._progress.add(row)
-            self._console.print(text_of(row_line(row, self._progress)))
+            self._progress.add(result)
+            self._console.print(text_of(row_line(result, self._progress)))
 
-    def again(self, number: int) -> None:
-        """See `BatchDisplay`."""
+    def again(self, work: Work) -> None:
+        """See `Watch`."""
         with self._lock:
-            self._running.pop(number, None)
+            self._running.pop(work.number, None)
 
     def close(self) -> None:
         """See `BatchDisplay`."""

@@ -104,11 +104,7 @@ def highlighted(code: str, lexer: str) -> Text | None:
 
 
 def diff_texts(lines: Sequence[Line], texts: Sequence[Text]) -> list[Text]:
-    """The lines of a diff; what is new in it, and what it stands among, in the colours of its language.
-
-    Args:
-        texts: the same in the colours of a diff.
-    """
+    """The lines of a diff (`texts`: in its colours), with what is new, and around it, in those of its language."""
     shown, path, block = list(texts), "", list[int]()
     for place, item in enumerate((*lines, None)):
         style = item.spans[0].style if item is not None and item.spans else "dim"

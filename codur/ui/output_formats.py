@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, Protocol, TextIO
+from typing import Literal, TextIO
 
-from codur.events import Event
-from codur.types import RunResult
-from codur.ui.json_output import JsonOutput, JsonStreamOutput, RawOutput
+from codur.ui.json_output import MachineKind, MachineOutput
 from codur.ui.plain_output import PlainOutput
 from codur.ui.rich_output import RichOutput
 from codur.ui.sanitise import Shown
-from codur.ui.stream import Appearance, SafeStream
+from codur.ui.stream import SafeStream, Typing
 
-OutputKind = Literal["rich", "plain", "json", "json_stream", "raw"]
+OutputKind = Literal["rich", "plain"] | MachineKind
 
 
-class Output(Protocol):
-    """Where a run's events and its result go. `event` is an `Emit`."""
-
-    def event(self, event: Event) -> None: ...
-
-    def result(self, result: RunResult) -> None: ...
-
-    def close(self) -> None:
-        """Give the terminal back as it was, at the end or before a question; the next event takes it again."""
-        ...
+Output = PlainOutput | MachineOutput
+"""Where a run's events and its result go. `event` is an `Emit`; `close` gives the terminal back as it was, at the end
+or before a question, and the next event takes it again."""
 
 
 def choose_kind(
@@ -46,26 +37,22 @@ def choose_kind(
     return "rich" if stdout_is_tty and not simple and not in_ci else "plain"
 
 
-def make_output(kind: OutputKind, appearance: Appearance, *, stdout: TextIO, stderr: TextIO) -> Output:
+def make_output(
+    kind: OutputKind, *, stdout: TextIO, stderr: TextIO, verbose: bool = False, typing: Typing | None = None
+) -> Output:
     """Give the output of that kind.
 
     Args:
-        kind: see `choose_kind`.
         stdout: gets the answer and the diff, or the JSON.
         stderr: gets the progress and the summary.
-        appearance: how much is shown.
+        verbose: also routes, model requests and tools.
+        typing: reads what is typed while work goes on; it is shown below the live line.
     """
-    match kind:
-        case "rich":
-            return RichOutput(stdout, stderr, appearance)
-        case "plain":
-            return PlainOutput(stdout, stderr, verbose=appearance.verbose)
-        case "json":
-            return JsonOutput(stdout, stderr, verbose=appearance.verbose)
-        case "json_stream":
-            return JsonStreamOutput(stdout, stderr, verbose=appearance.verbose)
-        case "raw":
-            return RawOutput(stdout, stderr, verbose=appearance.verbose)
+    if kind == "rich":
+        return RichOutput(stdout, stderr, verbose=verbose, typing=typing)
+    if kind == "plain":
+        return PlainOutput(stdout, stderr, verbose=verbose)
+    return MachineOutput(kind, stdout, stderr, verbose=verbose)
 
 
 def show(text: Shown, stream: TextIO) -> None:

@@ -8,32 +8,30 @@ from typing import TYPE_CHECKING, TextIO
 from codur import ui
 from codur.events import Event, NodeEntered
 from codur.types import RunResult
-from codur.ui.plain_output import put_folded, put_lines
+from codur.ui.plain_output import PlainOutput
 from codur.ui.sanitise import Shown
 from codur.ui.shown.diffs import TERMINAL_LIMIT, diff_lines
 from codur.ui.shown.progress_lines import QUICK_NODES, Narrator, Status
 from codur.ui.shown.run_report import answers_only, body_lines, is_prose, only_shows_repairs, summary_lines
-from codur.ui.stream import Appearance, SafeStream
+from codur.ui.stream import Typing
 from codur.ui.styled_lines import block, line
 
 if TYPE_CHECKING:
     from codur.ui.screen import Screen
 
 
-class RichOutput:
+class RichOutput(PlainOutput):
     """The answer and the diff go to `stdout`, progress and summary to `stderr`.
 
     Args:
-        stdout, stderr: the streams; colours and the live line appear only where they are terminals.
-        appearance: how much is shown.
+        stdout, stderr, verbose, typing: see `make_output`; colours and the live line appear on terminals alone.
     """
 
-    def __init__(self, stdout: TextIO, stderr: TextIO, appearance: Appearance) -> None:
-        self._out = SafeStream(stdout)
-        self._err = SafeStream(stderr)
-        self._appearance = appearance
+    def __init__(self, stdout: TextIO, stderr: TextIO, *, verbose: bool, typing: Typing | None) -> None:
+        super().__init__(stdout, stderr, verbose=verbose)
+        self._typing = typing
         self._start = time.monotonic()
-        self._narrator = Narrator(verbose=appearance.verbose, works=self._err.isatty())
+        self._narrator = Narrator(verbose=verbose, works=self._err.isatty())
         self._status = Status()
         self._screen: Screen | None = None
 
@@ -49,20 +47,17 @@ class RichOutput:
     def result(self, result: RunResult) -> None:
         """Write the answer, the diff and the summary."""
         self.close()
-        summary = summary_lines(result, told=self._narrator.told, width=self._err.columns)
-        if self._screen is None and answers_only(result):
-            body = body_lines(result, limit=None)  # an instant answer does not wait for rich to be imported
-            put_lines(self._out, body)
-            put_folded(self._err, summary)
+        if self._screen is None and answers_only(result):  # it does not wait for rich to be imported
+            super().result(result)
             return
         screen = self._opened()
         screen.log(self._narrator.rest())
         self._show_body(result, screen)
-        screen.log(summary)
+        screen.log(summary_lines(result, told=self._narrator.told, width=self._err.columns))
 
     def _show_body(self, result: RunResult, screen: Screen) -> None:
         """The answer as what its Markdown means, and the diff in colours; as they are where nobody looks at them."""
-        if not self._appearance.color or not self._out.isatty() or only_shows_repairs(result):
+        if not self._out.isatty() or only_shows_repairs(result):
             screen.write(body_lines(result, limit=TERMINAL_LIMIT))
             return
         if is_prose(result):
@@ -81,7 +76,7 @@ class RichOutput:
     def _opened(self) -> Screen:
         if self._screen is None:
             self._screen = ui.screen.Screen(
-                self._out, self._err, self._appearance, status=self._now, above=self._status.above
+                self._out, self._err, typing=self._typing, status=self._now, above=self._status.above
             )
         return self._screen
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from codur import ui
 from codur.ui.sanitise import Shown, sanitise
-from codur.ui.stream import Appearance, SafeStream
+from codur.ui.stream import SafeStream, Typing
 from codur.ui.styled_lines import Line, Style, folded, folds
 
 _STYLES: dict[Style, str] = {
@@ -39,10 +39,10 @@ def text_of(item: Line) -> Text:
     return Text.assemble(*((span.text, _STYLES[span.style]) for span in item.spans))
 
 
-def console_for(stream: SafeStream | IO[str], *, color: bool, terminal: bool, width: int | None = None) -> Console:
+def console_for(stream: SafeStream | IO[str], *, terminal: bool, width: int | None = None) -> Console:
     return Console(
         file=cast("IO[str]", stream),
-        color_system="standard" if color else None,
+        color_system="standard" if terminal else None,
         force_terminal=terminal,
         width=width,
         markup=False,
@@ -73,7 +73,7 @@ class Screen:
 
     Args:
         out, err: the streams; colours and the live line appear only on terminals.
-        appearance: how much they show.
+        typing: reads what is typed while the live line is there; it is shown below it.
         status: gives the live line's text, and the seconds since the start.
         above: gives the lines above it, for the columns it is given.
     """
@@ -82,16 +82,16 @@ class Screen:
         self,
         out: SafeStream,
         err: SafeStream,
-        appearance: Appearance,
         *,
+        typing: Typing | None,
         status: Callable[[], tuple[Shown, float]],
         above: Callable[[int], Sequence[Line]],
     ) -> None:
-        self._out = console_for(out, color=appearance.color and out.isatty(), terminal=out.isatty())
-        self._err = console_for(err, color=appearance.color and err.isatty(), terminal=err.isatty())
+        self._out = console_for(out, terminal=out.isatty())
+        self._err = console_for(err, terminal=err.isatty())
         self._status = status
         self._above = above
-        self._typing = appearance.typing
+        self._typing = typing
         self._stream = err
         self._frames = _FRAMES if self._err.encoding.startswith("utf") else _ASCII_FRAMES
         self._live: Live | None = None
@@ -169,5 +169,5 @@ def render_table(
     for row in rows:
         table.add_row(*map(text_of, row))
     file = io.StringIO()
-    console_for(file, color=True, terminal=True, width=width).print(table, soft_wrap=False)
+    console_for(file, terminal=True, width=width).print(table, soft_wrap=False)
     return Shown(file.getvalue().rstrip("\n"))

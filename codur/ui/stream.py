@@ -6,28 +6,14 @@ import os
 from collections.abc import Sequence
 from typing import Protocol, TextIO
 
-from codur.structs import Struct
 from codur.ui.guarded_streams import beneath
 from codur.ui.sanitise import Shown
 
 _READER_GONE = (errno.EPIPE, errno.EIO)
 """How writing fails on a pipe without a reader, and on a terminal that was closed."""
 
-_ASCII = str.maketrans(
-    {
-        "✔": "[ok]",
-        "✘": "[x]",
-        "→": "->",
-        "▸": ">",
-        "…": "...",
-        "·": "-",
-        "–": "-",
-        "—": "-",
-        "‘": "'",
-        "’": "'",
-        "“": '"',
-        "”": '"',
-    }
+_ASCII = str.maketrans({"✔": "[ok]", "✘": "[x]", "→": "->", "▸": ">", "…": "..."}) | str.maketrans(
+    "·–—‘’“”", "---''\"\""
 )
 
 
@@ -48,20 +34,6 @@ class Typing(Protocol):
     def start(self) -> None: ...
 
     def stop(self) -> None: ...
-
-
-class Appearance(Struct):
-    """How much is shown.
-
-    Attributes:
-        verbose: also routes, model requests and tools.
-        color: colours may be used, on streams that are terminals.
-        typing: reads what is typed while work goes on; it is shown below the live line.
-    """
-
-    verbose: bool = False
-    color: bool = False
-    typing: Typing | None = None
 
 
 class SafeStream:

@@ -1,15 +1,11 @@
 """All that tools may do on the web, behind one guard."""
 
 import logging
-from collections.abc import Callable, Mapping
 
 from codur.structs import Struct
-from codur.web.fetch import Fetched, Fetcher, FetchLimits
+from codur.web.fetch import Fetcher, FetchLimits
 from codur.web.page_errors import ExtraMissing, FetchFailed
 from codur.web.pages import Page, decode, read_page
-
-Post = Callable[[Mapping[str, str]], Fetched]
-"""Sends a form to the search service."""
 
 
 class Hit(Struct):
@@ -18,36 +14,6 @@ class Hit(Struct):
     url: str
     title: str
     snippet: str
-
-
-def search(query: str, post: Post) -> tuple[Hit, ...]:
-    """The pages that DuckDuckGo's page for plain browsers finds, each once, best first.
-
-    Raises:
-        ExtraMissing: `ddgs` is not installed.
-        FetchRefused, FetchFailed: as the guard says, or the service does not want to answer.
-    """
-    try:
-        from ddgs.engines.duckduckgo import Duckduckgo  # noqa: PLC0415 - lazy: an extra
-    except ImportError as error:
-        raise ExtraMissing("searching the web") from error
-    logging.getLogger("ddgs").addHandler(logging.NullHandler())
-    engine = Duckduckgo()
-    payload = engine.build_payload(query, region="us-en", safesearch="moderate", timelimit=None)
-    fetched = post({str(key): str(value) for key, value in payload.items()})
-    if fetched.status != 200:
-        raise FetchFailed(
-            f"the search service answered with status {fetched.status}",
-            remedy="Try again later, or fetch a known page.",
-        )
-    answer = decode(fetched).strip()
-    if not answer:
-        raise FetchFailed("the search service gave an empty answer", remedy="Try again later.")
-    found: dict[str, Hit] = {}
-    for item in engine.post_extract_results(engine.extract_results(answer)):
-        if item.href.startswith(("https://", "http://")):
-            found.setdefault(item.href, Hit(url=item.href, title=item.title, snippet=item.body))
-    return tuple(found.values())
 
 
 _LIMITS = FetchLimits(max_bytes=2 * 1024**2)
@@ -73,10 +39,30 @@ class Web(Fetcher):
         return read_page(fetched)
 
     def search(self, query: str) -> tuple[Hit, ...]:
-        """The pages that a search finds, best first.
+        """The pages that DuckDuckGo's page for plain browsers finds, each once, best first.
 
         Raises:
-            FetchRefused, FetchFailed: as `Fetcher.fetch`, or the search service does not answer.
-            ExtraMissing: a library is not installed.
+            FetchRefused, FetchFailed: as `Fetcher.fetch`, or the search service does not want to answer.
+            ExtraMissing: `ddgs` is not installed.
         """
-        return search(query, lambda form: self.fetch(self.search_url, form))
+        try:
+            from ddgs.engines.duckduckgo import Duckduckgo  # noqa: PLC0415 - lazy: an extra
+        except ImportError as error:
+            raise ExtraMissing("searching the web") from error
+        logging.getLogger("ddgs").addHandler(logging.NullHandler())
+        engine = Duckduckgo()
+        payload = engine.build_payload(query, region="us-en", safesearch="moderate", timelimit=None)
+        fetched = self.fetch(self.search_url, {str(key): str(value) for key, value in payload.items()})
+        if fetched.status != 200:
+            raise FetchFailed(
+                f"the search service answered with status {fetched.status}",
+                remedy="Try again later, or fetch a known page.",
+            )
+        answer = decode(fetched).strip()
+        if not answer:
+            raise FetchFailed("the search service gave an empty answer", remedy="Try again later.")
+        found: dict[str, Hit] = {}
+        for item in engine.post_extract_results(engine.extract_results(answer)):
+            if item.href.startswith(("https://", "http://")):
+                found.setdefault(item.href, Hit(url=item.href, title=item.title, snippet=item.body))
+        return tuple(found.values())

@@ -6,7 +6,7 @@ registries, RFC 6890, RFC 9637) or leads to an IPv4 address by another way (RFC 
 """
 
 from functools import cache
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_address
 
 _SPECIAL_V4 = (
     "0.0.0.0/8",  # this network
@@ -46,11 +46,8 @@ def is_public(address: str) -> bool:
         return False
     if isinstance(parsed, IPv4Address):
         return not any(parsed in network for network in _special_v4())
-    return parsed.scope_id is None and _is_public_v6(parsed)
-
-
-def _is_public_v6(address: IPv6Address) -> bool:
-    return address in IPv6Network(_GLOBAL_V6) and not any(address in network for network in _special_v6())
+    is_global = parsed.scope_id is None and parsed in IPv6Network(_GLOBAL_V6)
+    return is_global and not any(parsed in network for network in _special_v6())
 
 
 @cache

@@ -72,7 +72,8 @@ def read_url(url: str, *, ports: Container[int] = (80, 443)) -> Target:
     if port not in ports:
         raise FetchRefused(f"port {port} is not allowed", remedy="Only the usual ports of web servers are asked.")
     host, is_address = _host(parts)
-    return Target(scheme=parts.scheme, host=host, port=port, path=_path(parts), is_address=is_address)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Target(scheme=parts.scheme, host=host, port=port, path=path, is_address=is_address)
 
 
 def join(base: Target, location: str) -> str:
@@ -97,10 +98,6 @@ def _require_plain(url: str) -> None:
         raise FetchRefused(f"the URL has more than {MAX_URL_CHARS} characters", remedy=_REMEDY)
     if _FORBIDDEN.search(url):
         raise FetchRefused("the URL holds white space, a control character or a backslash", remedy=_REMEDY)
-
-
-def _path(parts: SplitResult) -> str:
-    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
 def _host(parts: SplitResult) -> tuple[str, bool]:

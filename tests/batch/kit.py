@@ -18,6 +18,7 @@ from codur.batch.discovery import find_challenges
 from codur.batch.engines.worker_supervisor import Supervisor
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.earlier import Mode
+from codur.batch.results.progress import Watch
 from codur.batch.setup import Place, Setup
 from codur.batch.work import Work, work_of
 from codur.config.settings import Settings
@@ -36,7 +37,7 @@ def nothing(*_: object) -> None:
 
 
 @dataclass
-class Watched:
+class Watched(Watch):
     """A watch that remembers what it saw, and calls back."""
 
     on_start: Callable[[Work], None] = nothing
@@ -104,7 +105,6 @@ def solve(
         setup(settings, **fields),
         Output(results=results, mode=mode, junit=junit, engine=engine),
         watch=watch or Watched(),
-        begins=lambda missing, known, others: None,
     )
 
 

@@ -7,32 +7,40 @@ import os
 import pty
 import re
 from contextlib import suppress
+from pathlib import Path
 
+from codur.batch.challenge_directory import Challenge
+from codur.batch.work import Work
 from codur.structs import replace
 from codur.ui.batch_live import LiveDisplay
-from codur.ui.shown.batch_report import BatchRow, LineDisplay, Progress, batch_table
+from codur.ui.shown.batch_report import LineDisplay, Progress, batch_table
 from codur.ui.stream import SafeStream
+from tests.batch.report_kit import failed, solved
 
-SOLVED = BatchRow(name="sums", status="solved", solved_by="repair", tier="repair", seconds=0.42)
-BY_MODEL = BatchRow(
-    name="世界",
-    status="solved",
+SOLVED = solved("sums", seconds=0.42)
+BY_MODEL = solved(
+    "世界",
     solved_by="codur-coding",
     tier="pre_plan",
     calls=2,
     tokens=1_234,
-    cost=0.01,
+    cost_usd=0.01,
     seconds=8.0,
 )
-FAILED = BatchRow(name="hard\x1b[2J\nx", status="failed", calls=1, seconds=9.0, note="a limit\nx")
+FAILED = failed("hard\x1b[2J\nx", calls=1, seconds=9.0, reason="a limit\nx")
+
+
+def work(number: int, name: str) -> Work:
+    """A piece of work."""
+    return Work(number=number, challenge=Challenge(name=name, directory=Path(name)), agent="", attempt=1, file=name)
 
 
 def test_lines_say_how_far_it_is_and_what_came_of_each() -> None:
     stream = io.StringIO()
     display = LineDisplay(SafeStream(stream))
-    display.begin(Progress(200, [SOLVED] * 11))
-    display.finished(3, SOLVED)
-    display.finished(4, FAILED)
+    display.begins(189, [SOLVED] * 11, "")
+    display.finished(work(3, "sums"), SOLVED)
+    display.finished(work(4, "hard"), FAILED)
     assert stream.getvalue().splitlines() == [
         "[  12/200] solved  sums                      repair    0 calls  0.4 s",
         "[  13/200] failed  hard\\x1b[2J\\nx            -         1 call  9.0 s  a limit\\nx",
@@ -83,19 +91,20 @@ def read(terminal: int) -> str:
 def test_the_live_table_shows_what_runs_and_goes_away() -> None:
     ours, theirs = pty.openpty()
     with os.fdopen(theirs, "w", encoding="utf-8") as terminal:
-        display = LiveDisplay(SafeStream(terminal), color=False)
-        display.begin(Progress(3, []))
-        display.started(0, "sums\x1b[2J")
-        display.started(1, "again")
-        display.phase(0, "asking", 2)
-        display.again(1)
-        display.finished(2, SOLVED)
-        display.started(2, "late")
+        display = LiveDisplay(SafeStream(terminal))
+        display.begins(3, [], "")
+        asks, again = work(0, "sums\x1b[2J"), work(1, "again")
+        display.started(asks)
+        display.started(again)
+        display.phase(asks, "asking", 2)
+        display.again(again)
+        display.finished(work(2, "sums"), SOLVED)
+        display.started(work(2, "late"))
         live = display._live
         assert live is not None
         live.refresh()
         display.close()
-    shown = read(ours)
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", read(ours))  # its colours
     assert re.search(r"sums\\x1b\[2J  \d+ s  asking a model, 2 calls", shown)
     assert "1 solved of 1 done, 3 in all" in shown
     assert "[ 1/3] solved  sums" in shown

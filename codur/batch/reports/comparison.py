@@ -96,7 +96,10 @@ def compare(results: Sequence[ChallengeResult]) -> Comparison:
     cells = _cells(results)
     agents = sorted({agent for _, agent in cells})
     names = sorted({name for name, _ in cells})
-    solvers = {name: [agent for agent in agents if _is_solved(cells.get((name, agent)))] for name in names}
+    solvers = {
+        name: [agent for agent in agents if (tried := cells.get((name, agent))) is not None and tried.solved]
+        for name in names
+    }
     return Comparison(
         agents=tuple(_figures(agent, results, solvers) for agent in agents),
         matrix=tuple((name, tuple(cells.get((name, agent)) for agent in agents)) for name in names),
@@ -110,10 +113,6 @@ def _cells(results: Sequence[ChallengeResult]) -> dict[tuple[str, str], Tried]:
     for item in results:
         outcomes[item.name, agent_name(item)].append(item.solved)
     return {place: Tried(solved=sum(found), attempts=len(found)) for place, found in outcomes.items()}
-
-
-def _is_solved(tried: Tried | None) -> bool:
-    return tried is not None and tried.solved > 0
 
 
 def _figures(agent: str, results: Sequence[ChallengeResult], solvers: dict[str, list[str]]) -> AgentFigures:

@@ -104,10 +104,6 @@ def _results(results: Sequence[ChallengeResult], *, several_agents: bool) -> str
     return _table(titles, rows, right=[titles.index(title) for title in ("calls", "tokens", "cost", "seconds")])
 
 
-def _way(item: ChallengeResult) -> str:
-    return f"{TIER_WORDS[item.tier]} {item.retries}" if item.retries else TIER_WORDS[item.tier]
-
-
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] | range) -> str:
     rule = ["---:" if index in right else "---" for index in range(len(header))]
     return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows))
@@ -118,7 +114,9 @@ _COLUMNS: dict[str, Callable[[ChallengeResult], str]] = {
     "agent": lambda item: cell(agent_name(item)),
     "attempt": lambda item: str(item.attempt),
     "status": lambda item: item.status,
-    "solved by": lambda item: _way(item) if item.solved else "",
+    "solved by": lambda item: (
+        TIER_WORDS[item.tier] + (f" {item.retries}" if item.retries else "") if item.solved else ""
+    ),
     "calls": lambda item: f"{item.calls:,}",
     "tokens": lambda item: f"{item.tokens:,}",
     "cost": lambda item: money(item.cost_usd),

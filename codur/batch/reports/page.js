@@ -289,7 +289,7 @@
     { key: "tier", word: "Solved by", value: (row) => (TIERS.indexOf(row.tier) || TIERS.length), show: (row) => (row.status === "solved" ? el("span", { class: "tier" }, data.tiers[row.tier] + (row.retries ? ` ${row.retries}` : "")) : "") },
     { key: "calls", word: "Calls", value: (row) => row.calls, show: (row) => count(row.calls), number: true },
     { key: "tokens", word: "Tokens", value: (row) => row.tokens, show: (row) => count(row.tokens), number: true },
-    { key: "cost", word: "Cost", value: (row) => row.cost, show: (row) => money(row.cost), number: true },
+    { key: "cost", word: "Cost", value: (row) => row.cost_usd, show: (row) => money(row.cost_usd), number: true },
     { key: "seconds", word: "Time", value: (row) => row.seconds, show: (row) => seconds(row.seconds), number: true },
     { key: "reason", word: "Reason", value: (row) => text(row, "reason"), show: (row) => el("bdi", {}, firstLine(row.reason || row.explanation)) },
   ].filter(Boolean);
@@ -301,7 +301,7 @@
   const items = data.rows.map((row, index) => ({
     row,
     index,
-    words: [row.name, row.reason, row.explanation, row.prompt, row.check, row.by, ...row.files].join("\n").toLowerCase(),
+    words: [row.name, row.reason, row.explanation, row.prompt, row.check, row.solved_by, ...row.changed_files].join("\n").toLowerCase(),
     line: null,
     detail: null,
   }));
@@ -376,8 +376,8 @@
         part("Change", row.diff ? diff(row.diff) : el("p", { class: "note" }, "Nothing was changed.")),
         el("div", { class: "aside" }, part("Route", row.route.length ? route(row.route) : el("p", { class: "note" }, "No decision is on record.")), part("Facts", facts(row)))),
       el("div", { class: "pair" },
-        part("Check before", output(row.before, "Not run, or it said nothing.")),
-        part("Check at the end", output(row.after, row.status === "solved" ? "It passes and said nothing more." : "Not run, or it said nothing."))),
+        part("Check before", output(row.output_before, "Not run, or it said nothing.")),
+        part("Check at the end", output(row.output_after, row.status === "solved" ? "It passes and said nothing more." : "Not run, or it said nothing."))),
       row.prompt ? part("Task", output(row.prompt, "")) : null,
       row.notes.length ? part("Notes", el("ul", { class: "notes" }, row.notes.map((note) => el("li", { dir: "auto" }, note)))) : null,
     );
@@ -412,7 +412,7 @@
   }
 
   function route(entries) {
-    return el("ol", { class: "route" }, entries.map(([node, next, origin, tier, reason]) =>
+    return el("ol", { class: "route" }, entries.map(({ node, route: next, origin, tier, reason }) =>
       el("li", {},
         el("span", { class: "node" }, node), " → ", el("span", { class: "node" }, next), " ",
         el("span", { class: `badge ${["deterministic", "guided", "open"].includes(tier) ? `tier-${tier}` : ""}` }, tier), " ",
@@ -422,8 +422,8 @@
 
   function facts(row) {
     const pairs = [
-      ["check", row.check], ["verdict", row.verdict], ["solved by", row.by], ["agent", row.agent], ["attempt", several.attempts ? count(row.attempt) : ""],
-      ["tries judged", count(row.tries)], ["files", row.files.join(", ")], ["patch", row.patch],
+      ["check", row.check], ["verdict", row.verdict], ["solved by", row.solved_by], ["agent", row.agent], ["attempt", several.attempts ? count(row.attempt) : ""],
+      ["tries judged", count(row.attempts)], ["files", row.changed_files.join(", ")], ["patch", row.patch],
       ["run", row.kept && el("a", { href: `${row.kept}/` }, row.kept)], ["failure", row.signature],
       ["SHA-256", row.verified], ["sandbox", row.sandbox], ["directory", row.directory], ["started", row.started],
     ];

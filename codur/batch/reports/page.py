@@ -19,7 +19,7 @@ from codur.batch.reports.charts import bars_of, charts_of
 from codur.batch.reports.comparison import agent_name, compare
 from codur.batch.reports.report_text import UNSEEN, cut, encodable, visible
 from codur.batch.reports.totals import TIER_WORDS, totals_of
-from codur.batch.results.challenge_record import ChallengeResult, RouteEntry
+from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.kept_run import kept_place
 from codur.lazy import regex
 
@@ -29,8 +29,10 @@ MAX_DATA_BYTES = 4_500_000
 _TEXT_LIMITS = (32_000, 16_000, 8_000, 4_000, 2_000, 1_000, 500, 250)
 _SMALL_LIMIT = 1_200
 _STEP_LIMIT = 300
-_STEPS, _FILES, _NOTES = 40, 40, 10
-"""How many of them are shown."""
+_SHOWN = 40
+"""Steps, files and notes of a result at most."""
+_LONG = frozenset({"prompt", "diff", "output_before", "output_after"})
+_UNSHOWN = frozenset({"schema", "key", "key_written", "settings"})
 _ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _PLACE = regex(r"\{\{(\w+)\}\}")
 
@@ -113,43 +115,18 @@ def _rest(results: Sequence[ChallengeResult], title: str) -> dict[str, Any]:
 
 
 def _row(item: ChallengeResult, limit: int) -> dict[str, Any]:
+    """A result as the page shows it: under the names of its record, with bounds."""
     small = min(limit, _SMALL_LIMIT)
-    return {
-        "name": cut(item.name, small),
-        "agent": agent_name(item),
-        "attempt": item.attempt,
-        "status": item.status,
-        "tier": item.tier,
-        "retries": item.retries,
-        "verdict": cut(item.verdict, small),
-        "by": cut(item.solved_by, small),
-        "reason": cut(item.reason, small),
-        "explanation": cut(item.explanation, small),
-        "calls": item.calls,
-        "tokens": item.tokens,
-        "cost": round(item.cost_usd, 6),
-        "seconds": round(item.seconds, 3),
-        "tries": item.attempts,
-        "prompt": cut(item.prompt, limit),
-        "check": cut(item.check, small),
-        "directory": cut(item.directory, small),
-        "files": [cut(path, small) for path in item.changed_files[:_FILES]],
-        "patch": cut(item.patch, small),
-        "kept": cut(kept_place(item), small),
-        "diff": cut(item.diff, limit),
-        "before": cut(item.output_before, limit),
-        "after": cut(item.output_after, limit),
-        "signature": cut(item.signature, small),
-        "verified": cut(item.verified, small),
-        "sandbox": cut(item.sandbox, small),
-        "notes": [cut(note, small) for note in item.notes[:_NOTES]],
-        "route": [_step(entry) for entry in item.route[:_STEPS]],
-        "started": cut(item.started, small),
-    }
+    shown = {name: value for name, value in item.to_json().items() if name not in _UNSHOWN}
+    bounded = {name: _bounded(value, limit if name in _LONG else small) for name, value in shown.items()}
+    steps = [{name: cut(text, _STEP_LIMIT) for name, text in step.items()} for step in shown["route"][:_SHOWN]]
+    return {**bounded, "agent": agent_name(item), "kept": cut(kept_place(item), small), "route": steps}
 
 
-def _step(entry: RouteEntry) -> list[str]:
-    return [cut(text, _STEP_LIMIT) for text in (entry.node, entry.route, entry.origin, entry.tier, entry.reason)]
+def _bounded(value: Any, limit: int) -> Any:
+    if isinstance(value, list):
+        return [_bounded(each, limit) for each in value[:_SHOWN]]
+    return cut(value, limit) if isinstance(value, str) else value
 
 
 def _hash(text: str) -> str:

@@ -1,7 +1,5 @@
 """Foreign texts made fit for the files that they go to."""
 
-import re
-
 from codur.lazy import regex
 
 _SURROGATE = regex("[\ud800-\udfff]")
@@ -22,7 +20,7 @@ def encodable(text: str) -> str:
 
 def visible(text: str) -> str:
     """The encodable text with the characters named that act on a reader's eye instead of being seen."""
-    return UNSEEN.sub(_named, encodable(text))
+    return UNSEEN.sub(lambda found: f"(U+{ord(found.group()):04X})", encodable(text))
 
 
 def xml_text(text: str) -> str:
@@ -45,7 +43,3 @@ def markdown_cell(text: str, limit: int = 200) -> str:
     for char, entity in _ENTITIES.items():
         line = line.replace(char, entity)
     return _MARKDOWN.sub(r"\\\1", line)
-
-
-def _named(match: re.Match[str]) -> str:
-    return f"(U+{ord(match.group()):04X})"

@@ -1,7 +1,8 @@
 """What the supervisor of a batch knows of work that goes on, and what it tells."""
 
 import time
-from typing import Literal, Protocol
+from collections.abc import Sequence
+from typing import Literal
 
 from codur.batch.results.challenge_record import ChallengeResult, Status, result_for
 from codur.batch.work import Work
@@ -12,8 +13,11 @@ Cancelled = Literal["", "stop", "time", "budget"]
 Ended = Literal["all", "budget", "stopped"]
 
 
-class Watch(Protocol):
-    """Sees the batch go on."""
+class Watch:
+    """Sees the batch go on, from one other thread than the one that ends it; this one does nothing about it."""
+
+    def begins(self, missing: int, known: Sequence[ChallengeResult], others: str) -> None:
+        """So much is to be done, beside results that are there already; what to know about the other ones there."""
 
     def started(self, work: Work) -> None:
         """Work on it has begun."""

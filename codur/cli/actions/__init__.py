@@ -1,6 +1,7 @@
 """What each command does, under the command's own name, loaded when one is called.
 
-`commands` says `actions.NAME.function`, and so needs none of it to show its help.
+`commands` says `actions.NAME.function`, and so needs none of it to show its help. What goes wrong is raised as a
+`CodurError` with its remedy and exit code, which `exit_codes` tells; docstrings name it only where somebody catches it.
 """
 
 from __future__ import annotations

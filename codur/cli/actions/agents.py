@@ -8,12 +8,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec import structs, to_builtins
+from msgspec import structs
 
 from codur.agents.external.agent_readiness import Obstacle, obstacle_of
 from codur.agents.registry import Agent, AgentRegistry
 from codur.cli import machine
-from codur.cli.printing import say, say_json, unwritable
+from codur.cli.printing import say, say_found, say_json, unwritable
 from codur.config.loader import LoadedSettings, user_directory
 from codur.config.reading.agent_files import SUFFIX, shipped_names, user_agents
 from codur.config.resources import resource_path
@@ -49,37 +49,30 @@ def show_agents(directory: Path, config: Path | None, *, json: bool) -> None:
     """Print the agents, what each needs, and whether it can run here."""
     rows = _rows(_load(directory, config).settings)
     if json:
-        say_json([to_builtins(row) for row in rows])
+        say_json(rows)
     else:
-        show(agents_table(rows, color=machine.in_colour(), width=machine.width()), sys.stdout)
+        show(agents_table(rows, width=machine.table_width()), sys.stdout)
 
 
 def show_agent(name: str, directory: Path, config: Path | None, *, json: bool) -> None:
-    """Print how an agent is declared and where each value comes from.
-
-    Raises:
-        UsageError: there is no such agent.
-    """
+    """Print how an agent is declared and where each value comes from."""
     loaded = _load(directory, config)
     agent = AgentRegistry(loaded.settings).resolve(name)
     obstacle = _obstacle(agent, loaded.settings)
     values = dict(_values(agent, loaded))
-    if json:
-        told = {
-            "name": agent.name,
-            "ready": obstacle is None,
-            "note": obstacle.text if obstacle else "",
-            "remedy": obstacle.remedy if obstacle else "",
-            "keys": {key: {"value": value, "from": source} for key, (value, source) in values.items()},
-        }
-        say_json(told)
-        return
+    told = {
+        "name": agent.name,
+        "ready": obstacle is None,
+        "note": obstacle.text if obstacle else "",
+        "remedy": obstacle.remedy if obstacle else "",
+        "keys": {key: {"value": value, "from": source} for key, (value, source) in values.items()},
+    }
     lines = [f"# {agent.name}: {'can run here' if obstacle is None else f'cannot run here: {obstacle.text}'}"]
     lines += [f"# {line}" for line in _explained(agent)]
     lines += [
         f"{key}: {json_module.dumps(value, ensure_ascii=False)}  # {source}" for key, (value, source) in values.items()
     ]
-    say("\n".join(lines))
+    say_found(told, lines, as_json=json)
 
 
 def try_agent(name: str, config: Path | None, overrides: Mapping[str, Any], *, json: bool, verbose: bool) -> int:
@@ -87,9 +80,6 @@ def try_agent(name: str, config: Path | None, overrides: Mapping[str, Any], *, j
 
     Returns:
         The exit code of the run.
-
-    Raises:
-        UsageError: there is no such agent.
     """
     loaded = machine.settings_for(None, config, overrides, agents=shipped_names())
     settings = _alone(loaded.settings)
@@ -118,12 +108,7 @@ def _alone(settings: Settings) -> Settings:
 
 
 def make_agent(name: str, kind: str) -> None:
-    """Write the declaration of a new agent into the user's directory, and make sure that it can be read.
-
-    Raises:
-        UsageError: the name cannot be used, there is such a file, or it cannot be written.
-        ConfigError: the agents as they are then do not go together.
-    """
+    """Write the declaration of a new agent into the user's directory, and make sure that it can be read."""
     if not _NAME.fullmatch(name):
         raise UsageError(
             f"{name!r} cannot be an agent's name", remedy="Use small letters, digits, dots, hyphens and underscores."
@@ -227,24 +212,21 @@ def _explained(agent: Agent) -> Iterator[str]:
 
 def _tell(agent: Agent, result: RunResult, *, json: bool) -> None:
     status = result.verdict.status if result.verdict else "no_check"
-    if json:
-        told = {
-            "agent": agent.name,
-            "verdict": status,
-            "outcome": result.outcome,
-            "exit_code": result.exit_code,
-            "reason": result.reason,
-            "remedy": result.remedy,
-            "duration_s": result.duration_s,
-            "attempts": max(1, result.iterations) if result.records else 0,
-            "usage": to_builtins(result.usage),
-        }
-        say_json(told)
-        return
     usage = result.usage
+    told = {
+        "agent": agent.name,
+        "verdict": status,
+        "outcome": result.outcome,
+        "exit_code": result.exit_code,
+        "reason": result.reason,
+        "remedy": result.remedy,
+        "duration_s": result.duration_s,
+        "attempts": max(1, result.iterations) if result.records else 0,
+        "usage": usage,
+    }
     mark = "✔" if result.outcome == "done" else "✘"
     cost = f", ${usage.cost_usd:.4f}" if usage.cost_usd else ""
-    say(f"{mark} {agent.name}: {status}, {result.duration_s:.1f} s, {usage.total_tokens:,} tokens{cost}")
+    head = f"{mark} {agent.name}: {status}, {result.duration_s:.1f} s, {usage.total_tokens:,} tokens{cost}"
     errors = [record.error for record in result.records if record.error]
-    for text in dict.fromkeys(filter(None, (result.reason, *errors[-1:], result.remedy))):
-        say(f"  {text}")
+    more = dict.fromkeys(filter(None, (result.reason, *errors[-1:], result.remedy)))
+    say_found(told, [head, *(f"  {text}" for text in more)], as_json=json)

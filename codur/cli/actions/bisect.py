@@ -8,11 +8,11 @@ from typing import Any
 from msgspec import to_builtins
 
 from codur.cli import machine
-from codur.cli.printing import say_json
+from codur.cli.printing import say_found
 from codur.session.commit_search import Bisection, Step, Wanted, bisect, steps_left
 from codur.types import EXIT_CODES
 from codur.ui.output_formats import show
-from codur.ui.styled_lines import Line, block, count, joined, line
+from codur.ui.styled_lines import Line, block, count, line
 
 _SIGNS = {"passes": "✔", "fails": "✘", "cannot be tested": "-"}
 
@@ -24,18 +24,12 @@ def find_commit(
 
     Returns:
         0 if it was found, 1 if not, 4 if the time was up.
-
-    Raises:
-        UsageError: there is no check, no repository that can be read, or no such revision.
     """
     settings = machine.settings_for(machine.existing(directory), config, overrides).settings
     tell = (lambda _: None) if json else _show_step
     found = bisect(directory, settings, wanted, host=machine.host(), tell=tell)
     code = EXIT_CODES[found.outcome]
-    if json:
-        say_json({**to_builtins(found), "exit_code": code})
-    else:
-        show(joined(_lines(found)), sys.stdout)
+    say_found({**to_builtins(found), "exit_code": code}, (item.text for item in _lines(found)), as_json=json)
     return code
 
 

@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import to_builtins
-
 from codur.cli import machine
 from codur.cli.actions.run import carried_out, in_repository, shown_result
-from codur.cli.actions.undo import changed_run, journal_of, kept_state
+from codur.cli.actions.undo import changed_run, journal_of
 from codur.cli.machine import Showing
-from codur.cli.printing import say, say_json, tell
+from codur.cli.printing import say_found, tell
 from codur.errors import CodurError, UsageError
 from codur.sandbox.launcher import Launcher
 from codur.session.scratch_directory import scratch_directories
@@ -79,25 +77,14 @@ def commit_run(wanted: str | None, directory: Path, wish: Wish, *, json: bool) -
 
     Args:
         wanted: the run's id or the beginning of one; None for the newest of the directory that changed something.
-
-    Raises:
-        As `committed`.
     """
     done = committed(changed_run(wanted, directory), wish)
-    if json:
-        say_json(to_builtins(done))
-    else:
-        say("\n".join(_lines(done)))
+    say_found(done, _lines(done), as_json=json)
     return 0
 
 
 def carry_out(task: Task, showing: Showing, **given: Any) -> int:
-    """Carry out a task, and commit what it changed if it is done; gives the exit code.
-
-    Raises:
-        UsageError: there is no repository, or the run would not be kept.
-        Others as `run.carry_out`.
-    """
+    """Carry out a task, and commit what it changed if it is done; gives the exit code."""
     if task.dry_run:
         raise UsageError("--commit and --dry-run cannot be given together", remedy="Leave one of the two out.")
     runs = machine.kept_runs()
@@ -118,14 +105,8 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
 
 
 def committed(run: RunDirectory, wish: Wish) -> Committed:
-    """Commit what a run changed and is still so.
-
-    Raises:
-        UsageError: there is no repository, nothing to commit, something in the way, or git does not know who commits.
-        WorkspaceBusy: a run works in the directory.
-        StateError: what is kept of the run cannot be used.
-    """
-    record, state = run.record(), kept_state()
+    """Commit what a run changed and is still so."""
+    record, state = run.record(), machine.kept_state()
     state.prepare()
     workspace = Path(record.workspace)
     settings = machine.settings_for(machine.existing(workspace), None, {}).settings
@@ -166,11 +147,7 @@ def _made(run: RunDirectory, wish: Wish, repository: Repository, state: StateDir
 
 
 def _still_there(journal: DiskJournal, record: RunRecord) -> list[RunChange]:
-    """The files that the run changed, without those that were put back since.
-
-    Raises:
-        UsageError: there are none.
-    """
+    """The files that the run changed, without those that were put back since."""
     found = [item for item in run_changes(journal) if "directory" not in {_kind(item.before), _kind(item.after)}]
     if not found:
         raise UsageError(f"run {record.id} left nothing changed", remedy="`codur runs` lists the runs.")

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from codur import __version__
 from codur.cli import machine
-from codur.cli.printing import say, say_json
+from codur.cli.printing import say_found
 from codur.config.settings import AUTO, Provider, SandboxSettings, Settings
 from codur.errors import CodurError, ConfigError
 from codur.llm.pool import ModelPool
@@ -37,13 +37,9 @@ def show_health(directory: Path, config: Path | None, *, json: bool, strict: boo
 
     Returns:
         The exit code: 0 if programs are contained (if it is to be strict: in all ways) and runs can be kept, else 1.
-
-    Raises:
-        ConfigError: the settings are wrong.
-        UsageError: there is no such directory.
     """
     health = _examine(machine.settings_for(machine.existing(directory), config, {}).settings, directory)
-    say_json(health) if json else say("\n".join(_lines(health)))
+    say_found(health, _lines(health), as_json=json)
     return 0 if health["contained"] and not health["state_problem"] and not (strict and health["gaps"]) else 1
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from codur.checks.discover import CheckRequest, find_check
 from codur.cli import machine
-from codur.cli.printing import require_yes, say, say_json, unwritable
+from codur.cli.printing import require_yes, say, say_json, write
 from codur.config.loader import PROJECT_FILES
 from codur.config.settings import Settings
 from codur.errors import CodurError, UsageError
@@ -51,10 +51,6 @@ def begin(directory: Path, *, yes: bool, json: bool) -> int:
 
     Args:
         yes: do not ask before.
-
-    Raises:
-        UsageError: there is one already, the directory is no project, or it cannot be written.
-        Refused: the user said no, or there is nobody to ask.
     """
     workspace = Workspace.open(machine.existing(directory), home=machine.home())
     there = next((name for name in PROJECT_FILES if os.path.lexists(workspace.root / name)), None)
@@ -75,11 +71,7 @@ def begin(directory: Path, *, yes: bool, json: bool) -> int:
             unasked="Run `codur init --yes`.",
             declined="Run it again, or write the file yourself.",
         )
-    try:
-        with path.open("x", encoding="utf-8") as stream:
-            stream.write(text)
-    except OSError as error:
-        raise unwritable(path, error, "Make the directory writable.") from error
+    write(path, text, new=True, remedy="Make the directory writable.")
     if json:
         say_json({"file": str(path), "check": check_words(check), "model": model_words(settings)})
     else:
@@ -88,20 +80,16 @@ def begin(directory: Path, *, yes: bool, json: bool) -> int:
 
 
 def _text(settings: Settings, check: Check | None) -> str:
-    runtime = settings.runtime
+    runtime, label = settings.runtime, check.label if check and check.argv else "make test"
+    command = " ".join(label.split()).replace("'", "''")  # for a scalar of YAML on one line
     return _TEXT.format(
         found=f"Found here: {check_words(check)}." if check else "Nothing was found here that tells right from wrong.",
-        command=_quoted(check.label if check and check.argv else "make test"),
+        command=f"'{command}'",
         calls=runtime.max_llm_calls,
         cost=runtime.max_cost_usd,
         seconds=runtime.max_runtime_s,
         approval=settings.planning.approval,
     )
-
-
-def _quoted(text: str) -> str:
-    """The text as a scalar of YAML on one line."""
-    return "'{}'".format(" ".join(text.split()).replace("'", "''"))
 
 
 def check_words(check: Check | None) -> str:

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec import to_builtins
-
 from codur import config as settings_files
 from codur.cli import machine
-from codur.cli.printing import say, say_json, unwritable
+from codur.cli.printing import say, say_found, write
 from codur.config.loader import candidate_files
 from codur.planning.patterns.decide import PatternDecision, decide
 from codur.sandbox.launcher import Launcher
@@ -26,10 +24,7 @@ def show_route(task: Task, directory: Path, config: Path | None, *, json: bool) 
     with Launcher(os.environ, sandbox=settings.sandbox) as launcher:
         decision = decide(task, workspace, settings=settings, launcher=launcher)
     report = _report(decision)
-    if json:
-        say_json(report)
-        return
-    say("\n".join(_route_lines(decision, report)))
+    say_found(report, _route_lines(decision, report), as_json=json)
 
 
 def _report(decision: PatternDecision) -> dict[str, Any]:
@@ -45,7 +40,7 @@ def _report(decision: PatternDecision) -> dict[str, Any]:
         "files": list(found.files),
         "missing_files": list(found.missing_files),
         "entry": found.entry,
-        "check": to_builtins(found.check) if found.check else None,
+        "check": found.check,
         "explains_without_model": found.explain or None,
         "tier": steps[0].tier if steps else "open",
         "confidence": found.confidence,
@@ -86,26 +81,15 @@ def _call(item: dict[str, Any]) -> str:
 
 
 def show_graph(*, mermaid: bool, svg: Path | None) -> None:
-    """Print the compiled graph's edges, or draw it.
-
-    Raises:
-        UsageError: the picture cannot be written.
-    """
+    """Print the compiled graph's edges, or draw it."""
     from codur.graph.drawing import drawn_edges, mermaid_text  # noqa: PLC0415 - lazy: loads langgraph
 
     if svg is not None:
-        _write(svg, graph_svg(drawn_edges()))
+        write(svg, graph_svg(drawn_edges()), remedy="Name a file in a directory that exists and may be written.")
     elif mermaid:
         say(mermaid_text())
     else:
         say("\n".join(f"{source} → {', '.join(targets)}" for source, targets in drawn_edges().items()))
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise unwritable(path, error, "Name a file in a directory that exists and may be written.") from error
 
 
 def show_settings(directory: Path, config: Path | None) -> None:
@@ -127,11 +111,7 @@ def show_schema() -> None:
 
 
 def check_settings(directory: Path, config: Path | None) -> None:
-    """Print that the settings are valid, and what of them is not used.
-
-    Raises:
-        ConfigError: they are not valid.
-    """
+    """Print that the settings are valid, and what of them is not used."""
     loaded = machine.settings_for(directory, config, {})
     for note in loaded.notes:
         say(f"note: {note}")

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from codur.cli import machine
-from codur.cli.printing import require_yes, say, say_json, tell
+from codur.cli.printing import require_yes, say, say_found, tell
 from codur.config.settings import McpServer, Settings
 from codur.errors import UsageError
 from codur.mcp.connection import Place
@@ -27,74 +27,48 @@ from codur.types import ToolCall
 def show_servers(directory: Path, config: Path | None, *, json: bool) -> int:
     """Print the servers of the settings."""
     servers = _settings(directory, config).mcp_servers
-    if json:
-        say_json([{"name": name, **_described(server)} for name, server in sorted(servers.items())])
-    else:
-        lines = [f"{name}  {_way(server)}" for name, server in sorted(servers.items())]
-        say("\n".join(lines) or "there are no MCP servers in the settings (mcp_servers)")
+    rows = [{"name": name, **_described(server)} for name, server in sorted(servers.items())]
+    lines = [f"{row['name']}  {row['transport']} {row.get('host') or row['program']}" for row in rows]
+    say_found(rows, lines, as_json=json, none="there are no MCP servers in the settings (mcp_servers)")
     return 0
 
 
 def show_tools(name: str, directory: Path, config: Path | None, *, json: bool) -> int:
-    """Print a server's tools.
-
-    Raises:
-        McpError: it cannot be used.
-    """
+    """Print a server's tools."""
     with _opened(directory, config) as (servers, redact):
         listing = servers.tools(name)
         states = servers.states(name, listing)
     tools = [{**to_builtins(tool), "state": states[tool.name]} for tool in listing.tools]
-    if json:
-        say(redact(json_module.dumps({"server": name, "tools": tools, "left_out": listing.left_out})))
-        return 0
     marks = {state: "" if state == "accepted" else f"[{state}] " for state in states.values()}
     lines = [f"{tool.name}  {marks[states[tool.name]]}{tool.description}" for tool in listing.tools]
     if listing.left_out:
         lines.append(f"{listing.left_out} more are left out")
-    say(redact("\n".join(lines)) or f"{name} has no tools")
+    found = {"server": name, "tools": tools, "left_out": listing.left_out}
+    say_found(found, lines, as_json=json, redact=redact, none=f"{name} has no tools")
     return 0
 
 
 def call_tool(name: str, call: ToolCall, directory: Path, config: Path | None, *, json: bool) -> int:
-    """Call a tool and print what it gives; returns 1 if it says that it failed.
-
-    Raises:
-        McpError: the server cannot be used, or the tool is not as it was accepted.
-    """
+    """Call a tool and print what it gives; returns 1 if it says that it failed."""
     with _opened(directory, config) as (servers, redact):
         servers.server(name)
         answer = servers.call(call.name, call.arguments)
-    if json:
-        say(redact(json_module.dumps({"tool": call.name, **to_builtins(answer)})))
-    else:
-        say(redact(answer.text))
+    say_found({"tool": call.name, **to_builtins(answer)}, [answer.text], as_json=json, redact=redact)
     return 1 if answer.failed else 0
 
 
 def show_resources(name: str, directory: Path, config: Path | None, *, json: bool) -> int:
-    """Print what a server offers for reading.
-
-    Raises:
-        McpError: it cannot be used.
-    """
+    """Print what a server offers for reading."""
     with _opened(directory, config) as (servers, redact):
         found = servers.resources(name)
-    if json:
-        say(redact(json_module.dumps({"server": name, "resources": [to_builtins(entry) for entry in found]})))
-    else:
-        lines = [f"{entry.uri}  {entry.mime_type}  {entry.description or entry.name}" for entry in found]
-        say(redact("\n".join(lines)) or f"{name} has no resources")
+    lines = [f"{entry.uri}  {entry.mime_type}  {entry.description or entry.name}" for entry in found]
+    none = f"{name} has no resources"
+    say_found({"server": name, "resources": found}, lines, as_json=json, redact=redact, none=none)
     return 0
 
 
 def consider(name: str, directory: Path, config: Path | None, *, accept: bool, json: bool) -> int:
-    """Show what is new or has changed of a server's tools; ask whether to accept them, if there is somebody to ask.
-
-    Raises:
-        McpError: the server cannot be used.
-        Refused: the user said no, or there is nobody to ask.
-    """
+    """Show what is new or has changed of a server's tools; ask whether to accept them, if there is somebody to ask."""
     with _opened(directory, config) as (servers, redact):
         listing = servers.tools(name)
         news = _news(servers, name, listing, damaged_is_new=accept)
@@ -139,11 +113,7 @@ def _news_line(tool: Definition, state: str) -> str:
 
 
 def read_call(server: str, tool: str, arguments: str) -> ToolCall:
-    """A call as a command line words it: the server's or the whole name of a tool, and JSON.
-
-    Raises:
-        UsageError: the arguments are no JSON object.
-    """
+    """A call as a command line words it: the server's or the whole name of a tool, and JSON."""
     try:
         given = json_module.loads(arguments)
     except (ValueError, RecursionError) as error:
@@ -177,8 +147,3 @@ def _described(server: McpServer) -> dict[str, Any]:
     if server.url is not None:
         return {"transport": "http", "host": server.url.split("/")[2], "network": True}
     return {"transport": "stdio", "program": server.command[0], "network": server.network}
-
-
-def _way(server: McpServer) -> str:
-    told = _described(server)
-    return f"http {told['host']}" if server.url is not None else f"stdio {told['program']}"

@@ -6,10 +6,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import structs, to_builtins
+from msgspec import structs
 
 from codur.cli import machine
-from codur.cli.printing import say, say_json
+from codur.cli.printing import say_found
 from codur.config.reading.origin import did_you_mean
 from codur.config.settings import Profile, Settings
 from codur.errors import CodurError, UsageError
@@ -25,18 +25,6 @@ from codur.types import EXIT_CODES, Message, Usage
 _QUESTION = "Answer with the one word: ok"
 _MAX_ANSWER_TOKENS = 400
 """Room for a model that thinks before it says a word."""
-
-
-class Wanted(Struct):
-    """What is asked for.
-
-    Attributes:
-        names: of profiles; empty for all.
-        test_s: seconds that each may take to answer; 0: none is asked.
-    """
-
-    names: tuple[str, ...] = ()
-    test_s: float = 0.0
 
 
 class ModelRow(Struct):
@@ -65,27 +53,20 @@ class ModelRow(Struct):
     usage: Usage = Usage()
 
 
-def show_models(wanted: Wanted, directory: Path, config: Path | None, *, json: bool) -> int:
+def show_models(names: Sequence[str], directory: Path, config: Path | None, *, test_s: float | None, json: bool) -> int:
     """Print the profiles; with a test, what came of asking them.
 
     Returns:
         The exit code: 0; 3 if one that was asked did not answer, or none could be.
-
-    Raises:
-        UsageError: there is no such profile.
-        ConfigError: the settings are wrong.
     """
     settings = machine.settings_for(machine.existing(directory), config, {}).settings
     pool = ModelPool(settings, os.environ, limits_of(settings), PoolOptions())
     choice = pool.profiles.chosen()
-    rows = [_row(name, settings, pool, choice) for name in _named(wanted.names, settings)]
-    if wanted.test_s:
-        rows = [row if row.problem else _asked(row, settings, wanted.test_s) for row in rows]
-    if json:
-        say_json({"auto": choice.reason, "models": [to_builtins(row) for row in rows]})
-    else:
-        say("\n".join(_lines(rows, choice)))
-    fine = not wanted.test_s or (any(row.answered for row in rows) and all(row.answered is not False for row in rows))
+    rows = [_row(name, settings, pool, choice) for name in _named(names, settings)]
+    if test_s:
+        rows = [row if row.problem else _asked(row, settings, test_s) for row in rows]
+    say_found({"auto": choice.reason, "models": rows}, _lines(rows, choice), as_json=json)
+    fine = not test_s or (any(row.answered for row in rows) and all(row.answered is not False for row in rows))
     return 0 if fine else EXIT_CODES["no_model"]
 
 

@@ -4,39 +4,21 @@ import os
 import shlex
 from pathlib import Path
 
-from codur.cli import machine
-from codur.cli.printing import say, tell, unwritable
+from codur.cli.actions.run import carried_out
+from codur.cli.machine import Showing
+from codur.cli.printing import say, tell, write
 from codur.config import reading
 from codur.errors import ConfigError, UsageError
 from codur.planning.plans.plan_file import PlanFile, read_plan
-from codur.session.host import limits_of
-from codur.session.task_run import run_task
 from codur.structs import replace
 from codur.types import Task
 
 
-def make(task: Task, *, to: Path | None, force: bool, config: Path | None, showing: machine.Showing) -> int:
-    """Make a plan and show it, or write it to a file.
-
-    Args:
-        to: the file; None: standard output.
-        force: replace the file.
-
-    Returns:
-        The exit code.
-
-    Raises:
-        UsageError: the file is there already, or it cannot be written.
-    """
+def make(task: Task, *, to: Path | None, force: bool, config: Path | None, showing: Showing) -> int:
+    """Make a plan and show it, or write it to the file `to`, which is replaced with `force`; gives the exit code."""
     if to is not None:
         _require_writable(to, force=force)  # before a model is paid for the plan
-    settings = machine.settings_for(Path(task.workspace), config, {}).settings
-    shown = showing.output()
-    try:
-        asked = replace(task, limits=limits_of(settings))
-        result = run_task(asked, settings, host=machine.host(), emit=shown.event)
-    finally:
-        shown.close()
+    result, shown = carried_out(task, showing, config=config, overrides={})
     if result.outcome == "done" and to is not None:
         _write(to, result.answer, force=force)
         if not showing.json:
@@ -61,19 +43,14 @@ def _require_writable(path: Path, *, force: bool) -> None:
 
 def _write(path: Path, text: str, *, force: bool) -> None:
     try:
-        with path.open("w" if force else "x", encoding="utf-8") as stream:
-            stream.write(text)
-    except OSError as error:
+        write(path, text, new=not force, remedy="Name a file in a directory that is there and yours.")
+    except UsageError:
         say(text)  # it was paid for
-        raise unwritable(path, error, "Name a file in a directory that is there and yours.") from error
+        raise
 
 
 def read(path: Path, directory: Path) -> PlanFile:
-    """The plan in a file, for a workspace.
-
-    Raises:
-        ConfigError: it is no plan, or it was made for another directory.
-    """
+    """The plan in a file, for a workspace."""
     found = read_plan(reading.yaml_source.read_bytes(path, str(path), kind="plan"), str(path))
     here = directory.resolve()
     if found.workspace and Path(found.workspace).resolve() != here:

@@ -89,11 +89,7 @@ def carried_out(
 
 
 def exchanges(record: Path | None, replay: Path | None, *, show: bool, offline: bool) -> Exchanges:
-    """What is done with the exchange with models.
-
-    Raises:
-        UsageError: the options contradict each other.
-    """
+    """What is done with the exchange with models."""
     if replay is not None and (record is not None or offline):
         other = "--offline" if offline else "--record"
         raise UsageError(f"--replay and {other} cannot be given together", remedy="Leave one of the two out.")
@@ -106,9 +102,6 @@ def repair_place(paths: Sequence[Path], directory: Path) -> tuple[Path, tuple[st
     """The workspace of a repair, and the files in it to look in first.
 
     A directory is the workspace itself. A file outside of `directory` makes its own directory the workspace.
-
-    Raises:
-        UsageError: there is no such file, or they lie in different places.
     """
     for path in paths:
         if not (directory / path).exists():
@@ -131,22 +124,14 @@ def repair_place(paths: Sequence[Path], directory: Path) -> tuple[Path, tuple[st
 
 
 def repair_request(files: Sequence[str], *, every: bool, pick: int, since: str | None) -> RepairRequest:
-    """What `codur repair` asks for.
-
-    Raises:
-        UsageError: `--all` and `--pick` are given together, or `since` can be no revision.
-    """
+    """What `codur repair` asks for."""
     if every and pick > 1:
         raise UsageError("--all changes nothing, and --pick applies a repair", remedy="Leave one of the two out.")
     return RepairRequest(files=tuple(files), every=every, pick=pick, since=read_revision("--since", since))
 
 
 def read_revision(option: str, text: str | None) -> str:
-    """What an option names as a revision; empty if it was not given.
-
-    Raises:
-        UsageError: no revision has such a name.
-    """
+    """What an option names as a revision; empty if it was not given."""
     if text is not None and not REVISION.fullmatch(text):
         raise UsageError(f"{option}: {text!r:.60} is no revision", remedy="Give a commit, branch or tag like HEAD~3.")
     return text or ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from codur.cli.actions.run import shown_result
 from codur.cli.actions.undo import undone_since
 from codur.cli.ask_user import shows_plans, user_at
 from codur.cli.machine import Showing
-from codur.cli.printing import say, say_json, unwritable, warn
+from codur.cli.printing import say, say_json, warn, write
 from codur.config.reading.agent_files import shipped_names
 from codur.events import Note
 from codur.graph.wiring import ROUTES, START_NODE
@@ -46,7 +46,7 @@ def show_runs(directory: Path, *, everywhere: bool, json: bool) -> None:
             now=datetime.now(UTC),
             undone=undone,
             workspaces=everywhere,
-            width=machine.width() if machine.in_colour() else 0,
+            width=machine.table_width(),
         )
         show(table, sys.stdout)
     else:
@@ -62,16 +62,12 @@ def listed(record: RunRecord) -> dict[str, Any]:
 
 
 def show_run(wanted: str | None, directory: Path, *, prompts: bool, verbose: bool, json: bool) -> None:
-    """Print what a run did.
-
-    Raises:
-        UsageError: there is no such run, or its record cannot be used.
-    """
+    """Print what a run did."""
     problems: list[str] = []
     run = _kept(wanted, directory, problems.append)
     if json:
         trace = [event for event in run.trace if prompts or event.get("event") != "model_prompted"]
-        say_json({"record": to_builtins(run.record), "undone": run.undone, "trace": trace, "result": run.result})
+        say_json({"record": run.record, "undone": run.undone, "trace": trace, "result": run.result})
     else:
         show(run_text(run, prompts=prompts, verbose=verbose, width=SafeStream(sys.stdout).columns), sys.stdout)
     for problem in problems:
@@ -79,19 +75,12 @@ def show_run(wanted: str | None, directory: Path, *, prompts: bool, verbose: boo
 
 
 def write_page(wanted: str | None, directory: Path, file: Path | None) -> None:
-    """Write what a run did as one page, and tell where it is.
-
-    Raises:
-        UsageError: there is no such run, its record cannot be used, or the page cannot be written.
-    """
+    """Write what a run did as one page, and tell where it is."""
     run = _kept(wanted, directory, warn)
     edges: dict[str, Sequence[str]] = {"start": (START_NODE,)}
     edges |= {str(name): targets for name, targets in ROUTES.items()}
     path = file if file is not None else Path(f"codur-{run.record.id}.html")
-    try:
-        path.write_text(ui.trace_page(run, edges), encoding="utf-8")
-    except OSError as error:
-        raise unwritable(path, error, "Name a file in a directory that exists and may be written.") from error
+    write(path, ui.trace_page(run, edges), remedy="Name a file in a directory that exists and may be written.")
     say(str(path))
 
 
@@ -114,35 +103,22 @@ def _of_batch(wanted: str | None, directory: Path) -> RunDirectory | None:
 
 
 def cut_off(wanted: str | None, directory: Path) -> RunDirectory:
-    """The run of that id or beginning of one; the newest of the directory that was cut off, if none is named.
-
-    Raises:
-        UsageError: there is no such run.
-    """
+    """The run of that id or beginning of one; the newest of the directory that was cut off, if none is named."""
     return machine.kept_runs().find(
         wanted, workspace=_real(directory), fits=lambda record: record.can_be_resumed, that="was cut off"
     )
 
 
-def resume_run(
-    run: RunDirectory, showing: Showing, *, config: Path | None, overrides: Mapping[str, Any], wait: bool, yes: bool
-) -> int:
-    """Go on with a run.
+def resume_run(run: RunDirectory, showing: Showing, *, wait: bool, yes: bool, **given: Any) -> int:
+    """Go on with a run; gives the exit code.
 
     Args:
-        overrides: settings of the command line.
         yes: the user approves of any plan.
-
-    Returns:
-        The exit code.
-
-    Raises:
-        UsageError: it cannot be gone on with.
-        WorkspaceBusy: another run works in its directory, and `wait` is not given.
+        given: of `settings_for`.
     """
     record = run.record()
     workspace = Path(record.workspace)
-    loaded = machine.settings_for(workspace, config, overrides, agents=shipped_names())
+    loaded = machine.settings_for(workspace, agents=shipped_names(), **given)
     shown = showing.output()
     try:
         for note in loaded.notes:

@@ -18,54 +18,33 @@ from codur.config.reading.yaml_source import read_bytes
 from codur.config.settings import Settings
 from codur.errors import ConfigError, UsageError
 from codur.store.atomic import write_whole
-from codur.structs import Struct
 
 _NEW_FILE = 0o644
 
 
-class SettingsFile(Struct):
-    """The file to change; it need not exist.
-
-    Attributes:
-        project: it is the project's, which can only narrow.
-    """
-
-    path: Path
-    project: bool = False
-
-
-def file_for(directory: Path, config: Path | None, *, project: bool) -> SettingsFile:
-    """The settings file that is meant: the user's own or `--config`'s; the project's.
-
-    Raises:
-        UsageError: there is no such directory, or both are named.
-    """
+def file_for(directory: Path, config: Path | None, *, project: bool) -> Path:
+    """The settings file that is meant, which need not exist: the user's own or `--config`'s; the project's."""
     if project and config is not None:
         raise UsageError("--project and --config cannot be given together", remedy="Leave one of the two out.")
     files = candidate_files(workspace=machine.existing(directory), environ=os.environ, home=machine.home())
     if not project:
-        return SettingsFile(path=(config or files[-len(PROJECT_FILES) - 1]).expanduser())
+        return (config or files[-len(PROJECT_FILES) - 1]).expanduser()
     there = next((path for path in files[-len(PROJECT_FILES) :] if os.path.lexists(path)), None)
-    return SettingsFile(path=there or files[-len(PROJECT_FILES)], project=True)
+    return there or files[-len(PROJECT_FILES)]
 
 
-def set_value(key: str, text: str, file: SettingsFile) -> None:
-    """Set a value and say so.
-
-    Raises:
-        UsageError: there is no such setting, or it cannot have this value; or the file cannot be written.
-        ConfigError: the file is wrong as it is.
-    """
+def set_value(key: str, text: str, file: Path, *, project: bool) -> None:
+    """Set a value and say so; a project's file can only narrow."""
     path = _path_of(key)
     value = value_of_text(key, text, path)
     _require_fitting(path, value)
-    target = Path(os.path.realpath(file.path))
-    before = read_bytes(target, str(file.path)).decode("utf-8", "replace") if target.exists() else ""
-    after = with_value(before, path, value, name=str(file.path))
-    _require_sound(file, after, key)
+    target = Path(os.path.realpath(file))
+    before = read_bytes(target, str(file)).decode("utf-8", "replace") if target.exists() else ""
+    after = with_value(before, path, value, name=str(file))
+    _require_sound(file, after, key, project=project)
     if after != before:
         _write(target, after)
-    say(f"{file.path}: {dotted(path)}: {text}{'' if after != before else ' (as it was)'}")
+    say(f"{file}: {dotted(path)}: {text}{'' if after != before else ' (as it was)'}")
 
 
 def _path_of(key: str) -> tuple[str, ...]:
@@ -85,22 +64,18 @@ def _require_fitting(path: tuple[str, ...], value: Any) -> None:
     check(Source(name="command line", values=value), Settings)
 
 
-def _require_sound(file: SettingsFile, text: str, key: str) -> None:
-    """Refuse what the settings could not be read with, or what a project's file cannot set.
-
-    Raises:
-        UsageError: so it is; the message says what does not go together.
-    """
+def _require_sound(file: Path, text: str, key: str, *, project: bool) -> None:
+    """Refuse what the settings could not be read with, or what a project's file cannot set."""
     with tempfile.TemporaryDirectory(prefix="codur-config-") as place:
         tried = Path(place) / PROJECT_FILES[0]
         tried.write_text(text, encoding="utf-8")
         try:
-            if not file.project:
+            if not project:
                 machine.settings_for(None, tried, {})
                 return
             loaded = machine.settings_for(Path(place), None, {}, trust_of=lambda *_: "accepted")
         except ConfigError as error:
-            said = error.message.replace(str(tried), str(file.path))
+            said = error.message.replace(str(tried), str(file))
             raise UsageError(f"nothing was written: {said}", remedy=error.remedy) from error
     if said := next((note for note in loaded.notes if key in note), ""):
         raise UsageError(f"nothing was written: {said}", remedy="Set it in your own file: leave --project out.")

@@ -1,12 +1,11 @@
 """What `codur tools` prints."""
 
 import difflib
-import json as json_module
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from codur.cli import machine
-from codur.cli.printing import say, say_json
+from codur.cli.printing import say_found
 from codur.errors import UsageError
 from codur.planning.narrowing import Narrowing, builtin_graph, guided_decision_points, tier_of
 from codur.tools.compatibility import CompatibilityGraph, Edge
@@ -19,33 +18,27 @@ _NOTHING = f"nothing yet: no tool was chosen alike after another {LEARNED_AFTER}
 
 
 def show_tools(after: str | None, task_type: str | None, *, json: bool) -> None:
-    """Print the tools, or the graph's edges from one of them.
-
-    Raises:
-        UsageError: there is no such tool or kind of task.
-    """
+    """Print the tools, or the graph's edges from one of them."""
     graph = builtin_graph()
     kind = _kind(task_type)
     if after is None:
         shown = _all(graph, kind)
-        text = "\n".join(_tool_line(item) for item in shown["tools"])
+        lines = [_tool_line(item) for item in shown["tools"]]
     else:
         shown = _after(graph, _known(after, graph.names()), kind)
-        text = "\n".join([_headline(shown), *(_edge_line(item) for item in shown["successors"])])
-    say(json_module.dumps(shown) if json else text)
+        lines = [_headline(shown), *(_edge_line(item) for item in shown["successors"])]
+    say_found(shown, lines, as_json=json)
 
 
 def show_learned(*, json: bool) -> None:
     """Print the choices of models that code could have made: of one tool after another, the same ones each time."""
     runs = machine.kept_runs()
     records = sorted(runs.scan(None)[0], key=lambda record: record.started)
-    shown = learned(event for record in records for event in runs.open(record.id).trace.read(on_damage=_ignored))
-    if json:
-        say_json({"learned": shown})
-        return
+    shown = learned(event for record in records for event in runs.open(record.id).trace.read(on_damage=lambda _: None))
     promote = ", ".join(item["promote"] for item in shown)
     lines = [f"{item['promote']}: {item['times']} times" for item in shown]
-    say("\n".join([*lines, f"tools.promote: [{promote}] makes them without a model"] if shown else [_NOTHING]))
+    lines += [f"tools.promote: [{promote}] makes them without a model"] if shown else []
+    say_found({"learned": shown}, lines, as_json=json, none=_NOTHING)
 
 
 def learned(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -67,10 +60,6 @@ def learned(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         for after, (choice, count) in sorted(times.items())
         if choice and count >= LEARNED_AFTER
     ]
-
-
-def _ignored(_problem: str) -> None:
-    pass
 
 
 def _kind(given: str | None) -> TaskType | None:

@@ -2,7 +2,7 @@
 
 import json as json_module
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from codur.cli import machine
-from codur.cli.printing import require_yes, say, say_json, tell
+from codur.cli.printing import require_yes, say, say_found, say_json, tell
 from codur.config.project_rules import TrustState, needs_acceptance
 from codur.config.reading.origin import dotted, leaf_paths
 from codur.config.trust_files import (
@@ -22,7 +22,7 @@ from codur.config.trust_files import (
 )
 from codur.errors import UsageError
 from codur.store.trusted_files import digest
-from codur.structs import Struct, field
+from codur.structs import Struct, field, replace
 from codur.ui.sanitise import sanitise
 from codur.ui.styled_lines import count
 
@@ -53,30 +53,20 @@ class FileReport(Struct):
     text: str = ""
 
 
-class _Found(Struct):
-    """A project's control files with what is told of them."""
-
-    root: Path
-    files: tuple[ControlFile, ...]
-    reports: tuple[FileReport, ...]
-
-
 def consider(directory: Path, config: Path | None, *, accept: bool, json: bool) -> int:
     """Show the control files of a project; ask whether to accept them, if there is somebody to ask.
 
     Args:
         accept: accept them without asking.
         json: print a JSON object, and do not ask.
-
-    Raises:
-        ConfigError: the settings are wrong.
-        Refused: the user said no, or there is nobody to ask.
-        UsageError: there is no such directory, or it is not known where to keep the list.
     """
-    found = _examine(directory, config)
-    known = all(report.state == "accepted" for report in found.reports)
+    root = Path(os.path.realpath(directory))
+    if not root.is_dir():
+        raise UsageError(f"there is no directory {directory}", remedy="Name the project's directory.")
+    files, reports = _examine(root, config)
+    known = all(report.state == "accepted" for report in reports)
     if not json:
-        say("\n".join(_lines(found)))
+        say("\n".join(_lines(root, reports)))
         if not (known or accept):
             require_yes(
                 "Accept these files as they are now?",
@@ -86,15 +76,12 @@ def consider(directory: Path, config: Path | None, *, accept: bool, json: bool) 
             )
             accept = True
     if accept and not known:
-        _accept(found)
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        accepted = {file.name: file.content for file in files}
+        if damaged := machine.trust_store().accept(root, accepted, when=when):
+            tell(f"the list of accepted projects was damaged; it is now {damaged}")
     if json:
-        done = accept or known
-        report = {
-            "directory": str(found.root),
-            "accepted": done,
-            "files": [to_builtins(item) for item in found.reports],
-        }
-        say_json(report)
+        say_json({"directory": str(root), "accepted": accept or known, "files": reports})
     elif accept and not known:
         say("accepted")
     return 0
@@ -104,29 +91,22 @@ def revoke(directory: Path, *, json: bool) -> int:
     """Accept nothing of a project any more."""
     was = machine.trust_store().revoke(directory)
     root = os.path.realpath(directory)
-    if json:
-        say_json({"directory": root, "accepted": False, "was_accepted": was})
-    else:
-        say(f"{root}: {'no longer accepted' if was else 'was not accepted'}")
+    told = f"{root}: {'no longer accepted' if was else 'was not accepted'}"
+    say_found({"directory": root, "accepted": False, "was_accepted": was}, [told], as_json=json)
     return 0
 
 
 def show_accepted(*, json: bool) -> int:
     """Print all accepted projects."""
     projects = machine.trust_store().accepted()
-    if json:
-        listed = [{"directory": path, **to_builtins(entry)} for path, entry in projects.items()]
-        say_json(listed)
-    else:
-        lines = [f"{path}  {', '.join(entry.files)}  {entry.when}" for path, entry in projects.items()]
-        say("\n".join(sanitise(line, keep_newlines=False) for line in lines) or "no project is accepted")
+    listed = [{"directory": path, **to_builtins(entry)} for path, entry in projects.items()]
+    lines = [_line(f"{path}  {', '.join(entry.files)}  {entry.when}") for path, entry in projects.items()]
+    say_found(listed, lines, as_json=json, none="no project is accepted")
     return 0
 
 
-def _examine(directory: Path, config: Path | None) -> _Found:
-    root = Path(os.path.realpath(directory))
-    if not root.is_dir():
-        raise UsageError(f"there is no directory {directory}", remedy="Name the project's directory.")
+def _examine(root: Path, config: Path | None) -> tuple[Sequence[ControlFile], Sequence[FileReport]]:
+    """A project's control files, and what is told of each."""
     settings_files: list[ControlFile] = []
 
     def as_if_accepted(_workspace: Path, name: str, content: bytes) -> TrustState:
@@ -135,33 +115,28 @@ def _examine(directory: Path, config: Path | None) -> _Found:
 
     loaded = machine.settings_for(root, config, {}, trust_of=as_if_accepted)
     files = (*settings_files, *instruction_files(root), *other_instruction_files(root))
-    return _Found(
-        root=root, files=files, reports=tuple(_report(root, file, loaded.project, loaded.notes) for file in files)
-    )
+    return files, [_report(root, file, loaded.project, loaded.notes) for file in files]
 
 
 def _report(root: Path, file: ControlFile, project: Mapping[str, Any], notes: tuple[str, ...]) -> FileReport:
     state = machine.trust_store().state_of(root, file.name, file.content)
+    report = FileReport(name=file.name, kind=file.kind, state=state, sha256=digest(file.content))
     if file.kind != "settings":
-        text = file.content.decode("utf-8", "replace")
-        return FileReport(name=file.name, kind=file.kind, state=state, sha256=digest(file.content), text=text)
+        return replace(report, text=file.content.decode("utf-8", "replace"))
     values = dict(leaf_paths(project))
-    return FileReport(
-        name=file.name,
-        kind=file.kind,
-        state=state,
-        sha256=digest(file.content),
+    return replace(
+        report,
         counts={dotted(path): value for path, value in values.items() if not needs_acceptance(path)},
         counts_once_accepted={dotted(path): value for path, value in values.items() if needs_acceptance(path)},
         ignored=notes,
     )
 
 
-def _lines(found: _Found) -> list[str]:
-    if not found.reports:
-        return [_line(f"{found.root}: nothing to accept: it has none of {', '.join(control_names())}")]
-    lines = [f"{found.root}"]
-    for report in found.reports:
+def _lines(root: Path, reports: Sequence[FileReport]) -> list[str]:
+    if not reports:
+        return [_line(f"{root}: nothing to accept: it has none of {', '.join(control_names())}")]
+    lines = [f"{root}"]
+    for report in reports:
         lines.append(f"{report.name}: {_STATES[report.state]}")
         lines += [f"  {key}: {_value(value)}  (counts anyway)" for key, value in report.counts.items()]
         lines += [
@@ -180,16 +155,6 @@ def _lines(found: _Found) -> list[str]:
 def _value(value: Any) -> str:
     """The whole value: what is accepted must have been seen."""
     return json_module.dumps(value, ensure_ascii=False, default=str)
-
-
-def _accept(found: _Found) -> None:
-    damaged = machine.trust_store().accept(
-        found.root,
-        {file.name: file.content for file in found.files},
-        when=datetime.now(UTC).isoformat(timespec="seconds"),
-    )
-    if damaged is not None:
-        tell(f"the list of accepted projects was damaged; it is now {damaged}")
 
 
 def _line(text: str) -> str:

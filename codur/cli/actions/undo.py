@@ -2,12 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import Any
 
 from msgspec import to_builtins
 
 from codur.cli import machine
-from codur.cli.printing import say, say_json, warn
+from codur.cli.printing import say, say_found, say_json, warn
 from codur.errors import StateError
 from codur.store.blobs import BlobStore
 from codur.store.directory import StateDirectory
@@ -30,35 +29,22 @@ _PROGRAM, _PROGRAM_ENDED = b'"op":"program","running":true', b'"op":"program","r
 
 
 def undo_run(wanted: str | None, directory: Path, *, dry: bool, again: bool, json: bool) -> int:
-    """Put back what a run changed, or what its undo did.
+    """Put back what a run changed, or what its undo did; gives 0, or 1 if something was left as it is.
 
     Args:
         wanted: the run's id or the beginning of one; None for the newest of the directory that changed something.
         dry: only show what would be done.
         again: take the last undo back.
-
-    Returns:
-        The exit code: 0, or 1 if something was left as it is.
-
-    Raises:
-        As `put_back`.
     """
     report, record = put_back(wanted, directory, dry=dry, again=again)
     return told(report, record, dry=dry, again=again, json=json)
 
 
 def put_back(wanted: str | None, directory: Path, *, dry: bool, again: bool) -> tuple[UndoReport, RunRecord]:
-    """Undo a run as `undo_run` does; what came of it is still to be told.
-
-    Raises:
-        UsageError: there is no such run.
-        WorkspaceBusy: a run works in the directory.
-        WorkspaceError: the directory is not there any more.
-        StateError: what is kept of the run cannot be used.
-    """
+    """Undo a run as `undo_run` does; what came of it is still to be told."""
     run = changed_run(wanted, directory)
     record = run.record()
-    state = kept_state()
+    state = machine.kept_state()
     state.prepare()
     workspace = Path(record.workspace)
     root = Root(workspace)
@@ -74,18 +60,12 @@ def put_back(wanted: str | None, directory: Path, *, dry: bool, again: bool) -> 
 
 
 def show_diff(wanted: str | None, directory: Path, *, json: bool) -> None:
-    """Print what a run changed.
-
-    Raises:
-        UsageError: there is no such run.
-        StateError: what is kept of the run cannot be used.
-    """
+    """Print what a run changed."""
     run = changed_run(wanted, directory)
-    journal = journal_of(run, kept_state())
+    journal = journal_of(run, machine.kept_state())
     changes = run_changes(journal)
     if json:
-        told = [_change(change) for change in changes]
-        say_json({"run": run.id, "undone": undone(journal), "changes": told})
+        say_json({"run": run.id, "undone": undone(journal), "changes": changes})
     elif changes:
         _name(run.record(), undone(journal))
         say("".join(change.diff or f"{change.path}: {_words(change)}\n" for change in changes).rstrip("\n"))
@@ -95,40 +75,14 @@ def show_diff(wanted: str | None, directory: Path, *, json: bool) -> None:
         warn(note)
 
 
-def _change(change: RunChange) -> dict[str, Any]:
-    return {
-        "path": change.path,
-        "by": list(change.by),
-        "before": to_builtins(change.before),
-        "after": to_builtins(change.after),
-        "diff": change.diff,
-    }
-
-
 def _words(change: RunChange) -> str:
     before = change.before.kind if change.before else "nothing"
     after = change.after.kind if change.after else "nothing"
     return f"{before} before, {after} after"
 
 
-def kept_state() -> StateDirectory:
-    """The state directory.
-
-    Raises:
-        StateError: it is not known where.
-    """
-    root = machine.state_directory()
-    if root is None:
-        raise StateError("no home directory is known, so no run is kept", remedy=machine.STATE_REMEDY)
-    return StateDirectory(root)
-
-
 def changed_run(wanted: str | None, directory: Path) -> RunDirectory:
-    """The run of that id or beginning of one; the newest of the directory that changed something, if none is named.
-
-    Raises:
-        UsageError: there is no such run.
-    """
+    """The run of that id or beginning of one; the newest of the directory that changed something, if none is named."""
     runs = machine.kept_runs()
     return runs.find(
         wanted,
@@ -148,17 +102,13 @@ def undone_since(run: RunDirectory) -> Undone:
     if not run.journal.is_file() or _UNDO not in run.journal.read_bytes():
         return ""
     try:
-        return undone(journal_of(run, kept_state()))
+        return undone(journal_of(run, machine.kept_state()))
     except StateError:
         return ""
 
 
 def journal_of(run: RunDirectory, state: StateDirectory) -> DiskJournal:
-    """What a run wrote down of its changes.
-
-    Raises:
-        StateError: it cannot be used.
-    """
+    """What a run wrote down of its changes."""
     journal = DiskJournal(run.journal, BlobStore(state.blobs))
     journal.load()
     return journal
@@ -166,11 +116,10 @@ def journal_of(run: RunDirectory, state: StateDirectory) -> DiskJournal:
 
 def told(report: UndoReport, record: RunRecord, *, dry: bool, again: bool, json: bool) -> int:
     """Print what came of an undo; gives the exit code."""
-    if json:
-        say_json({"run": record.id, "workspace": record.workspace, "dry_run": dry, **to_builtins(report)})
-    else:
+    if not json:
         _name(record)
-        say("\n".join(_lines(report, record, dry=dry, again=again)))
+    found = {"run": record.id, "workspace": record.workspace, "dry_run": dry, **to_builtins(report)}
+    say_found(found, _lines(report, record, dry=dry, again=again), as_json=json)
     return EXIT_CODES["not_achieved"] if report.conflicts else EXIT_CODES["done"]
 
 

@@ -65,7 +65,7 @@ def agents_test(
     verbose: options.Verbose = False,
 ) -> int:
     """Let an agent do a small task in an empty directory, and check it; exit 0 if the check passes."""
-    overrides = options.overrides(no_sandbox=no_sandbox, timeout=timeout)
+    overrides = options.overrides(no_sandbox=no_sandbox, max_runtime_s=timeout)
     return actions.agents.try_agent(name, config, overrides, json=json, verbose=verbose)
 
 

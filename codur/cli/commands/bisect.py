@@ -34,6 +34,6 @@ def bisect(
             expect_file=expect,
         ),
         config=config,
-        overrides=options.overrides(no_sandbox=no_sandbox, timeout=timeout),
+        overrides=options.overrides(no_sandbox=no_sandbox, max_runtime_s=timeout),
         json=json,
     )

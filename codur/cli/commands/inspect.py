@@ -88,7 +88,8 @@ def config_set(
     config: options.ConfigFile = None,
 ) -> None:
     """Set one value in a settings file; comments and order stay."""
-    actions.setting.set_value(key, value, actions.setting.file_for(directory, config, project=project))
+    file = actions.setting.file_for(directory, config, project=project)
+    actions.setting.set_value(key, value, file, project=project)
 
 
 @config_app.command("schema")

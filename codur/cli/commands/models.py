@@ -27,5 +27,5 @@ def models(
 
     Of a key it tells where it comes from, never the key itself.
     """
-    wanted = actions.models.Wanted(names=tuple(names or ()), test_s=timeout if test else 0.0)
-    return actions.models.show_models(wanted, directory, config, json=json)
+    seconds = timeout if test else None
+    return actions.models.show_models(names or (), directory, config, test_s=seconds, json=json)

@@ -108,5 +108,5 @@ def verify(
         task,
         actions.Showing(json=json, json_stream=json_stream, verbose=verbose),
         config=config,
-        overrides=options.overrides(no_sandbox=no_sandbox, timeout=timeout),
+        overrides=options.overrides(no_sandbox=no_sandbox, max_runtime_s=timeout),
     )

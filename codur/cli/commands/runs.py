@@ -66,7 +66,7 @@ def resume(
     return actions.runs.resume_run(
         actions.runs.cut_off(run, directory),
         actions.Showing(json=json, json_stream=json_stream, raw=raw, verbose=verbose, explain_route=explain_route),
-        config=config,
+        config_file=config,
         overrides=options.overrides(no_sandbox=no_sandbox),
         wait=wait,
         yes=yes,

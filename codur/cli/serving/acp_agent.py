@@ -13,21 +13,11 @@ from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
 import acp
-from acp.schema import (
-    AgentCapabilities,
-    Implementation,
-    InitializeResponse,
-    NewSessionResponse,
-    PermissionOption,
-    PromptResponse,
-    ResourceContentBlock,
-    TextContentBlock,
-    ToolCallLocation,
-    ToolCallUpdate,
-)
+from acp import schema
 
 from codur import __version__, api
 from codur.api import Job
+from codur.cli import machine
 from codur.cli.actions import undo
 from codur.errors import CodurError
 from codur.events import AnswerDelta, CheckRan, Event, FileChanged, StepBegan
@@ -46,9 +36,9 @@ from codur.workspace.history.undo_run import run_changes
 
 _MOST_CHARS, _MOST_SESSIONS = 1_000_000, 100
 """Of a prompt, and of a file that a difference shows; sessions of one editor."""
-_ALLOW = PermissionOption(option_id="approve", name="Carry it out", kind="allow_once")
-_KEEP = PermissionOption(option_id="keep", name="Use it, and keep its file", kind="allow_always")
-_REJECT = PermissionOption(option_id="reject", name="Do not", kind="reject_once")
+_ALLOW = schema.PermissionOption(option_id="approve", name="Carry it out", kind="allow_once")
+_KEEP = schema.PermissionOption(option_id="keep", name="Use it, and keep its file", kind="allow_always")
+_REJECT = schema.PermissionOption(option_id="reject", name="Do not", kind="reject_once")
 
 
 class Session(Struct, frozen=False):
@@ -80,15 +70,15 @@ class CodurAgent:
         """Keep the editor, to tell and ask it."""
         self._client = conn
 
-    async def initialize(self, **_: Any) -> InitializeResponse:
+    async def initialize(self, **_: Any) -> schema.InitializeResponse:
         """Say who this is; an older version than ours is for the editor to refuse."""
-        return InitializeResponse(
+        return schema.InitializeResponse(
             protocol_version=acp.PROTOCOL_VERSION,
-            agent_capabilities=AgentCapabilities(),
-            agent_info=Implementation(name="codur", title="Codur", version=__version__),
+            agent_capabilities=schema.AgentCapabilities(),
+            agent_info=schema.Implementation(name="codur", title="Codur", version=__version__),
         )
 
-    async def new_session(self, cwd: str, **_: Any) -> NewSessionResponse:
+    async def new_session(self, cwd: str, **_: Any) -> schema.NewSessionResponse:
         """Begin a conversation about a directory."""
         if not (os.path.isabs(cwd) and "\0" not in cwd and os.path.isdir(cwd)):  # noqa: PTH112, PTH117 - a Path refuses NUL
             raise acp.RequestError.invalid_params({"cwd": "is no directory"})
@@ -96,9 +86,9 @@ class CodurAgent:
             raise acp.RequestError.invalid_request({"sessions": f"at most {_MOST_SESSIONS}"})
         name = uuid4().hex
         self._sessions[name] = Session(directory=Path(cwd))
-        return NewSessionResponse(session_id=name)
+        return schema.NewSessionResponse(session_id=name)
 
-    async def prompt(self, session_id: str, prompt: Sequence[Any], **_: Any) -> PromptResponse:
+    async def prompt(self, session_id: str, prompt: Sequence[Any], **_: Any) -> schema.PromptResponse:
         """Carry out a task; it is told of the earlier ones of its session."""
         session = self._session(session_id)
         if session.job is not None:
@@ -125,11 +115,11 @@ class CodurAgent:
             self._jobs.discard(session.job)
         except CodurError as error:
             await telling.says(f"{error.message}\n{error.remedy}")
-            return PromptResponse(stop_reason="end_turn")
+            return schema.PromptResponse(stop_reason="end_turn")
         finally:
             session.job = None
         session.turns.append(turn_of(words, result))
-        return PromptResponse(stop_reason="cancelled" if result.outcome == "interrupted" else "end_turn")
+        return schema.PromptResponse(stop_reason="cancelled" if result.outcome == "interrupted" else "end_turn")
 
     async def cancel(self, session_id: str, **_: Any) -> None:
         """End the task of a session in good order."""
@@ -153,8 +143,8 @@ class CodurAgent:
 
 def _words(blocks: Sequence[Any], directory: Path) -> str:
     """The task: the texts, and the files that are named with them by their paths in the directory."""
-    said = [block.text for block in blocks if isinstance(block, TextContentBlock)]
-    linked = (unquote(urlsplit(block.uri).path) for block in blocks if isinstance(block, ResourceContentBlock))
+    said = [block.text for block in blocks if isinstance(block, schema.TextContentBlock)]
+    linked = (unquote(urlsplit(block.uri).path) for block in blocks if isinstance(block, schema.ResourceContentBlock))
     files = [Path(path).relative_to(directory).as_posix() for path in linked if Path(path).is_relative_to(directory)]
     return " ".join([*said, *files]).strip()
 
@@ -198,7 +188,7 @@ class _Telling:
             return Answer(decision="nobody")
         allowed = [] if question.text else [_ALLOW, *([_KEEP] if question.kind == "test" else [])]
         text = joined(question_lines(question))
-        call = ToolCallUpdate(
+        call = schema.ToolCallUpdate(
             tool_call_id=self._name(),
             title="Must this test pass?" if question.kind == "test" else "Carry out this plan?",
             status="pending",
@@ -238,7 +228,7 @@ class _Telling:
     async def _edit(self, path: str) -> None:
         if path not in self._edits:
             self._edits[path] = self._name()
-            where = [ToolCallLocation(path=str(self._directory / path))]
+            where = [schema.ToolCallLocation(path=str(self._directory / path))]
             title = sanitise(f"edit {path}")
             start = acp.start_tool_call(self._edits[path], title, kind="edit", status="in_progress", locations=where)
             await self._update(start)
@@ -273,7 +263,7 @@ def _entries(event: StepBegan) -> list[Any]:
 
 def _differences(result: RunResult) -> dict[str, tuple[str | None, str]]:
     """Old and new texts of what a run changed, by path."""
-    state = undo.kept_state()
+    state = machine.kept_state()
     journal = undo.journal_of(undo.changed_run(result.run_id, Path(result.workspace)), state)
     blobs = BlobStore(state.blobs)
     changes = [change for change in run_changes(journal) if change.path in result.changed_files]

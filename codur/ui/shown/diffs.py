@@ -12,9 +12,7 @@ _HUNK = regex(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 def diff_lines(diff: str, *, limit: int | None = None) -> list[Line]:
     """Give a unified diff as lines: `+` added, `-` removed, `@@` hunk, headers strong.
 
-    Args:
-        diff: the diff's text.
-        limit: lines shown at most, or None for all; what is left out of the middle is said.
+    At most `limit` lines, or with None all, are shown; what is left out of the middle is said.
     """
     rows = diff.removesuffix("\n").split("\n") if diff else []
     styled = [line((row, style)) for row, style in zip(rows, _styles(rows), strict=True)]

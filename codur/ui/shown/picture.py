@@ -23,21 +23,18 @@ _BOX = """\
 _Point = tuple[float, float]
 
 
-def graph_svg(
-    edges: Mapping[str, Sequence[str]], *, start: str = "start", way: Mapping[tuple[str, str], int] | None = None
-) -> str:
+def graph_svg(edges: Mapping[str, Sequence[str]], *, way: Mapping[tuple[str, str], int] | None = None) -> str:
     """The graph as the text of an SVG file.
 
     Edges to the next row are straight; longer ones run down the left side, and those that lead back run up the right
     side in another colour, each in a lane of its own, so that no edge crosses a box.
 
     Args:
-        edges: targets by node.
-        start: the node of the first row.
+        edges: targets by node; `start` is the one of the first row.
         way: how often an edge was taken; None: no way is shown.
     """
     taken = way or {}
-    rows = _rows(edges, start)
+    rows = _rows(edges, "start")
     level = {name: number for number, row in enumerate(rows) for name in row}
     links = [(source, target) for source, targets in edges.items() for target in targets]
     ahead = [link for link in links if level[link[1]] > level[link[0]] + 1]

@@ -22,11 +22,7 @@ _WORDS = {
 
 
 def question_lines(question: Question, *, width: int = 100) -> list[Line]:
-    """What the user is shown before the prompt: the question, or the plan that is to be approved.
-
-    Args:
-        width: of the terminal, in columns.
-    """
+    """What the user is shown before the prompt: the question, or the plan that is to be approved."""
     if question.check is not None:
         lines = test_lines(question.check.entry or "", question.check.text, question.failure)
         return [*lines, line(("✘ it cannot be used: ", "bad"), question.text)] if question.text else lines

@@ -2,30 +2,8 @@
 
 import textwrap
 
-from codur.events import (
-    AgentMessage,
-    AnswerDelta,
-    CheckRan,
-    Decided,
-    Event,
-    FileChanged,
-    Guided,
-    ModelAnswered,
-    ModelCalled,
-    ModelChosen,
-    ModelPrompted,
-    ModelSwitched,
-    ModelWaiting,
-    NodeEntered,
-    Note,
-    RepairProgress,
-    RunFinished,
-    RunStarted,
-    StepBegan,
-    TestMade,
-    ToolChosen,
-    ToolRan,
-)
+from codur import events
+from codur.events import Event
 from codur.ui.sanitise import Shown, sanitise
 from codur.ui.shown.diffs import diff_lines
 from codur.ui.shown.plans import test_lines
@@ -33,7 +11,7 @@ from codur.ui.shown.run_report import money
 from codur.ui.shown.verdicts import check_line
 from codur.ui.styled_lines import Line, block, clip, count, line, percent
 
-_PHASES = {
+NODE_WORDS = {
     "pattern_plan": "reading the request",
     "llm_pre_plan": "classifying the request",
     "llm_plan": "planning",
@@ -71,7 +49,7 @@ class Narrator:
         self._works = works
         self._by_rule = True
         self._attempts = 0
-        self._search: RepairProgress | None = None
+        self._search: events.RepairProgress | None = None
         self._told: set[str] = set()
 
     @property
@@ -81,7 +59,7 @@ class Narrator:
 
     def lines(self, event: Event) -> list[Line]:
         """Give the lines for `event`. A search is told once, when it is over."""
-        if isinstance(event, RepairProgress):
+        if isinstance(event, events.RepairProgress):
             self._search = event
             return []
         return [*self.rest(), *self._lines(event)]
@@ -95,87 +73,87 @@ class Narrator:
 
     def _lines(self, event: Event) -> list[Line]:
         match event:
-            case CheckRan():
+            case events.CheckRan():
                 return [self._check(event)]
-            case ModelChosen() if event.profile:
+            case events.ModelChosen() if event.profile:
                 chosen = f"model: {event.profile} ({event.model}): {event.reason}"
                 self._told.add(chosen)
                 return [line((chosen, "dim"))]
-            case ModelWaiting() | ModelSwitched():
+            case events.ModelWaiting() | events.ModelSwitched():
                 return [line((_delay(event), "warn"), event.reason)]
-            case ModelPrompted():
+            case events.ModelPrompted():
                 return prompt_lines(event)
-            case FileChanged():
+            case events.FileChanged():
                 changed = line(("changed: ", "dim"), f"{event.path} (+{event.added} -{event.removed})")
                 return [changed, *(diff_lines(event.diff) if self._verbose else ())]
-            case Guided():
+            case events.Guided():
                 return [line(("told the model: ", "dim"), event.text)]
-            case TestMade():
+            case events.TestMade():
                 return test_lines(event.path, event.text, event.failure)
-            case Note():
+            case events.Note():
                 self._told.add(event.text)
                 return [line(("warning: " if event.level == "warning" else "note: ", "warn"), event.text)]
-            case RunStarted():
+            case events.RunStarted():
                 self._attempts = 0
         detail = _detail(event) if self._verbose else self._work(event)
         return [line((detail, "dim"))] if detail else []
 
     def _work(self, event: Event) -> str:
         """What a model or another program does, cut to a line; empty for the one step of a rule."""
-        if isinstance(event, Decided):
+        if isinstance(event, events.Decided):
             self._by_rule = event.origin == "pattern"
-        shown = self._works and not self._by_rule and isinstance(event, (ToolRan, AgentMessage))
+        shown = self._works and not self._by_rule and isinstance(event, (events.ToolRan, events.AgentMessage))
         return clip(_detail(event), width=_ONE_LINE) if shown else ""
 
-    def _check(self, event: CheckRan) -> Line:
+    def _check(self, event: events.CheckRan) -> Line:
         if event.when != "attempt":
             return check_line(event.when, event.verdict)
         self._attempts = event.number or self._attempts + 1
         return check_line(f"attempt {self._attempts}", event.verdict)
 
 
-def prompt_lines(event: ModelPrompted) -> list[Line]:
+def prompt_lines(event: events.ModelPrompted) -> list[Line]:
     """A request as it was sent."""
     head = line((f"request to {event.profile} ({event.model}), {event.purpose}:", "strong"))
     return [head, *block(event.text, prefix="  ")]
 
 
-def _delay(event: ModelWaiting | ModelSwitched) -> str:
-    if isinstance(event, ModelWaiting):
+def _delay(event: events.ModelWaiting | events.ModelSwitched) -> str:
+    if isinstance(event, events.ModelWaiting):
         return f"waiting {event.seconds:.0f} s for {event.profile}: "
     return f"switched model: {event.from_profile} → {event.to_profile}: "
 
 
 def _detail(event: Event) -> str:
     match event:
-        case RunStarted():
+        case events.RunStarted():
             return f"task: {clip(event.prompt)} (in {event.workspace}, sandbox: {event.sandbox})"
-        case Decided():
+        case events.Decided():
             reason = f": {event.reason}" if event.reason else ""
             return f"route: {event.node} → {event.route} ({event.origin}, {event.tier}){reason}"
-        case ModelChosen():
+        case events.ModelChosen():
             return f"no model: {event.reason}"
-        case ModelCalled():
+        case events.ModelCalled():
             size = count(event.prompt_chars, "character")
             return f"model: {event.profile} ({event.model}), {event.purpose}, {size}"
-        case ModelAnswered():
+        case events.ModelAnswered():
             tokens = f"{event.prompt_tokens:,} + {event.completion_tokens:,} tokens"
             return f"answer: {event.profile}, {event.purpose}, {tokens}, {event.duration_s:.1f} s"
-        case ToolChosen():
+        case events.ToolChosen():
             after = f" after {event.after}" if event.after else ""
             tokens = f", {event.tokens:,} tokens" if event.tokens else ""
             choice = f"{event.tier}, {count(len(event.candidates), 'candidate')}{tokens}, {event.duration_s:.1f} s"
             return f"next tool: {event.choice or 'left open'}{after} ({choice})"
-        case ToolRan():
+        case events.ToolRan():
             summary = f": {clip(event.summary)}" if event.summary else ""
             return f"tool: {event.tool}: {event.code}{summary}"
-        case AgentMessage():
+        case events.AgentMessage():
             return f"{event.agent}: {event.text}"
         case _:
             return ""
 
 
-def _search_words(search: RepairProgress) -> str:
+def _search_words(search: events.RepairProgress) -> str:
     tried = f"{count(search.tried, 'candidate')} tried"
     if search.passing:  # what is taken of these is told with the repair
         return f"{tried}, {search.passing:,} passed"
@@ -198,27 +176,27 @@ class Status:
         self._calls = self._tokens = 0
         self._cost = 0.0
         self._words = self._diff = ""
-        self._plan: StepBegan | None = None
+        self._plan: events.StepBegan | None = None
         self._check = ""
 
     def see(self, event: Event) -> None:
         """Take note of `event`."""
         match event:
-            case AnswerDelta():
+            case events.AnswerDelta():
                 self._words = (self._words + event.text)[-_WORDS_KEPT:]
-            case ModelCalled() | NodeEntered():
+            case events.ModelCalled() | events.NodeEntered():
                 self._words = ""
-            case ModelAnswered():
+            case events.ModelAnswered():
                 self._calls += 1
                 self._tokens += event.prompt_tokens + event.completion_tokens
                 self._cost += event.cost_usd
-            case Decided():
+            case events.Decided():
                 self._tier = "" if event.tier == "deterministic" else event.tier
-            case StepBegan():
+            case events.StepBegan():
                 self._plan = event
-            case FileChanged():
+            case events.FileChanged():
                 self._diff = event.diff
-            case CheckRan():
+            case events.CheckRan():
                 self._check, self._diff = _check_words(event), ""
         self._phase = self._phase_of(event)
 
@@ -256,24 +234,24 @@ class Status:
 
     def _phase_of(self, event: Event) -> str:
         match event:
-            case NodeEntered(node="review"):
-                return f"running {self._check}" if self._check else _PHASES["review"]
-            case NodeEntered():
-                return _PHASES.get(event.node, event.node)
-            case ModelCalled():
+            case events.NodeEntered(node="review"):
+                return f"running {self._check}" if self._check else NODE_WORDS["review"]
+            case events.NodeEntered():
+                return NODE_WORDS.get(event.node, event.node)
+            case events.ModelCalled():
                 return f"asking {event.profile} ({event.purpose})"
-            case AnswerDelta():
+            case events.AnswerDelta():
                 return f"{event.profile} answers"
-            case ModelAnswered():
+            case events.ModelAnswered():
                 return "reading the answer"
-            case ModelWaiting():
+            case events.ModelWaiting():
                 return f"waiting {event.seconds:.0f} s for {event.profile}"
-            case RepairProgress():
+            case events.RepairProgress():
                 if event.passing:
                     return _passing_words(event.passing)
                 place = f", at {event.place}" if event.place else ""
                 return f"searching for a repair ({event.tried:,} tried, best {percent(event.best)}{place})"
-            case RunFinished():
+            case events.RunFinished():
                 return "finishing"
             case _:
                 return self._phase
@@ -285,7 +263,7 @@ def _step_line(number: int, what: str, now: int) -> Line:
     return line(("▸ ", "strong"), f"{number} {what}") if number == now else line((f"  {number} {what}", "dim"))
 
 
-def _check_words(event: CheckRan) -> str:
+def _check_words(event: events.CheckRan) -> str:
     """The check, and how many of its tests passed when it was last run."""
     verdict = event.verdict
     told = f"`{clip(verdict.check, width=60)}`" if verdict.check else "the check"

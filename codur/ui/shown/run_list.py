@@ -12,22 +12,14 @@ from codur.ui.shown.diffs import diff_lines
 from codur.ui.shown.progress_lines import Narrator
 from codur.ui.shown.run_report import body_lines, money, summary_lines
 from codur.ui.shown.run_tree import traced_nodes, tree_lines
-from codur.ui.shown.tables import Column, table
+from codur.ui.shown.tables import table
 from codur.ui.styled_lines import Line, Style, block, clip, folded, joined, line, percent
 from codur.workspace.history.undo_run import Undone
 
 _STYLES: Mapping[str, Style] = {"done": "good", "running": "strong", "interrupted": "warn", "crashed": "warn"}
 UNDONE: Mapping[Undone, str] = {"part": "undone in part", "all": "undone"}
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
-_COLUMNS = (
-    Column("run"),
-    Column("age", right=True),
-    Column("outcome"),
-    Column("check"),
-    Column("calls", right=True),
-    Column("cost", right=True),
-    Column("task"),
-)
+_TITLES = ("run", "age", "outcome", "check", "calls", "cost", "task")
 
 
 _SHOWN = (
@@ -47,13 +39,11 @@ def runs_table(
     """Give the list of runs.
 
     Args:
-        records: the runs, in the order to show them.
-        now: the time, to tell how long ago they were.
         undone: how much of what each changed was undone since, by its id.
         workspaces: also say where each was.
         width: use colours and fold long cells to so many columns; 0 for neither.
     """
-    columns = (*_COLUMNS, Column("directory")) if workspaces else _COLUMNS
+    titles = (*_TITLES, "directory") if workspaces else _TITLES
     cells = []
     for record in records:
         outcome = state_of(record)
@@ -68,7 +58,7 @@ def runs_table(
             line(clip(" ".join(record.prompt.split()), width=60)),
         )
         cells.append((*row, line(record.workspace)) if workspaces else row)
-    return table(columns, cells, (), color=width > 0, width=width)
+    return table(titles, cells, right={"age", "calls", "cost"}, width=width)
 
 
 class KeptRun(Struct):

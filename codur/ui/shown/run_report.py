@@ -32,9 +32,7 @@ _OUTCOMES: dict[Outcome, str] = {
 def body_lines(result: RunResult, *, limit: int | None) -> list[Line]:
     """Give the answer and the diff, with an empty line between them.
 
-    Args:
-        result: the run's result.
-        limit: lines of the diff shown at most, or None for all.
+    At most `limit` lines of the diff are shown, or with None all.
     """
     if result.repair is not None and only_shows_repairs(result):
         return every_repair(result.repair)
@@ -46,7 +44,6 @@ def summary_lines(result: RunResult, *, told: Collection[str] = (), width: int |
     """Give everything but the answer and the diff.
 
     Args:
-        result: the run's result.
         told: notes that have been shown already.
         width: of the terminal, in columns; None if it is none.
     """

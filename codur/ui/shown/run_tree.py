@@ -6,13 +6,13 @@ from typing import Any
 from msgspec import ValidationError
 
 from codur.events import Decided, Event, ModelAnswered, ModelPrompted, NodeEntered, RunFinished, RunStarted
-from codur.structs import Struct, convert
+from codur.structs import Struct, convert, field
 from codur.ui.shown.progress_lines import Narrator
 from codur.ui.shown.run_report import money
 from codur.ui.styled_lines import Line, Span, count, line
 
 
-class TracedNode(Struct):
+class TracedNode(Struct, frozen=False):
     """A node as it was carried out once.
 
     Attributes:
@@ -25,8 +25,16 @@ class TracedNode(Struct):
     name: str
     began: float | None = None
     ended: float | None = None
-    events: tuple[Event, ...] = ()
+    events: list[Event] = field(default_factory=list)
     decided: Decided | None = None
+
+    def take(self, event: Event, at: float | None) -> None:
+        """Take its next event."""
+        if isinstance(event, Decided) and event.node == self.name:
+            self.decided = event
+        elif not isinstance(event, RunFinished):
+            self.events.append(event)
+        self.ended = at
 
     @property
     def answers(self) -> tuple[ModelAnswered, ...]:
@@ -48,42 +56,17 @@ class TracedNode(Struct):
 
 def traced_nodes(trace: Sequence[Mapping[str, Any]]) -> list[TracedNode]:
     """The nodes of a trace as it was kept, in the order in which they were entered."""
-    nodes = [_Open("", None)]
+    nodes = [TracedNode(name="")]
     for kept in trace:
         at = kept.get("at")
         time = float(at) if isinstance(at, int | float) else None
         event = _event(kept)
         if isinstance(event, NodeEntered):
             nodes[-1].ended = time
-            nodes.append(_Open(event.node, time))
+            nodes.append(TracedNode(name=event.node, began=time))
         elif event is not None:
             nodes[-1].take(event, time)
-    return [node.closed() for node in nodes if node.name or node.events]
-
-
-class _Open:
-    """A node whose events are still being read."""
-
-    def __init__(self, name: str, began: float | None) -> None:
-        self.name = name
-        self.began = began
-        self.ended: float | None = None
-        self.events: list[Event] = []
-        self._decided: Decided | None = None
-
-    def take(self, event: Event, at: float | None) -> None:
-        """Take its next event."""
-        if isinstance(event, Decided) and event.node == self.name:
-            self._decided = event
-        elif not isinstance(event, RunFinished):
-            self.events.append(event)
-        self.ended = at
-
-    def closed(self) -> TracedNode:
-        """All of it."""
-        return TracedNode(
-            name=self.name, began=self.began, ended=self.ended, events=tuple(self.events), decided=self._decided
-        )
+    return [node for node in nodes if node.name or node.events]
 
 
 def tree_lines(nodes: Sequence[TracedNode], narrator: Narrator, *, prompts: bool, reasons: bool) -> list[Line]:

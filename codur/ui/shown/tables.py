@@ -3,7 +3,7 @@
 Every function gives text that is ready for `output_formats.show`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from codur import ui
 from codur.errors import CodurError
@@ -29,17 +29,7 @@ _GAP = 2
 """Columns of the terminal between two columns of a table."""
 
 
-class Column(Struct, kw_only=False):
-    """A column of a table; `right` puts its cells to the right."""
-
-    title: str
-    right: bool = False
-
-
-_AGENT_COLUMNS = (Column("agent"), Column("type"), Column("needs"), Column("ready"), Column("description"))
-
-
-def agents_table(rows: Sequence[AgentRow], *, color: bool = False, width: int = 100) -> Shown:
+def agents_table(rows: Sequence[AgentRow], *, width: int = 0) -> Shown:
     """Give the table of agents."""
     told = [
         (
@@ -51,14 +41,18 @@ def agents_table(rows: Sequence[AgentRow], *, color: bool = False, width: int = 
         )
         for row in rows
     ]
-    return table(_AGENT_COLUMNS, told, (), color=color, width=width)
+    return table(("agent", "type", "needs", "ready", "description"), told, width=width)
 
 
 def route_text(route: Sequence[RouteStep]) -> Shown:
     """Give the way a run took, one decision a line: `1. pattern_plan → repair (pattern, deterministic): reason`."""
     if not route:
         return Shown("no decision was taken")
-    return joined(line(f"{number}. {_step_words(step)}") for number, step in enumerate(route, start=1))
+    lines = []
+    for number, step in enumerate(route, start=1):
+        reason = f": {step.reason}" if step.reason else ""
+        lines.append(line(f"{number}. {step.node} → {step.route} ({step.origin}, {step.tier}){reason}"))
+    return joined(lines)
 
 
 def error_text(error: CodurError) -> Shown:
@@ -69,24 +63,29 @@ def error_text(error: CodurError) -> Shown:
     return joined(lines)
 
 
-def _step_words(step: RouteStep) -> str:
-    reason = f": {step.reason}" if step.reason else ""
-    return f"{step.node} → {step.route} ({step.origin}, {step.tier}){reason}"
-
-
 def table(
-    columns: Sequence[Column], rows: Sequence[Sequence[Line]], footer: Sequence[Line], *, color: bool, width: int
+    titles: Sequence[str],
+    rows: Sequence[Sequence[Line]],
+    footer: Sequence[Line] = (),
+    *,
+    right: Collection[str] = (),
+    width: int,
 ) -> Shown:
-    """Give a table, with a last row of totals if there is one; in colours, long cells are folded to `width` columns."""
-    header = [line((column.title, "plain" if column.right else "strong")) for column in columns]
-    if color and width < _least_width(header, rows):
+    """Give a table, with a last row of totals if there is one.
+
+    Args:
+        right: titles of the columns whose cells are put to the right.
+        width: use colours and fold long cells to so many columns; 0 for neither.
+    """
+    header = [line((title, "plain" if title in right else "strong")) for title in titles]
+    if 0 < width < _least_width(header, rows):
         return _stacked(header, rows, footer, width)
-    if color:
+    if width:
         return ui.screen.render_table(header, rows, footer, width=width)
     body = [header, *rows, *([footer] if footer else [])]
-    widths = [max(cells(row[index].text) for row in body) for index in range(len(columns))]
+    widths = [max(cells(row[index].text) for row in body) for index in range(len(titles))]
     rule = line("  ".join("-" * size for size in widths))
-    lines = [_plain_row(columns, row, widths) for row in body]
+    lines = [_plain_row([title in right for title in titles], row, widths) for row in body]
     lines.insert(1, rule)
     if footer:
         lines.insert(len(lines) - 1, rule)
@@ -110,9 +109,9 @@ def _stacked(header: Sequence[Line], rows: Sequence[Sequence[Line]], footer: Seq
     return joined(lines)
 
 
-def _plain_row(columns: Sequence[Column], row: Sequence[Line], widths: Sequence[int]) -> Line:
+def _plain_row(right: Sequence[bool], row: Sequence[Line], widths: Sequence[int]) -> Line:
     texts = []
-    for column, cell, size in zip(columns, row, widths, strict=True):
+    for to_right, cell, size in zip(right, row, widths, strict=True):
         space = " " * (size - cells(cell.text))
-        texts.append(space + cell.text if column.right else cell.text + space)
+        texts.append(space + cell.text if to_right else cell.text + space)
     return line("  ".join(texts).rstrip())

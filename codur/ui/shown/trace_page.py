@@ -50,11 +50,7 @@ _PAGE = """\
 
 
 def trace_page(run: KeptRun, edges: Mapping[str, Sequence[str]]) -> str:
-    """The whole page.
-
-    Args:
-        edges: where each node of the graph may go; `start` and `end` are among them.
-    """
+    """The whole page; edges: where each node of the graph may go, `start` and `end` among them."""
     record, nodes = run.record, traced_nodes(run.trace)
     style = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
     narrator = Narrator(verbose=True)

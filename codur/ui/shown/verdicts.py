@@ -3,9 +3,11 @@
 from codur.types import Difference, RunResult, Verdict
 from codur.ui.styled_lines import Line, Style, clip, count, line
 
-_FLAKY = "its result differs from run to run"
-_TAMPERED = "the output is taken from what is expected instead of being computed"
-_NO_CHECK = "no check was found"
+_NOTES = {
+    "flaky": "its result differs from run to run",
+    "tampered": "the output is taken from what is expected instead of being computed",
+    "no_check": "no check was found",
+}
 _PASSES_ALREADY = "the check passes already"
 _STILL = "what passed before still passes"
 
@@ -41,12 +43,7 @@ def cause(verdict: Verdict) -> str:
 
 
 def check_line(label: str, verdict: Verdict) -> Line:
-    """Give the line for a check that has just run.
-
-    Args:
-        label: when it ran: `before`, `attempt 2`.
-        verdict: what it said.
-    """
+    """Give the line for a check that has just run; the label says when: `before`, `attempt 2`."""
     words, style = _check_words(label, verdict)
     return line((f"{label}: ", "dim"), (words, style))
 
@@ -54,17 +51,18 @@ def check_line(label: str, verdict: Verdict) -> Line:
 def _check_words(label: str, verdict: Verdict) -> tuple[str, Style]:
     match verdict.status:
         case "passed":
-            if label == "before":
-                return f"green: {_PASSES_ALREADY}", "warn"
-            return "green", "good"
-        case "failed":
-            return f"red: {cause(verdict)}", "bad"
+            return (f"green: {_PASSES_ALREADY}", "warn") if label == "before" else ("green", "good")
         case "no_check":
-            return f"nothing to check: {verdict.note or _NO_CHECK}", "warn"
-        case "flaky":
-            return f"flaky: {verdict.note or _FLAKY}", "bad"
-        case "tampered":
-            return f"tampered: {verdict.note or _TAMPERED}", "bad"
+            return f"nothing to check: {_why(verdict)}", "warn"
+        case "failed":
+            return f"red: {_why(verdict)}", "bad"
+        case status:
+            return f"{status}: {_why(verdict)}", "bad"
+
+
+def _why(verdict: Verdict) -> str:
+    """What speaks against a change, or for nothing."""
+    return cause(verdict) if verdict.status == "failed" else verdict.note or _NOTES[verdict.status]
 
 
 def verdict_line(result: RunResult) -> Line | None:
@@ -84,13 +82,11 @@ def verdict_line(result: RunResult) -> Line | None:
             left = count(len(verdict.failing), "test")
             return line(("✔ checked: ", "good"), f"{_STILL}: {_command(verdict)} ({left} failing as before)")
         case "failed":
-            return line(("✘ checked: ", "bad"), f"{_command(verdict)} fails: {cause(verdict)}")
+            return line(("✘ checked: ", "bad"), f"{_command(verdict)} fails: {_why(verdict)}")
         case "no_check":
-            return line(("nothing to check: ", "warn"), verdict.note or _NO_CHECK)
-        case "flaky":
-            return line(("✘ flaky: ", "bad"), f"{_command(verdict)}: {verdict.note or _FLAKY}")
-        case "tampered":
-            return line(("✘ tampered: ", "bad"), f"{_command(verdict)}: {verdict.note or _TAMPERED}")
+            return line(("nothing to check: ", "warn"), _why(verdict))
+        case status:
+            return line((f"✘ {status}: ", "bad"), f"{_command(verdict)}: {_why(verdict)}")
 
 
 def proven(result: RunResult) -> bool:

@@ -20,7 +20,7 @@ AGENTS = (
 
 
 def test_a_table_in_colour_has_the_same_cells() -> None:
-    text = agents_table(AGENTS, color=True, width=100)
+    text = agents_table(AGENTS, width=100)
     assert "\x1b[" in text
     assert "\x1b[2J" not in text
     bare = [re.sub(r"\x1b\[[0-9;]*m", "", row).split() for row in text.splitlines()]
@@ -29,7 +29,7 @@ def test_a_table_in_colour_has_the_same_cells() -> None:
 
 def test_long_cells_are_folded_in_colour() -> None:
     row = AgentRow(name="n", type="llm", profile="p", description="word " * 40)
-    text = re.sub(r"\x1b\[[0-9;]*m", "", agents_table([row], color=True, width=80))
+    text = re.sub(r"\x1b\[[0-9;]*m", "", agents_table([row], width=80))
     assert max(len(item.rstrip()) for item in text.splitlines()) <= 80
     assert text.count("word") == 40
 
@@ -47,7 +47,7 @@ def test_agents() -> None:
         "mine          llm     local  no: GROQ_API_KEY is not set\n"
         "other         llm     local  no"
     )
-    assert "\x1b[33mno: GROQ_API_KEY is not set" in agents_table(rows, color=True)
+    assert "\x1b[33mno: GROQ_API_KEY is not set" in agents_table(rows, width=100)
 
 
 def test_route() -> None:

@@ -18,14 +18,7 @@ from codur.ui.styled_lines import Line, count, joined, line
 
 
 def make(name: str, within: Path, *, tests: bool) -> int:
-    """Make a challenge and say what to do with it.
-
-    Returns:
-        0.
-
-    Raises:
-        UsageError: it cannot be made.
-    """
+    """Make a challenge and say what to do with it."""
     directory, files = make_challenge(name, within=within, tests=tests)
     place = shlex.quote(str(directory))
     width = max(len(file) for file, _ in files)
@@ -38,15 +31,7 @@ def make(name: str, within: Path, *, tests: bool) -> int:
 
 
 def check(directories: Sequence[Path], *, config: Path | None, json: bool, no_sandbox: bool) -> int:
-    """Examine challenges and show what was found out.
-
-    Returns:
-        0 if all are sound, else 1.
-
-    Raises:
-        UsageError: there is no challenge.
-        Refused: nothing would contain the programs, and `no_sandbox` does not say that this is wanted.
-    """
+    """Examine challenges and show what was found out. Gives 0 if all are sound, else 1."""
     settings = machine.settings_for(None, config, options.overrides(no_sandbox=no_sandbox)).settings
     challenges = find_challenges(directories)
     host = machine.host()

@@ -4,17 +4,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import to_builtins
-
 from codur.batch.reports import write_reports
 from codur.batch.reports.comparison import Comparison, compare
 from codur.batch.reports.report_inputs import Found, read_results
 from codur.batch.reports.totals import Totals, totals_of
 from codur.batch.results.result_lines import RESULTS_FILE
-from codur.cli.printing import say_json, unwritable
+from codur.cli.printing import say_found, unwritable
 from codur.ui.output_formats import show
 from codur.ui.shown.run_report import money
-from codur.ui.styled_lines import block, count, joined, line
+from codur.ui.styled_lines import Line, block, count, joined, line
 
 _SEVERAL = Path("codur-report")
 
@@ -24,9 +22,6 @@ def build(paths: Sequence[Path], *, output: Path | None, junit: Path | None, jso
 
     Returns:
         0, also if some lines could not be used: what is left out is told.
-
-    Raises:
-        UsageError: there is no usable result, or a report cannot be written.
     """
     found = read_results(paths)
     target = output or _beside(paths)
@@ -38,12 +33,10 @@ def build(paths: Sequence[Path], *, output: Path | None, junit: Path | None, jso
             error.filename or target, error, "Name a directory that you may write with --output."
         ) from error
     comparison = compare(found.results)
-    if json:
-        say_json(_object(found, comparison, written))
-        return 0
-    if found.notes:
+    if found.notes and not json:
         show(joined(line(note) for note in found.notes), sys.stderr)
-    _tell(totals_of(found.results), comparison, written)
+    lines = _lines(totals_of(found.results), comparison, written)
+    say_found(_object(found, comparison, written), (item.text for item in lines), as_json=json)
     return 0
 
 
@@ -61,15 +54,15 @@ def _title(path: Path) -> str:
 def _object(found: Found, comparison: Comparison, written: Sequence[Path]) -> dict[str, object]:
     return {
         "written": [str(path) for path in written],
-        "notes": list(found.notes),
-        "totals": to_builtins(totals_of(found.results)),
-        "agents": [to_builtins(one) for one in comparison.agents],
+        "notes": found.notes,
+        "totals": totals_of(found.results),
+        "agents": comparison.agents,
         "solved_by_any": comparison.by_any,
-        "pass_at_k": [to_builtins(one) for one in comparison.pass_at_k],
+        "pass_at_k": comparison.pass_at_k,
     }
 
 
-def _tell(totals: Totals, comparison: Comparison, written: Sequence[Path]) -> None:
+def _lines(totals: Totals, comparison: Comparison, written: Sequence[Path]) -> list[Line]:
     lines = [
         line(
             f"{totals.solved:,} of {totals.results:,} solved, {totals.without_model:,} without a model; "
@@ -81,6 +74,4 @@ def _tell(totals: Totals, comparison: Comparison, written: Sequence[Path]) -> No
             cost = "" if one.cost_per_solved is None else f", {money(one.cost_per_solved)} for each"
             lines.append(line(f"  {one.agent}: {one.solved:,} of {count(one.challenges, 'challenge')}{cost}"))
         lines.append(line(f"  by any of them: {comparison.by_any:,}"))
-    for path in written:
-        lines += block(str(path))
-    show(joined(lines), sys.stdout)
+    return [*lines, *(part for path in written for part in block(str(path)))]

@@ -16,26 +16,20 @@ from codur.batch.dataset import read_dataset
 from codur.batch.discovery import find_challenges
 from codur.batch.engines.ray_engine import Cluster, RayEngine
 from codur.batch.engines.worker_supervisor import Supervisor
-from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.earlier import GOES_ON, Mode, counting_in
 from codur.batch.results.results_directory import has_results, new_directory, newest
 from codur.batch.setup import Keeping, Place, Setup
 from codur.batch.work import Work, work_of
 from codur.batch.worker.attempt import require_sandbox
 from codur.cli import machine
-from codur.cli.actions.batch.solve_display import ShownWatch, display_of, row_of, show_batch, show_list, show_note
+from codur.cli.actions.batch.solve_display import display_of, show_batch, show_list, show_note
 from codur.cli.actions.batch.solve_request import SolveRequest
 from codur.errors import UsageError
 from codur.session.host import limits_of
-from codur.ui.shown.batch_report import Progress
 
 
 def mode_of(*, resume: bool, rerun_failed: bool, fresh: bool) -> Mode:
-    """What becomes of earlier results.
-
-    Raises:
-        UsageError: more than one of the options was given.
-    """
+    """What becomes of earlier results."""
     given: dict[Mode, bool] = {"resume": resume, "rerun_failed": rerun_failed, "fresh": fresh}
     chosen = [mode for mode, is_given in given.items() if is_given]
     if len(chosen) > 1:
@@ -48,10 +42,6 @@ def solve_challenges(request: SolveRequest) -> int:
 
     Returns:
         0 if all were solved, 1 if not, 4 if the budget ended it, 130 or 143 after an interrupt.
-
-    Raises:
-        Refused: nothing would contain the programs, and `--no-sandbox` does not say that this is wanted.
-        UsageError: there are no challenges, or the options do not fit together.
     """
     settings = machine.settings_for(None, request.config, request.overrides(), agents=request.agent).settings
     if request.yes:
@@ -93,18 +83,12 @@ def solve_challenges(request: SolveRequest) -> int:
     if any(item.challenge.check for item in work):
         show_note("the dataset's lists of tests decide, so these predictions were made with knowledge of them")
     display = display_of(request)
-
-    def begins(missing: Sequence[Work], known: Sequence[ChallengeResult], others: str) -> None:
-        if others:
-            show_note(others)
-        display.begin(Progress(len(missing) + len(known), list(map(row_of, known))))
-
     try:
         junit = Path.cwd() / request.junit if request.junit else None
         output = Output(results=results, mode=request.mode, junit=junit, engine=_engine(request))
         # Ray tells of lost machines on standard output, where the batch's result alone belongs.
         with redirect_stdout(sys.stderr):
-            batch = solve_batch(work, setup, output, watch=ShownWatch(display), begins=begins)
+            batch = solve_batch(work, setup, output, watch=display)
     finally:
         display.close()
     show_batch(batch, work, results, request)
@@ -143,11 +127,7 @@ def processors() -> int:
 
 
 def _results(request: SolveRequest, work: Sequence[Work]) -> Path:
-    """The directory of results, absolute.
-
-    Raises:
-        UsageError: it is inside a challenge.
-    """
+    """The directory of results, absolute."""
     here = Path.cwd()
     if request.results is not None:
         path = here / request.results

@@ -13,62 +13,30 @@ from codur.batch.work import Work
 from codur.cli import machine
 from codur.cli.actions.batch.solve_request import SolveRequest
 from codur.cli.printing import say_json, tell
-from codur.events import ModelPrompted
 from codur.ui.output_formats import choose_kind, show
-from codur.ui.shown.batch_report import BatchDisplay, BatchRow, LineDisplay, batch_table, challenges_table
-from codur.ui.shown.progress_lines import prompt_lines
+from codur.ui.shown.batch_report import BatchDisplay, LineDisplay, batch_table, challenges_table
 from codur.ui.stream import SafeStream
-from codur.ui.styled_lines import count, joined, line
+from codur.ui.styled_lines import count
 
 SCHEMA: Final = 2
 """In 1, `challenges`, `finished` and `solved` counted attempts."""
 
 
-class ShownWatch:
-    """Tells a display what the batch does."""
-
-    def __init__(self, display: BatchDisplay) -> None:
-        self._display = display
-
-    def started(self, work: Work) -> None:
-        """See `Watch`."""
-        self._display.started(work.number, work.title)
-
-    def phase(self, work: Work, phase: str, calls: int) -> None:
-        """See `Watch`."""
-        self._display.phase(work.number, phase, calls)
-
-    def prompted(self, work: Work, request: ModelPrompted) -> None:
-        """See `Watch`."""
-        show(joined([line(f"{work.title}:"), *prompt_lines(request)]), sys.stderr)
-
-    def finished(self, work: Work, result: ChallengeResult) -> None:
-        """See `Watch`."""
-        self._display.finished(work.number, row_of(result))
-
-    def again(self, work: Work) -> None:
-        """See `Watch`."""
-        self._display.again(work.number)
-
-
 def display_of(request: SolveRequest) -> BatchDisplay:
-    if request.json or request.quiet:
-        return BatchDisplay()
     stream = SafeStream(sys.stderr)
+    if request.json or request.quiet:
+        return BatchDisplay(stream)
     kind = choose_kind(stdout_is_tty=sys.stderr.isatty(), environ=os.environ)
     if kind != "rich" or request.show_prompts:
         return LineDisplay(stream)
-    return ui.batch_live.LiveDisplay(stream, color=True)
+    return ui.batch_live.LiveDisplay(stream)
 
 
 def show_list(work: Sequence[Work], done: Mapping[int, ChallengeResult], *, json: bool) -> int:
-    """Show what would be done.
+    """Show what would be done; gives 0.
 
     Args:
         done: what is done already, by the number of its work.
-
-    Returns:
-        0.
     """
     if json:
         rows = [
@@ -86,7 +54,7 @@ def show_list(work: Sequence[Work], done: Mapping[int, ChallengeResult], *, json
         say_json(rows)
         return 0
     lines = [(item.title, _state(item, done), str(item.challenge.directory)) for item in work]
-    show(challenges_table(lines, color=machine.in_colour(), width=machine.width()), sys.stdout)
+    show(challenges_table(lines, width=machine.table_width()), sys.stdout)
     tell(f"{_amount(work)}, {len(done)} done" if done else _amount(work))
     return 0
 
@@ -101,8 +69,10 @@ def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, request:
     if request.json:
         say_json(_as_json(batch, work, results))
     elif not request.quiet:
-        rows = list(map(row_of, batch.results))
-        show(batch_table(rows, wall_s=batch.seconds, color=machine.in_colour(), width=machine.width()), sys.stdout)
+        show(
+            batch_table(batch.results, wall_s=batch.seconds, width=machine.table_width()),
+            sys.stdout,
+        )
     for note in batch.notes:
         show_note(note)
     if not request.json and not request.quiet:
@@ -150,19 +120,3 @@ def _as_json(batch: BatchResult, work: Sequence[Work], results: Path) -> dict[st
 def short(path: Path) -> str:
     here = Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
-
-
-def row_of(result: ChallengeResult) -> BatchRow:
-    return BatchRow(
-        name=result.name,
-        agent=result.agent,
-        attempt=result.attempt,
-        status=result.status,
-        solved_by=result.solved_by,
-        tier=result.way,
-        calls=result.calls,
-        tokens=result.tokens,
-        cost=result.cost_usd,
-        seconds=result.seconds,
-        note=result.reason,
-    )

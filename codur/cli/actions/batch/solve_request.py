@@ -62,9 +62,9 @@ class SolveRequest(Struct):
             scope=self.scope,
             max_files=self.max_files,
             samples=self.samples,
-            calls=self.max_llm_calls,
-            iterations=self.max_iterations,
-            timeout=self.timeout,
+            max_llm_calls=self.max_llm_calls,
+            max_iterations=self.max_iterations,
+            max_runtime_s=self.timeout,
         )
 
     def resume_words(self, results: str) -> str:
