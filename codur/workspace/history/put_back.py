@@ -1,6 +1,7 @@
 """Puts paths back to what they were, but for those that someone else has changed since."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TypeGuard
 
 from codur.errors import StateError
@@ -9,8 +10,8 @@ from codur.workspace import paths
 from codur.workspace.disk import file_access
 from codur.workspace.disk.path_state import PathState, present, same
 from codur.workspace.disk.root import Root
-from codur.workspace.history.disk_journal import By, DiskJournal, Entry
-from codur.workspace.history.net_changes import NetChange, directories_made, net_changes
+from codur.workspace.history.journal import By, Entry, Journal
+from codur.workspace.history.net_changes import NetChange
 from codur.workspace.problems import FileError
 
 _GIT = ".git"
@@ -59,9 +60,7 @@ class PutBack:
         dry: only find out what would be done.
     """
 
-    def __init__(
-        self, root: Root, journal: DiskJournal, *, by: By, must_record: bool = True, dry: bool = False
-    ) -> None:
+    def __init__(self, root: Root, journal: Journal, *, by: By, must_record: bool = True, dry: bool = False) -> None:
         self._root = root
         self._journal = journal
         self._by: By = by
@@ -155,7 +154,8 @@ class PutBack:
             if not file_access.remove_empty_directory(self._root, change.path):
                 self._unchanged.add(change.path)
                 return
-            self._journal_only(change, now)
+            with self._tolerant():
+                self._journal.record([Entry(path=change.path, by=self._by, before=now, after=change.before)])
         else:
             self._recorded(change, now)
         self._count(change)
@@ -163,32 +163,25 @@ class PutBack:
     def _count(self, change: NetChange) -> None:
         (self._removed if change.before is None else self._restored).add(change.path)
 
-    def _journal_only(self, change: NetChange, now: PathState | None) -> None:
-        entry = Entry(path=change.path, by=self._by, before=now, after=change.before)
-        self._tolerant(lambda: self._journal.record([entry]))
-
     def _recorded(self, change: NetChange, now: PathState | None) -> None:
         data = self._journal.blobs.get(change.before.content) if _is_file(change.before) else b""
-        number = self._announce(change, now)
-        self._apply(change.path, now, change.before, data)
-        if number is not None:
-            self._tolerant(lambda: self._journal.confirm(number, change.before))
-
-    def _announce(self, change: NetChange, now: PathState | None) -> int | None:
-        def announce() -> int:
+        number: int | None = None
+        with self._tolerant():
             # What is replaced now is kept as well, so that an undo can itself be taken back.
             kept = present(self._root, change.path, keep=self._journal.blobs)
             if kept is not None and kept.content:
                 self._journal.blobs.sync([kept.content])
-            return self._journal.announce(Entry(path=change.path, by=self._by, before=now, after=change.before))
+            number = self._journal.announce(Entry(path=change.path, by=self._by, before=now, after=change.before))
+        self._apply(change.path, now, change.before, data)
+        if number is not None:
+            with self._tolerant():
+                self._journal.confirm(number, change.before)
 
-        numbers: list[int] = []
-        self._tolerant(lambda: numbers.append(announce()))
-        return numbers[0] if numbers else None
-
-    def _tolerant(self, step: Callable[[], None]) -> None:
+    @contextmanager
+    def _tolerant(self) -> Iterator[None]:
+        """A change is made though it cannot be written down, unless it must be; that is told."""
         try:
-            step()
+            yield
         except StateError as error:
             if self._must_record:
                 raise
@@ -215,7 +208,7 @@ class PutBack:
             case "link":
                 file_access.write_link(self._root, path, wanted.target)
             case _:
-                file_access.write_image(self._root, path, data, mode=wanted.mode, durable=True)
+                file_access.write_image(self._root, path, data, mode=wanted.mode, durable=self._journal.durable)
 
     def _make_room(self, path: str, now: PathState) -> None:
         if now.kind != "directory":
@@ -266,17 +259,3 @@ def _left_mode(change: NetChange, now: PathState) -> bool:
 
 def _is_plain(path: str) -> bool:
     return not path.startswith("/") and "\0" not in path and not {"", ".", ".."} & set(path.split("/"))
-
-
-def back_to(root: Root, journal: DiskJournal, position: int, *, by: By, must_record: bool) -> UndoReport:
-    """Put every path that tools changed since a position of the journal back to how it was then; notes are kept there.
-
-    Raises:
-        WorkspaceError: a file cannot be written.
-        StateError: a change cannot be written down, and `must_record` says that then it is not made.
-    """
-    entries = [entry for entry in journal.entries[position:] if entry.by != "command"]
-    pass_ = PutBack(root, journal, by=by, must_record=must_record)
-    outcome = pass_.run(net_changes(entries), directories_made(entries))
-    journal.notes += outcome.notes
-    return outcome
