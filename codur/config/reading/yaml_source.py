@@ -59,11 +59,7 @@ def parse_value(text: str, name: str) -> Any:
 
 
 def read_bytes(path: Path, name: str, *, kind: str = "settings file") -> bytes:
-    """The content of a file, which errors call `name` and a `kind`.
-
-    Raises:
-        ConfigError: unreadable, or too large.
-    """
+    """The content of a file, which errors call `name` and a `kind`. Raises ConfigError: unreadable, or too large."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe that nobody writes to is empty
         with os.fdopen(descriptor, "rb") as stream:
