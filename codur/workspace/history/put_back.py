@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TypeGuard
 
 from codur.errors import StateError
 from codur.structs import Struct
@@ -87,11 +86,12 @@ class PutBack:
         waiting = [change for change in changes.values() if self._is_ours(change)]
         backwards = waiting[::-1]
         for change in waiting:
-            if _is_directory(change.before) and _is_directory(change.after):
+            if _kind(change.before) == _kind(change.after) == "directory":
                 self._one(change)  # its mode first, lest nothing in it can be changed
         # What was made goes from the inside out; what is brought back comes from the outside in.
         for change in backwards:
-            if change.before is None or (_is_directory(change.before) and _is_in_the_way(change.after)):
+            in_the_way = _kind(change.before) == "directory" and _kind(change.after) not in ("", "directory")
+            if change.before is None or in_the_way:
                 self._one(change)
         for change in waiting:
             if change.before is not None:
@@ -130,7 +130,8 @@ class PutBack:
     def _decide(self, change: NetChange, now: PathState | None) -> None:
         wanted = change.before
         if same(now, wanted):
-            if now is not None and wanted is not None and now.mode != wanted.mode and _left_mode(change, now):
+            left_modes = {left.mode for left in change.left if left is not None}
+            if now is not None and wanted is not None and now.mode != wanted.mode and now.mode in left_modes:
                 self._change(change, now)
             else:
                 self._unchanged.add(change.path)
@@ -141,7 +142,7 @@ class PutBack:
 
     def _change(self, change: NetChange, now: PathState | None) -> None:
         wanted = change.before
-        if wanted is not None and wanted.kind == "other":
+        if _kind(wanted) == "other":
             self._conflict(change, "was no file, and cannot be made again")
             return
         if wanted is not None and wanted.kind == "file" and wanted.content not in self._journal.blobs:
@@ -164,18 +165,19 @@ class PutBack:
         (self._removed if change.before is None else self._restored).add(change.path)
 
     def _recorded(self, change: NetChange, now: PathState | None) -> None:
-        data = self._journal.blobs.get(change.before.content) if _is_file(change.before) else b""
+        wanted = change.before
+        data = self._journal.blobs.get(wanted.content) if wanted is not None and wanted.kind == "file" else b""
         number: int | None = None
         with self._tolerant():
             # What is replaced now is kept as well, so that an undo can itself be taken back.
             kept = present(self._root, change.path, keep=self._journal.blobs)
             if kept is not None and kept.content:
                 self._journal.blobs.sync([kept.content])
-            number = self._journal.announce(Entry(path=change.path, by=self._by, before=now, after=change.before))
-        self._apply(change.path, now, change.before, data)
+            number = self._journal.announce(Entry(path=change.path, by=self._by, before=now, after=wanted))
+        self._apply(change.path, now, wanted, data)
         if number is not None:
             with self._tolerant():
-                self._journal.confirm(number, change.before)
+                self._journal.confirm(number, wanted)
 
     @contextmanager
     def _tolerant(self) -> Iterator[None]:
@@ -240,21 +242,9 @@ class PutBack:
         return ""
 
 
-def _is_file(state: PathState | None) -> TypeGuard[PathState]:
-    return state is not None and state.kind == "file"
-
-
-def _is_directory(state: PathState | None) -> bool:
-    return state is not None and state.kind == "directory"
-
-
-def _is_in_the_way(state: PathState | None) -> bool:
-    """Whether a directory cannot be made where this is."""
-    return state is not None and state.kind != "directory"
-
-
-def _left_mode(change: NetChange, now: PathState) -> bool:
-    return any(left is not None and left.mode == now.mode for left in change.left)
+def _kind(state: PathState | None) -> str:
+    """What it is; empty for nothing."""
+    return state.kind if state is not None else ""
 
 
 def _is_plain(path: str) -> bool:
