@@ -167,11 +167,11 @@ class BlobStore:
 
 
 class MemoryBlobs(BlobStore):
-    """Contents that are gone with the process."""
+    """Contents that are gone with the process; `contents` are theirs."""
 
-    def __init__(self) -> None:
+    def __init__(self, contents: dict[str, bytes]) -> None:
         super().__init__(Path())
-        self._contents: dict[str, bytes] = {}
+        self._contents = contents
 
     def put(self, data: bytes, **_: bool) -> str:
         """Keep a content; nothing is waited for."""

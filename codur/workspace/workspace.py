@@ -10,7 +10,7 @@ import copy
 import errno
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -23,7 +23,7 @@ from codur.workspace.disk.root import Root
 from codur.workspace.history import put_back
 from codur.workspace.history.diff import FileChange
 from codur.workspace.history.edits import Edits, Snapshot
-from codur.workspace.history.journal import Journal, in_memory
+from codur.workspace.history.journal import Journal, MemoryJournal
 from codur.workspace.history.net_changes import CommandChange, breaches, command_changes, violations
 from codur.workspace.history.program_changes import Observed, ProgramWatch
 from codur.workspace.history.sweep import sweep
@@ -59,7 +59,7 @@ class Workspace:
         self.root = root
         self.max_file_bytes = max_file_bytes
         self._pinned = Root(root)
-        self._journal = journal or in_memory(durable=durable)
+        self._journal = journal or MemoryJournal(durable=durable)
         self._edits = Edits(self._pinned, self._journal, max_bytes=max_file_bytes)
         self._programs = ProgramWatch(self._pinned, journal) if journal else None
         self._protection = Protection(root)
@@ -355,6 +355,27 @@ class Workspace:
             yield
         finally:
             self._edits.take_away(key)
+
+    @contextmanager
+    def replaced(self, texts: Mapping[str, str]) -> Iterator[None]:
+        """Have other texts in files of a scratch copy for a while; they are changes as long as that lasts.
+
+        Raises:
+            WorkspaceError: one cannot be read or written.
+        """
+        journal = self._journal
+        if not isinstance(journal, MemoryJournal):
+            raise AssertionError("texts are tried in copies alone")
+        position = len(journal.entries)
+        originals = {paths.real(self.root, rel): self.read_bytes(rel) for rel in texts}
+        try:
+            for rel, new in texts.items():
+                self.write_text(rel, new)
+            yield
+        finally:
+            for key, data in originals.items():
+                self._edits.write(key, self._edits.present(key), data)
+            journal.forget(position)  # there may be thousands of them
 
     def _writable(self, rel: str | Path) -> str:
         """The key of a path that may be written. What is withheld stays: a diff would show what was there."""

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from codur.errors import StateError
 from codur.structs import Struct
@@ -130,9 +130,10 @@ class Edits:
         later = set[str]()
         for number, entry in reversed(list(enumerate(self._journal.entries))):
             if entry.path and not entry.confirmed and entry.path not in later:
-                now = present(self._root, entry.path)
-                if same(now, entry.after) or same(now, entry.before):
-                    self._confirm(number, entry.path, now)
+                with suppress(FileError):  # what cannot be looked at stays unknown
+                    now = present(self._root, entry.path)
+                    if same(now, entry.after) or same(now, entry.before):
+                        self._confirm(number, entry.path, now)
             later.add(entry.path)
 
     def _missing_directories(self, key: str) -> Iterable[str]:

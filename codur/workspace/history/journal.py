@@ -262,9 +262,20 @@ def _announced(entry: Entry, number: int) -> dict[str, Any]:
     return {"op": "change", "n": number, **to_builtins(entry)}
 
 
-def in_memory(*, durable: bool) -> Journal:
+class MemoryJournal(Journal):
     """The journal of a workspace of which nothing is kept; `durable` as of `Journal`."""
-    return Journal(None, MemoryBlobs(), durable=durable)
+
+    def __init__(self, *, durable: bool) -> None:
+        self._contents: dict[str, bytes] = {}
+        super().__init__(None, MemoryBlobs(self._contents), durable=durable)
+
+    def forget(self, position: int) -> None:
+        """Leave out the entries since a position, with the contents that no other refers to."""
+        del self.entries[position:]
+        states = (state for entry in self.entries for state in (entry.before, entry.after) if state is not None)
+        used = {state.content for state in states}
+        for reference in self._contents.keys() - used:
+            del self._contents[reference]
 
 
 _LOST = Entry(path="", by="tool", before=None, after=None)
