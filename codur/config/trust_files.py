@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from posixpath import basename
 from typing import Literal
@@ -22,11 +22,14 @@ _MAX_DIRECTORIES = 20_000
 _SKIPPED = frozenset({"node_modules", "venv", "__pycache__", "__pypackages__", "site-packages"})
 
 
+Kind = Literal["settings", "instructions", "agent_instructions"]
+
+
 class ControlFile(Struct, frozen=True, kw_only=True):
     """A file that tells Codur what to do: settings, or instructions for models; or that tells other agents."""
 
     name: str
-    kind: Literal["settings", "instructions", "agent_instructions"]
+    kind: Kind
     content: bytes
 
 
@@ -44,10 +47,26 @@ def instruction_files(workspace: Path) -> tuple[ControlFile, ...]:
 
 def usable_instruction_files(workspace: Path) -> tuple[tuple[ControlFile, ...], tuple[ConfigError, ...]]:
     """The same, and what is wrong with those that cannot be used."""
+    names, unread = _instruction_names(workspace)
+    found, problems = _read_all(workspace, names, "instructions")
+    closed = (_unusable(name or ".", "cannot be read, so no instructions in it count") for name in unread)
+    return found, (*closed, *problems)
+
+
+def other_instruction_files(workspace: Path) -> tuple[ControlFile, ...]:
+    """The usable instructions of a project that other agents read and Codur does not; those near the top first."""
+    found, _, _ = _named(workspace, instructs_agents)
+    own, _ = _instruction_names(workspace)
+    names = sorted({*found} - {*own}, key=_top_first)[:MAX_FILES]
+    # Without the problems: whoever looks for instructions to follow does not find those files either.
+    return _read_all(workspace, names, "agent_instructions")[0]
+
+
+def _read_all(
+    workspace: Path, names: Iterable[str], kind: Kind
+) -> tuple[tuple[ControlFile, ...], tuple[ConfigError, ...]]:
     found: list[ControlFile] = []
     problems: list[ConfigError] = []
-    names, unread = _instruction_names(workspace)
-    problems += [_unusable(name or ".", "cannot be read, so no instructions in it count") for name in unread]
     for name in names:
         try:
             content = _read(workspace, name)
@@ -55,23 +74,8 @@ def usable_instruction_files(workspace: Path) -> tuple[tuple[ControlFile, ...], 
             problems.append(error)
             continue
         if content is not None:
-            found.append(ControlFile(name=name, kind="instructions", content=content))
+            found.append(ControlFile(name=name, kind=kind, content=content))
     return tuple(found), tuple(problems)
-
-
-def other_instruction_files(workspace: Path) -> tuple[ControlFile, ...]:
-    """The usable instructions of a project that other agents read and Codur does not; those near the top first."""
-    found, _, _ = _named(workspace, instructs_agents)
-    own, _ = _instruction_names(workspace)
-    files: list[ControlFile] = []
-    for name in sorted({*found} - {*own}, key=_top_first)[:MAX_FILES]:
-        try:
-            content = _read(workspace, name)
-        except ConfigError:  # whoever looks for instructions to follow does not find them either
-            continue
-        if content is not None:
-            files.append(ControlFile(name=name, kind="agent_instructions", content=content))
-    return tuple(files)
 
 
 def _instruction_names(workspace: Path) -> tuple[list[str], list[str]]:
@@ -104,11 +108,6 @@ def _named(workspace: Path, wanted: Callable[[str], bool]) -> tuple[list[str], l
         if count >= _MAX_DIRECTORIES:
             break
     return *found, unread
-
-
-def settings_file(name: str, content: bytes) -> ControlFile:
-    """A project's settings file with its content."""
-    return ControlFile(name=name, kind="settings", content=content)
 
 
 def control_names() -> tuple[str, ...]:

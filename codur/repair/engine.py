@@ -24,7 +24,6 @@ from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.candidates.history import undone
 from codur.repair.candidates.late_candidates import Prospect, Sight, Which, prospects
 from codur.repair.choice.probing import Prober
-from codur.repair.code.texts_in_place import in_place
 from codur.repair.evidence.failing_lines import Failure, read_failure
 from codur.repair.evidence.observed_values import Observed
 from codur.repair.evidence.tracing import Coverage, Line, run_traced
@@ -342,7 +341,7 @@ def _confirmed(fault: Fault, narrow: Check, changed: Mapping[str, str]) -> Verdi
     checker, workspace, check = fault.checker, fault.workspace, fault.check
     change = Change(before={path: workspace.read_bytes(path) for path in changed}, own=True)
     unchanged = {path: workspace.read_text(path).text for path in changed}
-    with in_place(workspace, changed):
+    with workspace.replaced(changed):
         verdict = checker.run(narrow)
         if narrow is not check and verdict.passed:
             verdict = _run_all(fault, unchanged)
@@ -363,7 +362,7 @@ def _run_all(fault: Fault, unchanged: Mapping[str, str]) -> Verdict:
         remaining = next((test for test in verdict.failing if test in before.failing), "")
         if remaining:
             return replace(verdict, note=f"{remaining}, which failed before, still fails")
-        with in_place(fault.workspace, unchanged):
+        with fault.workspace.replaced(unchanged):
             here = checker.run(replace(check, tests=verdict.failing))
         # What fails without the change too (a path, a clock, a file that the copy lacks) is no fault of the candidate.
         broken = next((test for test in verdict.failing if test not in here.failing), "")
@@ -375,7 +374,7 @@ def _run_all(fault: Fault, unchanged: Mapping[str, str]) -> Verdict:
 
 def _is_run(checker: Checker, check: Check, before: Verdict, paths: Iterable[str]) -> bool:
     """Whether the check runs one of the files: it fails in another way if all of them are broken."""
-    with in_place(checker.workspace, dict.fromkeys(paths, _BROKEN)):
+    with checker.workspace.replaced(dict.fromkeys(paths, _BROKEN)):
         broken = checker.run(check)
     # A text that fails in its own way shows at once whether any of the files takes part, without a tracer that other
     # ways of running programs do not have.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from codur.errors import CodurError
 from codur.lazy import regex
+from codur.store.atomic import is_alive
 
 _NAME = regex(r"codur-[a-z]+-(\d+)-\w+")
 
@@ -40,19 +41,8 @@ def _is_stray(entry: os.DirEntry[str]) -> bool:
     if found is None or not entry.is_dir(follow_symlinks=False):
         return False
     with contextlib.suppress(OSError):
-        return entry.stat(follow_symlinks=False).st_uid == os.geteuid() and not _is_running(int(found[1]))
+        return entry.stat(follow_symlinks=False).st_uid == os.geteuid() and not is_alive(int(found[1]))
     return False
-
-
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)  # asks only whether there is such a process
-    except ProcessLookupError:
-        return False
-    # There is one of another user's; a number that no process has is nobody's, and its directory stays.
-    except (PermissionError, OverflowError):
-        return True
-    return True
 
 
 @contextlib.contextmanager

@@ -185,11 +185,7 @@ class _Judging(Struct, frozen=False):
     numbers: Iterator[int] = field(default_factory=count)
 
     def step(self, commit: str, left: int = 0) -> Step:
-        """Judge a commit; without a name, the files as they are.
-
-        Raises:
-            LimitReached: the time is up.
-        """
+        """Judge a commit; without a name, the files as they are. Raises LimitReached: the time is up."""
         begun = time.monotonic()
         verdict, tests = self._verdict(commit, own=False)
         word = self._word(verdict)

@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
@@ -18,7 +17,7 @@ from codur.questions import Answer, Question
 from codur.session.record.codec import decode, encode
 from codur.session.record.run_recording import Recording
 
-_MOVED_EVERY_S = 1.0
+_LOOK_S = 1.0
 
 
 def run_graph_blocking(start: RunState, walked: Walked, context: RunContext, record: Recording) -> RunState:
@@ -86,26 +85,12 @@ def _cancels_this() -> Callable[[], object]:
     return lambda: loop.call_soon_threadsafe(task.cancel)
 
 
-@contextmanager
-def _moved(deadline: asyncio.Timeout, time_left: Callable[[], float]) -> Iterator[None]:
-    """Have the deadline follow the run's time: waits for other runs are not counted in it."""
-    loop = asyncio.get_running_loop()
-    planned: list[asyncio.TimerHandle] = []
-
-    def plan() -> None:
-        # Again and again, as other runs may make this one wait at any time.
-        planned[:] = [loop.call_later(_MOVED_EVERY_S, move)]
-
-    def move() -> None:
-        if not deadline.expired():
-            deadline.reschedule(loop.time() + max(0.0, time_left()))
-            plan()
-
-    plan()
-    try:
-        yield
-    finally:
-        planned[0].cancel()
+async def _follow(deadline: asyncio.Timeout, time_left: Callable[[], float]) -> None:
+    """Have the deadline come when the run's time is over, in which waits for other runs are not counted."""
+    # Looked at again and again, as other runs may make this one wait at any time.
+    while (left := time_left()) > 0:
+        await asyncio.sleep(min(left, _LOOK_S))
+    deadline.reschedule(asyncio.get_running_loop().time())
 
 
 async def _within_time(
@@ -113,9 +98,13 @@ async def _within_time(
 ) -> RunState | Question:
     context = taken.run
     try:
-        async with asyncio.timeout(max(0.0, context.time_left())) as deadline:
-            with context.cancel.calling(_cancels_this()), _moved(deadline, context.time_left):
-                return await run_graph(start, taken, checkpointer=saver, answer=answer)
+        async with asyncio.timeout(None) as deadline:
+            follower = asyncio.create_task(_follow(deadline, context.time_left))
+            try:
+                with context.cancel.calling(_cancels_this()):
+                    return await run_graph(start, taken, checkpointer=saver, answer=answer)
+            finally:
+                follower.cancel()
     except TimeoutError as error:
         context.cancel.cancel()  # programs under check end at once, so that their threads do too
         raise out_of_time() from error

@@ -34,14 +34,13 @@ from codur.session.host import Host
 from codur.session.programs import Programs
 from codur.session.record.exchanges import exchanging
 from codur.session.record.run_recording import START_MARK, Recording
-from codur.session.scoping import scoped
+from codur.session.scoping import new_journal, scoped
 from codur.session.scratch_directory import Scratch, scratch_directories
-from codur.store.blobs import BlobStore
 from codur.store.directory import StateDirectory
 from codur.structs import Struct, replace
 from codur.types import Plan, Task, Usage
 from codur.workspace.artifacts import ArtifactStore
-from codur.workspace.history.disk_journal import DiskJournal
+from codur.workspace.history.journal import Journal
 from codur.workspace.private import may_hold_secrets
 from codur.workspace.workspace import Workspace
 
@@ -120,19 +119,7 @@ def opened(task: Task, settings: Settings, record: Recording, *, host: Host, sta
         yield context
 
 
-class _Artifacts(ArtifactStore):
-    """Outputs of steps, without secrets."""
-
-    def __init__(self, directory: Path, redact: Callable[[str], str]) -> None:
-        super().__init__(directory)
-        self._redact = redact
-
-    def put(self, text: str) -> str:
-        """Keep a text without its secrets; see `ArtifactStore.put`."""
-        return super().put(self._redact(text))
-
-
-def open_workspace(task: Task, settings: Settings, *, host: Host, journal: DiskJournal | None = None) -> Workspace:
+def open_workspace(task: Task, settings: Settings, *, host: Host, journal: Journal | None = None) -> Workspace:
     """The task's workspace.
 
     Args:
@@ -148,18 +135,12 @@ def open_workspace(task: Task, settings: Settings, *, host: Host, journal: DiskJ
 
 
 @contextmanager
-def journal_of(settings: Settings, record: Recording) -> Iterator[DiskJournal | None]:
+def journal_of(settings: Settings, record: Recording) -> Iterator[Journal | None]:
     """The run's journal; None if the run is not kept."""
     if record.run is None or record.state is None:
         yield None
         return
-    journal = DiskJournal(
-        record.run.journal,
-        BlobStore(record.state.blobs),
-        cache=record.state.cache,
-        max_files=settings.state.command_files,
-        max_bytes=settings.state.command_mb << 20,
-    )
+    journal = new_journal(record.run.journal, record.state.blobs, record.state.cache, settings.state)
     try:
         yield journal
     finally:
@@ -215,7 +196,7 @@ class _Opening(Struct):
             instructions=instructions_of(task, settings, host),
             prompts=host.shared.prompts if host.shared else config.prompts.PromptLibrary(),
             # In a directory of its own where nothing is kept: later steps refer to outputs by their hashes in any case.
-            artifacts=_Artifacts(record.run.artifacts if record.run else scratch(), record.redactor),
+            artifacts=ArtifactStore(record.run.artifacts if record.run else scratch(), redact=record.redactor),
             cancel=self.cancel,
             emit=record.emit,
             time_left=self.time_left,

@@ -1,9 +1,10 @@
 """Which files a run may change, and what is told of changes that went beyond."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from codur.checks.challenge_file import read_challenge
-from codur.config.settings import ScopeSettings, Settings
+from codur.config.settings import ScopeSettings, Settings, StateSettings
 from codur.events import Note
 from codur.nodes.run_state import RunContext
 from codur.session.host import limits_of
@@ -11,7 +12,7 @@ from codur.session.scratch_directory import Scratch
 from codur.store.blobs import BlobStore
 from codur.structs import replace
 from codur.types import RunResult, ScopeRules, ScopeViolation, Task
-from codur.workspace.history.disk_journal import DiskJournal
+from codur.workspace.history.journal import Journal
 from codur.workspace.scope import Scope
 from codur.workspace.workspace import Workspace
 
@@ -45,16 +46,16 @@ def scoped(workspace: Workspace, task: Task, settings: Settings, *, kept: bool, 
     scope = Scope(workspace.root, rules, ScopeRules(allow=stated or ()))
     if scope.is_narrow and not kept:
         place = scratch()
-        journal = DiskJournal(
-            place / "journal.jsonl",
-            BlobStore(place / "blobs"),
-            cache=scratch(),
-            max_files=settings.state.command_files,
-            max_bytes=settings.state.command_mb << 20,
-        )
+        journal = new_journal(place / "journal.jsonl", place / "blobs", scratch(), settings.state)
         workspace = Workspace.open(workspace.root, max_file_bytes=workspace.max_file_bytes, journal=journal)
     workspace.scope = scope
     return workspace
+
+
+def new_journal(path: Path, blobs: Path, cache: Path, settings: StateSettings) -> Journal:
+    """A journal with the bounds of the settings."""
+    store, max_bytes = BlobStore(blobs), settings.command_mb << 20
+    return Journal(path, store, cache=cache, max_files=settings.command_files, max_bytes=max_bytes)
 
 
 def within_scope(result: RunResult, context: RunContext) -> RunResult:

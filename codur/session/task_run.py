@@ -231,11 +231,7 @@ def _stopped(error: CodurError, task: Task, context: RunContext) -> RunResult:
 
 
 def _require_outside(root: Path, host: Host) -> None:
-    """Make sure that programs cannot write the state directory.
-
-    Raises:
-        StateError: it is inside the workspace.
-    """
+    """Make sure that programs cannot write the state directory. Raises StateError: it is inside the workspace."""
     if host.state is not None and host.state.resolve().is_relative_to(root):
         raise StateError(
             f"the state directory {host.state} is inside the workspace, where programs can write",

@@ -135,11 +135,7 @@ class Turns:
         return found
 
     def add(self, turn: Turn) -> None:
-        """Keep one more.
-
-        Raises:
-            StateError: it cannot be written.
-        """
+        """Keep one more. Raises StateError: it cannot be written."""
         if self.path is None:
             return
         with state_errors(self.path):
@@ -173,11 +169,7 @@ class Turns:
                 old.unlink(missing_ok=True)
 
     def forget(self) -> None:
-        """Begin anew.
-
-        Raises:
-            StateError: what is kept cannot be removed.
-        """
+        """Begin anew. Raises StateError: what is kept cannot be removed."""
         if self.path is not None:
             with state_errors(self.path):
                 self.path.unlink(missing_ok=True)

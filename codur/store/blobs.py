@@ -166,6 +166,34 @@ class BlobStore:
                 sync_directory(self._directory)
 
 
+class MemoryBlobs(BlobStore):
+    """Contents that are gone with the process; `contents` are theirs."""
+
+    def __init__(self, contents: dict[str, bytes]) -> None:
+        super().__init__(Path())
+        self._contents = contents
+
+    def put(self, data: bytes, **_: bool) -> str:
+        """Keep a content; nothing is waited for."""
+        reference = hashlib.sha256(data).hexdigest()
+        self._contents[reference] = data
+        return reference
+
+    def put_file(self, descriptor: int, **_: bool) -> str:
+        """Keep what an open regular file holds. Raises OSError: it cannot be read."""
+        return self.put(os.pread(descriptor, os.fstat(descriptor).st_size, 0))
+
+    def get(self, reference: str) -> bytes:
+        """The content that `put` gave the reference for."""
+        return self._contents[reference]
+
+    def __contains__(self, reference: str) -> bool:
+        return reference in self._contents
+
+    def sync(self, references: Iterable[str]) -> None:
+        """Nothing is waited for."""
+
+
 def _write_all(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:

@@ -2,15 +2,12 @@
 
 import contextlib
 import errno
+import fcntl
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from codur.store.atomic import PRIVATE_FILE
-
-if sys.platform != "win32":
-    import fcntl
 
 _OPEN = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 # network file systems, and some in containers
@@ -28,8 +25,6 @@ def try_lock(descriptor: int) -> bool | None:
     Raises:
         OSError: the lock cannot be asked for.
     """
-    if sys.platform == "win32":
-        return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -59,12 +54,11 @@ def exclusive(path: Path) -> Iterator[None]:
 def _locked(path: Path, *, alone: bool) -> Iterator[None]:
     descriptor = open_lock(path)
     try:
-        if sys.platform != "win32":
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
-            except OSError as error:
-                if error.errno not in _UNSUPPORTED:
-                    raise
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        except OSError as error:
+            if error.errno not in _UNSUPPORTED:
+                raise
         yield
     finally:
         os.close(descriptor)

@@ -25,6 +25,7 @@ from msgspec import to_builtins
 
 from codur.errors import UsageError, reason_of
 from codur.lazy import regex
+from codur.redaction import redact_value
 from codur.store import atomic
 from codur.store.append_log import AppendLog
 from codur.store.atomic import PRIVATE_DIRECTORY, state_errors, write_private
@@ -110,7 +111,7 @@ class RunDirectory:
 
     def _replace(self, name: str, value: Mapping[str, Any]) -> None:
         with state_errors(self.path):
-            write_private(self.path / name, json.dumps(_redacted(value, self.redact)).encode("ascii"))
+            write_private(self.path / name, json.dumps(redact_value(value, self.redact)).encode("ascii"))
 
 
 NEWEST = "last"
@@ -226,16 +227,6 @@ def this_process() -> dict[str, Any]:
 
 def _some(letters: int) -> str:
     return "".join(secrets.choice(_LETTERS) for _ in range(letters))
-
-
-def _redacted(value: Any, redact: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, Mapping):
-        return {key: _redacted(item, redact) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_redacted(item, redact) for item in value]
-    return value
 
 
 def _unusable(run: RunDirectory, problem: str) -> UsageError:

@@ -1,6 +1,7 @@
 """Texts kept outside the run's state, under their content hash."""
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 
 from codur.errors import WorkspaceError
@@ -15,10 +16,12 @@ class ArtifactStore:
 
     Args:
         directory: made when the first text is put; only its owner may read it.
+        redact: applied to each text.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, redact: Callable[[str], str] = str) -> None:
         self._directory = directory
+        self._redact = redact
 
     def put(self, text: str) -> str:
         """Keep a text and return its reference, the SHA-256 of its UTF-8 bytes.
@@ -26,7 +29,7 @@ class ArtifactStore:
         Raises:
             WorkspaceError: it cannot be written.
         """
-        data = text.encode("utf-8", "surrogatepass")
+        data = self._redact(text).encode("utf-8", "surrogatepass")
         reference = hashlib.sha256(data).hexdigest()
         target = self._directory / reference
         try:

@@ -7,13 +7,14 @@ the check and what other programs execute is not edited, and every change can be
 from __future__ import annotations
 
 import copy
+import errno
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
-from codur.errors import StateError
 from codur.types import ScopeViolation
 from codur.workspace import copies, listing, paths, text
 from codur.workspace.disk import file_access
@@ -21,17 +22,16 @@ from codur.workspace.disk.file_access import Image
 from codur.workspace.disk.root import Root
 from codur.workspace.history import put_back
 from codur.workspace.history.diff import FileChange
-from codur.workspace.history.disk_journal import By, DiskJournal
-from codur.workspace.history.journal import Journal, Snapshot
+from codur.workspace.history.edits import Edits, Snapshot
+from codur.workspace.history.journal import Journal, MemoryJournal
 from codur.workspace.history.net_changes import CommandChange, breaches, command_changes, violations
 from codur.workspace.history.program_changes import Observed, ProgramWatch
 from codur.workspace.history.sweep import sweep
-from codur.workspace.permission import Permission, usable_root
-from codur.workspace.problems import FileError
+from codur.workspace.problems import FileError, from_os_error, require_mode
 from codur.workspace.protection import Protection
 from codur.workspace.scope import Scope
 from codur.workspace.text import TextFile
-from codur.workspace.withheld import Withheld
+from codur.workspace.usable_root import usable_root
 
 __all__ = ["CommandChange", "FileChange", "FileError", "Image", "Observed", "Snapshot", "TextFile", "Workspace"]
 
@@ -54,18 +54,17 @@ class Workspace:
         *,
         max_file_bytes: int = 1_048_576,
         durable: bool = True,
-        journal: DiskJournal | None = None,
+        journal: Journal | None = None,
     ) -> None:
         self.root = root
         self.max_file_bytes = max_file_bytes
         self._pinned = Root(root)
-        self._disk = journal
-        self._journal = Journal(self._pinned, max_bytes=max_file_bytes, durable=durable, disk=journal)
+        self._journal = journal or MemoryJournal(durable=durable)
+        self._edits = Edits(self._pinned, self._journal, max_bytes=max_file_bytes)
         self._programs = ProgramWatch(self._pinned, journal) if journal else None
         self._protection = Protection(root)
         self.scope = Scope(root)
-        self._permission = Permission(root, self._protection, self._journal, self._require_in_scope)
-        self._withheld = Withheld(root=root)
+        self._withholds: Callable[[str], bool] = _withholds_nothing
 
     @classmethod
     def open(
@@ -74,7 +73,7 @@ class Workspace:
         *,
         home: Path | None = None,
         max_file_bytes: int = 1_048_576,
-        journal: DiskJournal | None = None,
+        journal: Journal | None = None,
     ) -> Workspace:
         """The workspace at `path`.
 
@@ -92,7 +91,7 @@ class Workspace:
         if journal is not None:
             journal.start(root)
             sweep(workspace._pinned, (entry.path for entry in journal.entries))
-            workspace._journal.reload(journal.entries)
+            workspace._edits.settle()
         return workspace
 
     def withholding(self, covers: Callable[[str], bool]) -> Workspace:
@@ -102,7 +101,7 @@ class Workspace:
             covers: whether the file of a relative path is withheld; links to it are, too.
         """
         seen = copy.copy(self)
-        seen._withheld = Withheld(root=self.root, covers=covers)
+        seen._withholds = covers
         return seen
 
     # --- paths --------------------------------------------------------------------------------------------------------
@@ -142,19 +141,31 @@ class Workspace:
 
     def withholds(self, rel: str) -> bool:
         """Whether a file of this relative path must not be read; looks at the path alone."""
-        return self._withheld.covers(rel)
+        return self._withholds(rel)
 
     def hides(self, rel: str | Path) -> bool:
         """Whether the file, or what it leads to through links, must not be read; what is outside goes by its name."""
-        return self._withheld.hides(rel)
+        if self._withholds(os.fspath(rel)):
+            return True
+        try:
+            return self._withholds(paths.real(self.root, rel))
+        except FileError:
+            return False
 
-    def require_readable(self, rel: str | Path) -> None:
-        """Make sure that a file may be read, before a program is started on it.
+    def require_readable(self, rel: str | Path) -> str:
+        """Make sure that a file may be read; gives the path without links, as a key to its content.
 
         Raises:
-            WorkspaceError: it is withheld, or outside.
+            WorkspaceError: it, or what it leads to, is withheld (code `refused`), or it leads out of the workspace.
         """
-        self._withheld.readable(rel)
+        key, given = paths.real(self.root, rel), paths.normalise(self.root, rel)
+        if self._withholds(given) or self._withholds(key):
+            raise FileError(
+                f"{given} may hold keys or passwords, which no model is shown",
+                code="refused",
+                remedy="Do without it, or have the user look at it.",
+            )
+        return key
 
     def read_bytes(self, rel: str | Path) -> bytes:
         """The file's bytes.
@@ -162,7 +173,7 @@ class Workspace:
         Raises:
             WorkspaceError: absent, a directory, not a regular file, too large, withheld, outside.
         """
-        return self._journal.read(self._withheld.readable(rel)).data
+        return self._edits.read(self.require_readable(rel)).data
 
     def read_text(self, rel: str | Path) -> TextFile:
         """The file's text with `\\n` line ends, and the form it has on disk.
@@ -170,8 +181,8 @@ class Workspace:
         Raises:
             WorkspaceError: as `read_bytes`, or the file is binary.
         """
-        key = self._withheld.readable(rel)
-        return text.decode(key, self._journal.read(key).data)
+        key = self.require_readable(rel)
+        return text.decode(key, self._edits.read(key).data)
 
     def peek_text(self, rel: str | Path) -> str:
         """The file's text as in `read_text`, for looking through many files: a later write does not build on it.
@@ -179,8 +190,8 @@ class Workspace:
         Raises:
             WorkspaceError: as `read_text`.
         """
-        key = self._withheld.readable(rel)
-        return text.decode(key, self._journal.peek(key).data).text
+        key = self.require_readable(rel)
+        return text.decode(key, self._edits.peek(key).data).text
 
     def holds_bytes(self, rel: str | Path, expression: re.Pattern[bytes], *, limit: int) -> tuple[bool, int]:
         """Whether a match is in the first `limit` bytes of a file of any size, and how many of them were read.
@@ -191,7 +202,7 @@ class Workspace:
         Raises:
             WorkspaceError: as `read_bytes`, but for the size.
         """
-        return file_access.holds(self._pinned, self._withheld.readable(rel), expression, limit=limit)
+        return file_access.holds(self._pinned, self.require_readable(rel), expression, limit=limit)
 
     def list_files(self, under: str = "", *, pattern: str | None = None, limit: int = 10_000) -> list[str]:
         """Relative paths of the files below `under`, sorted, without caches, environments and what `.gitignore` names.
@@ -245,22 +256,21 @@ class Workspace:
         return not self.is_protected(rel) and self.scope.allows(rel)
 
     def enforce_scope(self) -> tuple[ScopeViolation, ...]:
-        """Put back what programs changed out of scope, or of too many files; nothing without a journal on disk.
+        """Put back what programs changed out of scope, or of too many files.
 
         What is put back stays in the journal's store of contents.
 
         Raises:
             StateError: the journal cannot be written.
         """
-        disk = self._disk
-        if disk is None or not self.scope.is_narrow:
+        if not self.scope.is_narrow:
             return ()
-        found = breaches(disk.entries, self.scope, self.changed_files())
+        found = breaches(self._journal.entries, self.scope, self.changed_files())
         if not found:
             return ()
         # By "command", too: together with what the program did it comes to nothing, and is nothing to be undone.
-        outcome = put_back.PutBack(self._pinned, disk, by="command", must_record=False).run(found)
-        disk.notes += outcome.notes
+        outcome = put_back.PutBack(self._pinned, self._journal, by="command", must_record=False).run(found)
+        self._journal.notes += outcome.notes
         left = {conflict.path for conflict in outcome.conflicts}
         return violations(found.values(), left)
 
@@ -276,8 +286,8 @@ class Workspace:
                 cannot be written.
         """
         key = self._writable(rel)
-        before = self._journal.present(key)
-        self._journal.write(key, before, text.encode(key, new, before.data if before else None))
+        before = self._edits.present(key)
+        self._edits.write(key, before, text.encode(key, new, before.data if before else None))
 
     def require_writable(self, rel: str | Path) -> None:
         """Make sure that a file could be replaced, without touching it.
@@ -285,13 +295,18 @@ class Workspace:
         Raises:
             WorkspaceError: the file or its directory may not be written.
         """
-        self._permission.require_writable(rel)
+        path = paths.real(self.root, rel)
+        target = self.root / path
+        if not (os.access(target.parent, os.W_OK | os.X_OK) and (not target.exists() or os.access(target, os.W_OK))):
+            raise from_os_error(path, OSError(errno.EACCES, "not writable"))
+        if target.exists():
+            require_mode(path, target.stat().st_mode)
 
     def write_bytes(self, rel: str | Path, data: bytes) -> None:
         """Replace the file's bytes, or make the file. Raises WorkspaceError: as `write_text`."""
         key = self._writable(rel)
-        before = self._journal.present(key)
-        self._journal.write(key, before, data)
+        before = self._edits.present(key)
+        self._edits.write(key, before, data)
 
     def copy(self, source: str | Path, target: str | Path) -> None:
         """Copy a file's bytes and mode to a path where nothing is.
@@ -299,11 +314,11 @@ class Workspace:
         Raises:
             WorkspaceError: as `write_text`, or there is something at the target.
         """
-        image = self._journal.read(self._withheld.readable(source))
-        key = self._permission.key(target)
+        image = self._edits.read(self.require_readable(source))
+        key = self._editable(target)
         if self.exists(target):
             raise FileError(f"{key} exists already", code="refused", remedy="Delete it first, or name another file.")
-        self._journal.write(key, self._journal.present(key), image.data, image.mode)
+        self._edits.write(key, self._edits.present(key), image.data, image.mode)
 
     def move(self, source: str | Path, target: str | Path) -> None:
         """Move a file to a path where nothing is.
@@ -311,7 +326,7 @@ class Workspace:
         Raises:
             WorkspaceError: as `copy` and `delete`; then nothing was changed.
         """
-        self._permission.present(source)
+        self._deletable(source)
         self.copy(source, target)
         self.delete(source)
 
@@ -321,9 +336,9 @@ class Workspace:
         Raises:
             WorkspaceError: absent, a directory or link, protected, withheld, or changed meanwhile.
         """
-        self._withheld.readable(rel)
-        key, before = self._permission.present(rel)
-        self._journal.remove(key, before)
+        self.require_readable(rel)
+        key, before = self._deletable(rel)
+        self._edits.remove(key, before)
 
     @contextmanager
     def placed(self, rel: str, data: bytes) -> Iterator[None]:
@@ -335,21 +350,67 @@ class Workspace:
         key = paths.real(self.root, rel)
         if self.exists(rel):
             raise FileError(f"{key} exists already", code="refused")
-        self._journal.write(key, self._journal.present(key), data)
+        self._edits.write(key, self._edits.present(key), data)
         try:
             yield
         finally:
-            self._journal.take_away(key)
+            self._edits.take_away(key)
+
+    @contextmanager
+    def replaced(self, texts: Mapping[str, str]) -> Iterator[None]:
+        """Have other texts in files of a scratch copy for a while; they are changes as long as that lasts.
+
+        Raises:
+            WorkspaceError: one cannot be read or written.
+        """
+        journal = self._journal
+        if not isinstance(journal, MemoryJournal):
+            raise AssertionError("texts are tried in copies alone")
+        position = len(journal.entries)
+        originals = {paths.real(self.root, rel): self.read_bytes(rel) for rel in texts}
+        try:
+            for rel, new in texts.items():
+                self.write_text(rel, new)
+            yield
+        finally:
+            for key, data in originals.items():
+                self._edits.write(key, self._edits.present(key), data)
+            journal.forget(position)  # there may be thousands of them
 
     def _writable(self, rel: str | Path) -> str:
         """The key of a path that may be written. What is withheld stays: a diff would show what was there."""
-        key = self._permission.key(rel)
+        key = self._editable(rel)
         if self.exists(rel):
-            self._withheld.readable(rel)
+            self.require_readable(rel)
         return key
 
-    def _require_in_scope(self, rel: str | Path) -> None:
+    def _editable(self, rel: str | Path) -> str:
+        """The key of a path that may be written, as far as it may be read."""
+        normal, key = paths.normalise(self.root, rel), paths.real(self.root, rel)
+        if not key:
+            raise FileError("the workspace itself is a directory, not a file", code="not_a_file")
+        if self._protection.covers(rel):
+            raise FileError(
+                f"{normal} is protected and is not edited", code="refused", remedy="Edit it yourself if it must change."
+            )
         self.scope.require(rel, self._all_changed() if self.scope.max_files else ())
+        lexical = self.root / normal
+        if lexical.is_symlink() and not lexical.exists():
+            raise FileError(f"{normal} is a symbolic link that leads nowhere", code="refused")
+        if not paths.can_be_shown(key):
+            raise FileError(f"the name {key!r} has characters that cannot be shown", code="invalid")
+        return key
+
+    def _deletable(self, rel: str | Path) -> tuple[str, Image]:
+        """The key of a file that may be deleted, and the file."""
+        # Deleting a link is not what anybody means who names a file, and its target may be another's.
+        if (self.root / paths.normalise(self.root, rel)).is_symlink():
+            raise FileError(f"{rel} is a symbolic link, which is left alone", code="refused")
+        key = self._editable(rel)
+        before = self._edits.present(key)
+        if before is None:
+            raise FileError(f"there is no file {key}", code="not_found")
+        return key, before
 
     def _all_changed(self) -> set[str]:
         return {*self.changed_files(), *(change.path for change in self.command_changes())}
@@ -358,7 +419,7 @@ class Workspace:
 
     def changes(self) -> tuple[FileChange, ...]:
         """What was changed through this object since it was opened, net, by path."""
-        return self._journal.changes()
+        return self._edits.changes()
 
     def changed_files(self) -> tuple[str, ...]:
         """Paths of `changes`."""
@@ -370,7 +431,7 @@ class Workspace:
 
     def snapshot(self) -> Snapshot:
         """The present state of the changed files, for `restore`."""
-        return self._journal.snapshot()
+        return self._edits.snapshot()
 
     def restore(self, snapshot: Snapshot | None = None) -> tuple[str, ...]:
         """Put the files that were changed through this object back: to the snapshot, or to how they were at the start.
@@ -383,9 +444,9 @@ class Workspace:
         Raises:
             WorkspaceError: a file cannot be written.
         """
-        if snapshot is not None or self._disk is None:
-            return self._journal.restore(snapshot)
-        return self._back_to(0, by="restore", must_record=False)
+        if snapshot is None:
+            return self._edits.back_to(0, by="restore")
+        return self._edits.back_to(snapshot.position, by="restore", of_programs=True)
 
     # --- what lasts -----------------------------------------------------------------------------------------------
 
@@ -412,22 +473,15 @@ class Workspace:
         """
         if self._programs is None:
             return Observed()
-        observed = self._programs.after()
-        self._journal.look_again(entry.path for entry in observed.changes)
-        return observed
+        return self._programs.after()
 
     def command_changes(self) -> tuple[CommandChange, ...]:
         """What programs changed since the beginning, net, by path; tools' changes are in `changes`."""
-        return command_changes(self._disk.entries) if self._disk else ()
+        return command_changes(self._journal.entries)
 
     def mark(self, label: str) -> None:
-        """Name this moment, for `rewind`. Without a journal on disk: nothing.
-
-        Raises:
-            StateError: it cannot be written down.
-        """
-        if self._disk is not None:
-            self._disk.mark(label)
+        """Name this moment, for `rewind`. Raises StateError: it cannot be written down."""
+        self._journal.mark(label)
 
     def rewind(self, label: str) -> tuple[str, ...]:
         """Put every path that was changed through this object since the mark back to how it was then.
@@ -436,20 +490,10 @@ class Workspace:
             Paths that someone else changed since, which are left alone.
 
         Raises:
-            StateError: there is no such mark, or no journal on disk.
+            StateError: there is no such mark, or a change cannot be written down.
             WorkspaceError: a file cannot be written.
         """
-        if self._disk is None:
-            raise StateError("this workspace has no journal to go back in")
-        return self._back_to(self._disk.position(label), by="rewind")
-
-    def _back_to(self, position: int, *, by: By, must_record: bool = True) -> tuple[str, ...]:
-        disk = self._disk
-        if disk is None:
-            raise AssertionError("only a journal on disk has positions")
-        outcome = put_back.back_to(self._pinned, disk, position, by=by, must_record=must_record)
-        self._journal.reload(disk.entries)
-        return tuple(conflict.path for conflict in outcome.conflicts)
+        return self._edits.back_to(self._journal.position(label), by="rewind", must_record=True)
 
     # --- copies -------------------------------------------------------------------------------------------------------
 
@@ -485,3 +529,7 @@ class Workspace:
         made.protect(self._protection.keys)
         made.scope = self.scope.on(made.root)
         return made
+
+
+def _withholds_nothing(_path: str) -> bool:
+    return False

@@ -9,7 +9,7 @@ from pathlib import Path
 from codur.store.blobs import BlobStore
 from codur.store.directory import StateDirectory
 from codur.workspace.disk.root import Root
-from codur.workspace.history.disk_journal import DiskJournal
+from codur.workspace.history.journal import Journal
 from codur.workspace.history.put_back import UndoReport
 from codur.workspace.history.undo_run import redo, undo
 from codur.workspace.workspace import Workspace
@@ -50,11 +50,11 @@ class Run:
         self.directory.mkdir(exist_ok=True)
         self._bounds = {"max_files": max_files, "max_bytes": max_bytes}
 
-    def journal(self) -> DiskJournal:
+    def journal(self) -> Journal:
         """The journal as a new process finds it."""
         path = self.directory / "journal.jsonl"
         bounds = self._bounds
-        return DiskJournal(
+        return Journal(
             path,
             BlobStore(self.state.blobs),
             cache=self.state.cache,
@@ -66,7 +66,7 @@ class Run:
         """The workspace as a new process opens it."""
         return Workspace.open(self.root, journal=self.journal(), max_file_bytes=max_file_bytes)
 
-    def loaded(self) -> DiskJournal:
+    def loaded(self) -> Journal:
         """The journal, read."""
         journal = self.journal()
         journal.load()

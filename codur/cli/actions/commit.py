@@ -27,7 +27,7 @@ from codur.tools.tool import ToolError
 from codur.types import Task
 from codur.ui.styled_lines import count
 from codur.workspace.disk.path_state import PathState, same
-from codur.workspace.history.disk_journal import DiskJournal
+from codur.workspace.history.journal import Journal
 from codur.workspace.history.net_changes import net_changes
 from codur.workspace.history.undo_run import RunChange, run_changes
 
@@ -146,7 +146,7 @@ def _made(run: RunDirectory, wish: Wish, repository: Repository, state: StateDir
         return replace(found, commit=commit_changes(repository, versions, wanted, scratch()))
 
 
-def _still_there(journal: DiskJournal, record: RunRecord) -> list[RunChange]:
+def _still_there(journal: Journal, record: RunRecord) -> list[RunChange]:
     """The files that the run changed, without those that were put back since."""
     found = [item for item in run_changes(journal) if "directory" not in {_kind(item.before), _kind(item.after)}]
     if not found:
@@ -168,14 +168,14 @@ def _mode_alone(change: RunChange) -> bool:
     return same(change.before, change.after)
 
 
-def _versions(change: RunChange, journal: DiskJournal) -> Versions:
+def _versions(change: RunChange, journal: Journal) -> Versions:
     after = change.after
     mode = "120000" if _kind(after) == "link" else "100755" if after and after.mode & _EXECUTABLE else "100644"
     before, now = (_content(change.path, state, journal) for state in (change.before, after))
     return Versions(path=change.path, before=before, after=now, mode=mode)
 
 
-def _content(path: str, state: PathState | None, journal: DiskJournal) -> bytes | None:
+def _content(path: str, state: PathState | None, journal: Journal) -> bytes | None:
     if state is None:
         return None
     if state.kind == "link":

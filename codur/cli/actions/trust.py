@@ -18,7 +18,6 @@ from codur.config.trust_files import (
     control_names,
     instruction_files,
     other_instruction_files,
-    settings_file,
 )
 from codur.errors import UsageError
 from codur.store.trusted_files import digest
@@ -110,7 +109,7 @@ def _examine(root: Path, config: Path | None) -> tuple[Sequence[ControlFile], Se
     settings_files: list[ControlFile] = []
 
     def as_if_accepted(_workspace: Path, name: str, content: bytes) -> TrustState:
-        settings_files.append(settings_file(name, content))
+        settings_files.append(ControlFile(name=name, kind="settings", content=content))
         return "accepted"
 
     loaded = machine.settings_for(root, config, {}, trust_of=as_if_accepted)

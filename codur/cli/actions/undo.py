@@ -18,7 +18,7 @@ from codur.ui.output_formats import show
 from codur.ui.sanitise import sanitise
 from codur.ui.shown.run_list import UNDONE
 from codur.workspace.disk.root import Root
-from codur.workspace.history.disk_journal import DiskJournal
+from codur.workspace.history.journal import Journal
 from codur.workspace.history.put_back import UndoReport
 from codur.workspace.history.undo_run import RunChange, Undone, redo, run_changes, undo, undone
 
@@ -107,9 +107,9 @@ def undone_since(run: RunDirectory) -> Undone:
         return ""
 
 
-def journal_of(run: RunDirectory, state: StateDirectory) -> DiskJournal:
+def journal_of(run: RunDirectory, state: StateDirectory) -> Journal:
     """What a run wrote down of its changes."""
-    journal = DiskJournal(run.journal, BlobStore(state.blobs))
+    journal = Journal(run.journal, BlobStore(state.blobs))
     journal.load()
     return journal
 

@@ -110,12 +110,8 @@ def read_agent(path: Path, shown: str) -> Source:
     """
     if not path.is_file():  # a pipe, for example, which would be waited for without end
         raise ConfigError("is not a regular file", file=shown, remedy="Remove it, or declare an agent there.")
-    return as_settings(reading.yaml_source.read_yaml(path, shown), path.stem)
-
-
-def as_settings(source: Source, name: str) -> Source:
-    """The keys of one agent as those of the whole tree, with their places."""
-    above = (DIRECTORY, "configs", name)
-    values: Mapping[str, object] = {DIRECTORY: {"configs": {name: source.values}}}
-    places = {(*above, *path): place for path, place in source.places.items()}
+    source = reading.yaml_source.read_yaml(path, shown)
+    # Its keys as those of the whole tree, with their places.
+    places = {(DIRECTORY, "configs", path.stem, *key): place for key, place in source.places.items()}
+    values = {DIRECTORY: {"configs": {path.stem: source.values}}}
     return Source(name=source.name, values=values, places=places, default=Place(file=source.name, line=1))

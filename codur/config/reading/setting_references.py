@@ -3,19 +3,15 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, get_args
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from codur.config import reading
 from codur.config.reading.origin import KeyPath, Problem, did_you_mean, shown
-from codur.config.settings import AUTO, ROUTING_KINDS, Profile, Settings
+from codur.config.settings import AUTO, ROUTING_KINDS, AgentPreferences, Profile, Settings
 from codur.types import TaskType
 
-
-class _Reference(Struct, frozen=True, kw_only=True):
-    path: KeyPath
-    name: str
-    what: str
-    known: Collection[str]
+_Reference = tuple[KeyPath, str, str, Collection[str]]
+"""Where a name stands, the name, what it is the name of, and the names that there are."""
 
 
 def incomplete_profiles(profiles: Mapping[str, Mapping[str, Any]]) -> Iterator[Problem]:
@@ -30,61 +26,42 @@ def incomplete_profiles(profiles: Mapping[str, Mapping[str, Any]]) -> Iterator[P
 
 def dangling_references(settings: Settings) -> Iterator[Problem]:
     """Names that name nothing."""
-    for reference in _references(settings):
-        if reference.name not in reference.known:
-            known = sorted(
-                {*reference.known, *(reading.agent_files.shipped_names() if reference.what == "agent" else ())}
-            )
-            remedy = did_you_mean(reference.name, known, f"Known: {', '.join(known)}.")
-            yield reference.path, f"there is no {reference.what} {shown(reference.name)}", remedy
+    for path, name, what, names in _references(settings):
+        if name not in names:
+            known = sorted({*names, *(reading.agent_files.shipped_names() if what == "agent" else ())})
+            remedy = did_you_mean(name, known, f"Known: {', '.join(known)}.")
+            yield path, f"there is no {what} {shown(name)}", remedy
 
 
 def _references(settings: Settings) -> Iterator[_Reference]:
-    yield from _providers(settings)
-    yield from _profiles(settings)
-    yield from _agents(settings)
-
-
-def _providers(settings: Settings) -> Iterator[_Reference]:
-    for name, profile in settings.llm.profiles.items():
-        path = ("llm", "profiles", name, "provider")
-        yield _Reference(path=path, name=profile.provider, what="provider", known=settings.providers)
-
-
-def _profiles(settings: Settings) -> Iterator[_Reference]:
-    llm = settings.llm
-    names: list[tuple[KeyPath, str]] = [
-        (("llm", "default_profile"), llm.default_profile),
-        (("llm", "fast_profile"), llm.fast_profile),
-    ]
-    names += [(("llm", "fallback_profiles", index), name) for index, name in enumerate(llm.fallback_profiles)]
-    names += [
-        (("agents", "coding", "sample_profiles", index), name)
-        for index, name in enumerate(settings.agents.coding.sample_profiles)
-    ]
-    names += [
-        (("agents", "configs", agent, "profile"), config.profile)
-        for agent, config in settings.agents.configs.items()
-        if config.profile is not None
-    ]
-    for path, name in names:
-        if name != AUTO or path[-1] not in ("default_profile", "fast_profile"):
-            yield _Reference(path=path, name=name, what="profile", known=llm.profiles)
-
-
-def _agents(settings: Settings) -> Iterator[_Reference]:
-    preferences = settings.agents.preferences
-    here = ("agents", "preferences")
-    names: list[tuple[KeyPath, str]] = [((*here, "default_agent"), preferences.default_agent)]
-    names += [((*here, "fallback_order", index), name) for index, name in enumerate(preferences.fallback_order)]
-    names += [((*here, "escalation", index), name) for index, name in enumerate(preferences.escalation)]
-    for task_type, name in preferences.routing.items():
-        route = (*here, "routing", task_type)
-        yield _Reference(path=route, name=task_type, what="task type", known=(*get_args(TaskType), *ROUTING_KINDS))
-        names.append((route, name))
-    for path, name in names:
+    llm, agents = settings.llm, settings.agents
+    for name, profile in llm.profiles.items():
+        yield ("llm", "profiles", name, "provider"), profile.provider, "provider", settings.providers
+    for path, name in (
+        *((("llm", key), getattr(llm, key)) for key in ("default_profile", "fast_profile")),
+        *_items(("llm", "fallback_profiles"), llm.fallback_profiles),
+        *_items(("agents", "coding", "sample_profiles"), agents.coding.sample_profiles),
+        *((("agents", "configs", agent, "profile"), config.profile) for agent, config in agents.configs.items()),
+    ):
+        chosen_later = name is None or (name == AUTO and path[-1] in ("default_profile", "fast_profile"))
+        if not chosen_later:
+            yield path, name, "profile", llm.profiles
+    for task_type in agents.preferences.routing:
+        route = ("agents", "preferences", "routing", task_type)
+        yield route, task_type, "task type", (*get_args(TaskType), *ROUTING_KINDS)
+    for path, name in _agents(("agents", "preferences"), agents.preferences):
         if name.startswith("llm:"):
-            plain, what, known = name.removeprefix("llm:"), "profile", settings.llm.profiles.keys()
+            yield path, name.removeprefix("llm:"), "profile", llm.profiles
         else:
-            plain, what, known = name.removeprefix("agent:"), "agent", settings.agents.configs.keys()
-        yield _Reference(path=path, name=plain, what=what, known=known)
+            yield path, name.removeprefix("agent:"), "agent", agents.configs
+
+
+def _agents(here: KeyPath, preferences: AgentPreferences) -> Iterator[tuple[KeyPath, str]]:
+    yield (*here, "default_agent"), preferences.default_agent
+    yield from _items((*here, "fallback_order"), preferences.fallback_order)
+    yield from _items((*here, "escalation"), preferences.escalation)
+    yield from (((*here, "routing", task_type), name) for task_type, name in preferences.routing.items())
+
+
+def _items(path: KeyPath, names: Collection[str]) -> Iterator[tuple[KeyPath, str]]:
+    return (((*path, index), name) for index, name in enumerate(names))

@@ -59,11 +59,7 @@ def parse_value(text: str, name: str) -> Any:
 
 
 def read_bytes(path: Path, name: str, *, kind: str = "settings file") -> bytes:
-    """The content of a file, which errors call `name` and a `kind`.
-
-    Raises:
-        ConfigError: unreadable, or too large.
-    """
+    """The content of a file, which errors call `name` and a `kind`. Raises ConfigError: unreadable, or too large."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe that nobody writes to is empty
         with os.fdopen(descriptor, "rb") as stream:
@@ -222,14 +218,12 @@ class _Reader:
             raise self._error(f"cannot be read as {kind}", node, path, "Correct the value, or quote it.") from error
 
     def _remember(self, node: yaml.Node, path: KeyPath) -> None:
-        self.places[path] = self._place(node)
+        self.places[path] = Place(file=self._name, line=node.start_mark.line + 1 if self._lines else 0)
 
-    def _place(self, node: yaml.Node) -> Place:
-        return Place(file=self._name, line=node.start_mark.line + 1 if self._lines else 0)
-
-    def _error(self, message: str, node: yaml.Node, path: KeyPath, remedy: str) -> ConfigError:
-        place = self._place(node)
-        return ConfigError(message, file=place.file, line=place.line, key=dotted(path), remedy=remedy)
+    def _error(self, message: str, at: yaml.Node | int, path: KeyPath, remedy: str) -> ConfigError:
+        """An error at a node or in a line; one of the text as a whole has no path."""
+        line = at if isinstance(at, int) else at.start_mark.line + 1
+        return ConfigError(message, file=self._name, line=line if self._lines else 0, key=dotted(path), remedy=remedy)
 
     def _tag_error(self, node: yaml.Node, path: KeyPath) -> ConfigError:
         tag = shown(node.tag.replace(_CORE, "!!"))
@@ -240,17 +234,12 @@ class _Reader:
         line = mark.line + 1 if mark else 0
         problem = error.problem or ""
         if isinstance(error, _TooMuch):
-            return self._whole(problem, line, "Keep only settings in it.")
+            return self._error(problem, line, (), "Keep only settings in it.")
         if problem.startswith("but ") and error.context:
             problem = f"{error.context}, {problem}"
         return self._broken(problem, line)
 
     def _broken(self, problem: str, line: int) -> ConfigError:
         what = problem if problem.isprintable() else ascii(problem)
-        return self._whole(
-            f"not valid YAML: {what[:200]}", line, "Correct the YAML there; check indentation and quotes."
-        )
-
-    def _whole(self, message: str, line: int, remedy: str) -> ConfigError:
-        """An error of the text as a whole, which has no key."""
-        return ConfigError(message, file=self._name, line=line if self._lines else 0, remedy=remedy)
+        remedy = "Correct the YAML there; check indentation and quotes."
+        return self._error(f"not valid YAML: {what[:200]}", line, (), remedy)

@@ -12,7 +12,6 @@ from contextlib import closing, suppress
 from codur.checks.checker import Checker
 from codur.errors import WorkspaceError
 from codur.repair.code.source_edits import replacement
-from codur.repair.code.texts_in_place import in_place
 from codur.repair.judge.loaded_project import Loaded
 from codur.repair.judge.obstacles import why_flaky
 from codur.repair.judge.warm_judge import Unfit, Warm
@@ -236,5 +235,5 @@ class Judge:
         self.plain += 1
         if self._project is not None:
             self._project.settle()
-        with in_place(self._workspace, texts):
+        with self._workspace.replaced(texts):
             return self._checker.run(self._plain_check)

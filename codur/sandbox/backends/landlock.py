@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,17 +67,6 @@ _HOMES: Mapping[str, str] = {"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup"}
 _HOME_DIRECTORIES = ("XDG_CACHE_HOME", "GOCACHE")
 
 
-class LandlockRules(FileRules):
-    """What a process leaves itself; all else is denied, and so are connections to other processes."""
-
-    @classmethod
-    def of(cls, *, read: Iterable[Path], write: Iterable[Path], network: bool = False) -> LandlockRules:
-        """What every program needs, and further paths to read (and execute), and directories to write."""
-        reading = [(os.fsencode(path), _READ) for path in read]
-        writing = [(os.fsencode(path), _WRITE) for path in write]
-        return cls(common=_system_rules(), own=(*reading, *writing), network=network)
-
-
 def landlock_abi() -> int:
     """The version of Landlock's interface here; 0 where there is none."""
     if sys.platform != "linux":
@@ -122,10 +111,11 @@ class LandlockBackend:
         Its home is its temporary directory: the real one cannot be opened. Files in shared memory can be made, because
         locks between processes are such files; their size is not bounded by the temporary directory's.
         """
-        workspace = (policy.workspace,) if policy.workspace is not None else ()
-        rules = LandlockRules.of(
-            read=policy.readable,
-            write=(*workspace, *policy.writable, policy.temporary),
+        writable = [path for path in (policy.workspace, *policy.writable, policy.temporary) if path is not None]
+        rights = [*((path, _READ) for path in policy.readable), *((path, _WRITE) for path in writable)]
+        rules = FileRules(
+            common=_system_rules(),
+            own=tuple((os.fsencode(path), right) for path, right in rights),
             # In a network of its own TCP may be used freely: there is nothing but the loopback.
             network=policy.network or self.has_loopback,
         )

@@ -6,16 +6,19 @@ import contextlib
 import json
 import os
 import platform
-import stat
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from codur import __version__
-from codur.sandbox import backends
-from codur.structs import Struct
+from msgspec import to_builtins
 
-_MAX_CACHE_BYTES = 65_536  # of a file that somebody may have exchanged
+from codur import __version__
+from codur.errors import StateError
+from codur.sandbox import backends
+from codur.store.atomic import PRIVATE_DIRECTORY, write_private
+from codur.store.state_list import StateList
+from codur.structs import Struct, replace
+
 _CACHE_NAME = "sandbox.json"
 SWITCHES = (
     "/proc/sys/kernel/unprivileged_userns_clone",
@@ -37,10 +40,15 @@ class Tried(Struct):
         loopback: programs under it can talk to themselves.
     """
 
-    name: str
+    name: str = ""
     problem: str = ""
     remedy: str = ""
     loopback: bool = False
+
+
+class _Results(Struct):
+    key: dict[str, str]
+    tried: Mapping[str, Tried]
 
 
 def system_key() -> dict[str, str]:
@@ -77,30 +85,16 @@ def remembered(cache: Path, key: dict[str, str]) -> dict[str, Tried]:
     """What is remembered, if it is ours and of the same system."""
     try:
         # What stands here decides whether programs are contained, so that only a file of this user's own counts.
-        opened = os.open(cache / _CACHE_NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except OSError:
+        found = StateList[_Results](cache / _CACHE_NAME, _Results).read()
+    except (StateError, ValueError):
         return {}
-    with os.fdopen(opened, "rb") as file:
-        status = os.fstat(opened)
-        if status.st_uid != os.geteuid() or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            return {}
-        try:
-            found = json.loads(file.read(_MAX_CACHE_BYTES))
-            if found["key"] != key:
-                return {}
-            return {name: Tried(name=name, **result) for name, result in found["tried"].items()}
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return {}
+    tried = found.tried if found is not None and found.key == key else {}
+    return {name: replace(result, name=name) for name, result in tried.items()}
 
 
 def remember(cache: Path, key: dict[str, str], results: Mapping[str, Tried]) -> None:
     """Remember results; where that is not possible they are found again each time."""
-    tried = {r.name: {"problem": r.problem, "remedy": r.remedy, "loopback": r.loopback} for r in results.values()}
-    found = {"key": key, "tried": tried}
-    spare = cache / f".{_CACHE_NAME}.codur-{os.getpid()}-{os.urandom(4).hex()}.tmp"
     with contextlib.suppress(OSError):
-        cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-        opened = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(opened, "w") as file:
-            json.dump(found, file)
-        spare.replace(cache / _CACHE_NAME)  # in one step: another process may be reading it
+        cache.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+        found = to_builtins(_Results(key=key, tried=results))
+        write_private(cache / _CACHE_NAME, json.dumps(found).encode(), durable=False)

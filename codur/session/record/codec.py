@@ -54,11 +54,7 @@ def encode(value: Any, redact: Callable[[str], str] = str) -> Any:
 
 
 def decode(value: Any) -> Any:
-    """What `encode` was given.
-
-    Raises:
-        DamagedRecord: it names a type or a field that there is not.
-    """
+    """What `encode` was given. Raises DamagedRecord: it names a type or a field that there is not."""
     if isinstance(value, list):
         return [decode(item) for item in value]
     if not isinstance(value, dict):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codur import __version__
-from codur.events import ModelPrompted, Note
+from codur.events import Note
 from codur.llm import replay
 from codur.llm.clock import Clock
 from codur.structs import Struct
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from codur.config.settings import Settings
     from codur.session.record.run_recording import Recording
     from codur.types import Task
-
-KEPT_CHARS = 4_000_000  # a trace is read as a whole by `show`
-"""Characters of requests that a run's trace keeps; later ones are not kept."""
 
 
 class Exchanges(Struct):
@@ -35,21 +33,6 @@ class Exchanges(Struct):
     record: Path | None = None
     replay: Path | None = None
     show: bool = False
-
-
-class Prompts:
-    """Takes the requests of a run: all are kept in its trace, up to a bound, and shown if that is wanted."""
-
-    def __init__(self, record: Recording, *, show: bool) -> None:
-        self._record = record
-        self._show = show
-        self._left = KEPT_CHARS
-
-    def __call__(self, event: ModelPrompted) -> None:
-        """Take one."""
-        kept = len(event.text) <= self._left
-        self._left -= len(event.text)
-        self._record.prompted(event, keep=kept, show=self._show)
 
 
 class SkippedTime(Clock):
@@ -76,7 +59,7 @@ def exchanging(wanted: Exchanges, task: Task, settings: Settings, record: Record
     Raises:
         UsageError: a recording cannot be made, or not be read.
     """
-    arguments: dict[str, Any] = {"prompted": Prompts(record, show=wanted.show)}
+    arguments: dict[str, Any] = {"prompted": partial(record.prompted, show=wanted.show)}
     if wanted.replay is not None:
         arguments |= _replay(wanted.replay, task, settings, record)
     if wanted.record is None:

@@ -24,9 +24,11 @@ from codur.store.run_records import RunDirectory, RunStore, this_process
 from codur.store.workspace_lock import workspace_lock
 from codur.structs import replace
 from codur.types import RunResult, Task, Usage
-from codur.workspace.history.disk_journal import DiskJournal
+from codur.workspace.history.journal import Journal
 from codur.workspace.workspace import Snapshot
 
+KEPT_CHARS = 4_000_000  # a trace is read as a whole by `show`
+"""Characters of requests that a run's trace keeps; later ones are not kept."""
 START_MARK = "start"
 """The workspace's mark before anything was done."""
 
@@ -59,7 +61,7 @@ class Recording:
         self.state = state
         self.run = run
         self.kept = kept
-        self.journal: DiskJournal | None = None
+        self.journal: Journal | None = None
         self.is_in_place = kept is None
         self._trace = Trace(emit, redactor, run.trace if run else None)
         self._record = run.record() if run else None
@@ -70,6 +72,7 @@ class Recording:
         self._best_mark = kept.best_mark if kept else ""
         self._start: Snapshot | None = None
         self._start_mark = kept.start_mark if kept else ""
+        self._prompt_chars = 0
         self._spent: Callable[[], tuple[Usage, float]] = lambda: (Usage(), 0.0)
 
     @property
@@ -78,25 +81,22 @@ class Recording:
         return self.run.id if self.run else ""
 
     def emit(self, event: Event) -> None:
-        """Tell an event.
-
-        Raises:
-            StateError: it cannot be kept.
-        """
+        """Tell an event. Raises StateError: it cannot be kept."""
         self._trace(event)
         # At once, as the answer is paid for even if the run dies with it.
         if isinstance(event, ModelAnswered) and self._steps is not None:
             self._steps.spent(*self._spent())  # the budget counts on, whatever becomes of the answer
 
-    def prompted(self, event: ModelPrompted, *, keep: bool, show: bool) -> None:
-        """Take a request as it is sent: keep it in the trace, tell it, both or neither.
+    def prompted(self, event: ModelPrompted, *, show: bool) -> None:
+        """Take a request as it is sent: keep it in the trace, up to a bound, and tell it if that is wanted.
 
         Raises:
             StateError: it cannot be kept.
         """
-        self._trace.some(event, keep=keep, tell=show)
+        self._prompt_chars += len(event.text)
+        self._trace.some(event, keep=self._prompt_chars <= KEPT_CHARS, tell=show)
 
-    def begin(self, context: RunContext, journal: DiskJournal | None, *, used_s: Callable[[], float]) -> None:
+    def begin(self, context: RunContext, journal: Journal | None, *, used_s: Callable[[], float]) -> None:
         """Take note of the run's context, before it is worked with."""
         self.journal = journal
         self._spent = lambda: (context.models.usage, used_s())
@@ -136,11 +136,7 @@ class Recording:
         return keep
 
     def end(self, result: RunResult) -> None:
-        """Keep the result.
-
-        Raises:
-            StateError: it cannot be kept.
-        """
+        """Keep the result. Raises StateError: it cannot be kept."""
         if self.run is None or self._record is None or self._steps is None:
             return
         status: RunStatus = "interrupted" if result.outcome == "interrupted" else "finished"

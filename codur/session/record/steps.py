@@ -104,11 +104,7 @@ class StepLog:
         )
 
     def spent(self, usage: Usage, used_s: float) -> None:
-        """Keep what was spent within a step.
-
-        Raises:
-            StateError: it cannot be written.
-        """
+        """Keep what was spent within a step. Raises StateError: it cannot be written."""
         self._append({}, usage, used_s)
 
     def close(self) -> None:

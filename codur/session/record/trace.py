@@ -31,19 +31,11 @@ class Trace:
         self._lock = threading.Lock()  # nodes run in threads
 
     def __call__(self, event: Event) -> None:
-        """Tell an event.
-
-        Raises:
-            StateError: the trace cannot be written.
-        """
+        """Tell an event. Raises StateError: the trace cannot be written."""
         self.some(event, keep=True, tell=True)
 
     def some(self, event: Event, *, keep: bool, tell: bool) -> None:
-        """Keep an event, tell it, both or neither.
-
-        Raises:
-            StateError: the trace cannot be written.
-        """
+        """Keep an event, tell it, both or neither. Raises StateError: the trace cannot be written."""
         safe: Event = redact_value(event, self._redactor)  # once, before it goes anywhere
         if keep:
             self.keep(safe)
@@ -51,11 +43,7 @@ class Trace:
             self._emit(safe)
 
     def keep(self, event: Event) -> None:
-        """Keep an event that holds no secret, without telling it.
-
-        Raises:
-            StateError: the trace cannot be written.
-        """
+        """Keep an event that holds no secret, without telling it. Raises StateError: the trace cannot be written."""
         if self._log is not None and self._is_due(event):
             with self._lock:
                 self._log.append({"at": round(time.monotonic() - self._started, 3), **_kept(event)}, durable=False)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from codur.store.atomic import state_errors, write_private
-from codur.store.blobs import BlobStore
 from codur.workspace.disk.file_access import open_file, read_image, reported
 from codur.workspace.disk.path_state import PathState
 from codur.workspace.disk.root import Root
+from codur.workspace.history.journal import Journal
 from codur.workspace.history.scan import Scan, Status
 from codur.workspace.private import may_hold_secrets
 from codur.workspace.problems import FileError
@@ -31,17 +31,17 @@ class Base:
     """What is known of the files of one workspace.
 
     Args:
-        max_files, max_bytes: how much is copied at most.
-        cache: a directory in which it is kept for the next run; None keeps nothing.
+        journal: says how much is copied at most, and where; its cache keeps what is known for the next run.
+        known: what is known.
     """
 
-    def __init__(self, root: Root, blobs: BlobStore, *, max_files: int, max_bytes: int, cache: Path | None) -> None:
+    def __init__(self, root: Root, journal: Journal, known: dict[str, tuple[Status, str]] | None = None) -> None:
         self._root = root
-        self._blobs = blobs
-        self._max_files = max_files
-        self._max_bytes = max_bytes
-        self._cache = cache / _cache_name(root.path) if cache else None
-        self._known: dict[str, tuple[Status, str]] = {}
+        self._blobs = journal.blobs
+        self._max_files = journal.max_files
+        self._max_bytes = journal.max_bytes
+        self._cache = journal.cache / _cache_name(root.path) if journal.cache else None
+        self._known = known or {}
         self._unsure: set[str] = set()
         self._secrets: dict[str, bytes] = {}
         self.left_out = 0
@@ -50,14 +50,9 @@ class Base:
         """Take over what an earlier run knew, as far as its contents are still kept."""
         if self._cache is None:
             return
-        self.take_over(read_base(self._cache))
-        known = self._known
+        known = read_base(self._cache)
         here = self._blobs.renew(content for status, content in known.values() if status.kind == "file")
         self._known = {path: item for path, item in known.items() if item[0].kind != "file" or item[1] in here}
-
-    def take_over(self, known: dict[str, tuple[Status, str]]) -> None:
-        """Know this, and nothing else."""
-        self._known = known
 
     def save(self) -> None:
         """Write down what is known, for the next run; without the files that must be read again, and secrets."""

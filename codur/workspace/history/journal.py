@@ -1,261 +1,281 @@
-"""Reading and writing files by key, with memory of what was seen and changed: stale check, diffs and undo."""
+"""The journal of a run: every change of a path, with what was there before, in the order it was made.
 
-import hashlib
-import os
+A change is announced, with its pre-image stored and synced, before it is made, and confirmed after it. So whenever the
+run dies, each path can be put back: a change that was announced and not confirmed is recognised by what is at its path.
+The lines are those of an `AppendLog`; contents are in a `BlobStore`. What is not to be undone later has a journal in
+memory alone.
+"""
+
 from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, to_builtins
 
 from codur.errors import StateError
-from codur.workspace.disk import file_access
-from codur.workspace.disk.file_access import Image
-from codur.workspace.disk.path_state import PathState, file_state, same
-from codur.workspace.disk.root import Root
-from codur.workspace.history.diff import FileChange
-from codur.workspace.history.disk_journal import By, DiskJournal, Entry
-from codur.workspace.history.net_changes import net_changes
-from codur.workspace.problems import FileError, require_mode
+from codur.store.append_log import AppendLog
+from codur.store.blobs import BlobStore, MemoryBlobs
+from codur.structs import Struct, convert, field, replace
+from codur.workspace.disk.path_state import PathState
 
-_SOMETHING_ELSE = Image(data=b"", mode=-1)
-"""Stands for what is no readable file: equal to no image of one."""
+By = Literal["tool", "command", "restore", "rewind", "undo", "redo"]
+SCHEMA = 1
+_BASE_NAME = "base.json"
 
 
-Snapshot = Mapping[str, Image | None]
-"""The changed files as they were at one moment, to be given back to `restore`."""
+class Entry(Struct, tag_field="op", tag="change"):
+    """One change of one path.
+
+    Attributes:
+        path: relative to the workspace, normal and resolved.
+        by: who made it.
+        before, after: what was there, and what was put there; None is nothing.
+        confirmed: the change was made; else it may have been.
+        directories: those that had to be made for it, outermost first.
+    """
+
+    path: str
+    by: By
+    before: PathState | None
+    after: PathState | None
+    confirmed: bool = field(name="done", default=False)
+    directories: tuple[str, ...] = ()
 
 
-def _state(image: Image | None) -> PathState | None:
-    return file_state(image.data, image.mode) if image else None
+class _Start(Struct, tag_field="op", tag="start"):
+    schema: Annotated[int, Meta(le=SCHEMA)]
+    workspace: str
 
 
-def _digest(image: Image | None) -> bytes | None:
-    return hashlib.sha256(image.data).digest() if image else None
+class _Confirmed(Struct, tag_field="op", tag="done"):
+    n: int
+    after: PathState | None
+
+
+class _Mark(Struct, tag_field="op", tag="mark"):
+    label: str
+
+
+class _Program(Struct, tag_field="op", tag="program"):
+    running: bool
+
+
+class _UndoLine(Struct, tag_field="op", tag="undo"):
+    finished: bool
+
+
+class _Redo(Struct, tag_field="op", tag="redo"):
+    pass
+
+
+_Line = _Start | Entry | _Confirmed | _Mark | _Program | _UndoLine | _Redo
+"""What the lines of the journal's file hold; that of a change has its number, too (`n`)."""
+
+
+class _Undo(Struct):
+    position: int
+    finished: bool = False
+
+
+class _NoLog(AppendLog):
+    """Of a journal in memory."""
+
+    def extend(self, records: Iterable[Mapping[str, Any]], *, durable: bool = True) -> None:
+        """Nothing is written."""
 
 
 class Journal:
-    """The files below one root, by real relative path (their key), and what was done to them.
+    """The journal in a run's directory. Call `start` before anything else; one process at a time writes.
 
     Args:
-        max_bytes: the largest file that is read or written.
+        path: its file; None keeps it in memory.
+        blobs: where contents are kept.
         durable: wait until each change is on disk.
-        disk: where changes are written down before they are made; None keeps them in memory only.
+        cache: a directory for what is known of workspaces, so that programs start sooner; None keeps nothing.
+        max_files, max_bytes: how much is copied at most before programs run.
+
+    Attributes:
+        entries: all changes, oldest first.
+        notes: what was damaged, in words.
+        in_program: a program was running when the last line was written.
     """
 
-    def __init__(self, root: Root, *, max_bytes: int, durable: bool, disk: DiskJournal | None = None) -> None:
-        self._root = root
-        self._max_bytes = max_bytes
-        self._durable = durable
-        self._disk = disk
-        self._seen: dict[str, bytes | None] = {}
-        self._before: dict[str, Image | None] = {}
-        self._after: dict[str, Image | None] = {}
-        self._made: list[str] = []
+    def __init__(
+        self,
+        path: Path | None,
+        blobs: BlobStore,
+        *,
+        durable: bool = True,
+        cache: Path | None = None,
+        max_files: int = 5000,
+        max_bytes: int = 128 << 20,
+    ) -> None:
+        self.blobs = blobs
+        self.durable = durable
+        self.cache = cache
+        self.max_files = max_files
+        self.max_bytes = max_bytes
+        self.entries: list[Entry] = []
+        self.notes: list[str] = []
+        self.in_program = False
+        self.workspace: Path | None = None
+        self._log = AppendLog(path) if path else _NoLog(Path())
+        self._marks: dict[str, int] = {}
+        self._undos: list[_Undo] = []
 
-    def read(self, key: str) -> Image:
-        """The file; what is read here is what a later write expects to find.
+    @property
+    def base_file(self) -> Path:
+        """Where the state of the workspace before the first program is written down."""
+        return self._log.path.with_name(_BASE_NAME)
 
-        Raises:
-            FileError: absent, not a regular file, too large or unreadable.
-        """
-        image = self.peek(key)
-        self._seen[key] = _digest(image)
-        return image
+    def load(self) -> None:
+        """Read what the journal holds. Raises StateError: it cannot be read, or a newer version of Codur wrote it."""
+        for line in self._log.read(on_damage=self.notes.append):
+            try:
+                self._take(line)
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise StateError(
+                    f"{self._log.path} is not a journal of this version", remedy="Use the version that wrote it."
+                ) from error
 
-    def peek(self, key: str) -> Image:
-        """As `read`, without expecting anything of later writes."""
-        return file_access.read_image(self._root, key, max_bytes=self._max_bytes)
-
-    def present(self, key: str) -> Image | None:
-        """The file as a write will find it, or None.
-
-        Raises:
-            FileError: as `read`, or it is not what was last read or written here.
-        """
-        try:
-            image = file_access.read_image(self._root, key, max_bytes=self._max_bytes)
-        except FileError as problem:
-            if problem.code != "not_found":
-                raise
-            image = None
-        # The model's edit was made for the text that it read; on another one it would undo somebody's work.
-        if key in self._seen and self._seen[key] != _digest(image):
-            raise FileError(
-                f"{key} was changed meanwhile by someone else", code="refused", remedy="Read it again, then edit it."
-            )
-        return image
-
-    def write(self, key: str, before: Image | None, data: bytes, new_mode: int | None = None) -> None:
-        """Put bytes where `before` (from `present`) is; its mode stays, a new file gets `new_mode` or the umask's.
+    def start(self, root: Path) -> None:
+        """Read what the journal holds, and begin it if there is none.
 
         Raises:
-            FileError: too large, read-only, or it cannot be written.
-            StateError: it cannot be written down first; then it is not made.
+            StateError: it cannot be used, or it belongs to another workspace.
         """
-        if len(data) > self._max_bytes:
-            raise FileError(f"{key} would be larger than {self._max_bytes // 1024} KiB", code="too_large")
-        if before is not None:
-            require_mode(key, before.mode)
-        if before is not None and before.data == data:  # no entry for what changes nothing
-            return
-        mode = before.mode if before else new_mode
-        self._record(key, before, self._put(key, before, data, mode, by="tool"))
+        self.load()
+        if self.workspace is None:
+            self.workspace = root
+            # Without waiting: the first change waits for the disk.
+            self._append(_Start(schema=SCHEMA, workspace=str(root)), durable=False)
+        elif self.workspace != root:
+            raise StateError(f"{self._log.path} belongs to {self.workspace}, not to {root}")
 
-    def remove(self, key: str, before: Image) -> None:
-        """Delete the file.
-
-        Raises:
-            FileError: it cannot be deleted.
-            StateError: it cannot be written down first; then it is not made.
-        """
-        self._delete(key, before, by="tool")
-        self._record(key, before, None)
-
-    def _put(self, key: str, before: Image | None, data: bytes, mode: int | None, *, by: By) -> Image:
-        number = self._announce(key, before, Image(data=data, mode=mode or 0), by)
-        found, made = file_access.write_image(self._root, key, data, mode=mode, durable=self._durable)
-        self._made += made
-        after = Image(data=data, mode=found)
-        self._confirm(number, after)
-        return after
-
-    def _delete(self, key: str, before: Image, *, by: By) -> None:
-        number = self._announce(key, before, None, by)
-        file_access.remove(self._root, key, durable=self._durable)
-        self._confirm(number, None)
-
-    def _announce(self, key: str, before: Image | None, after: Image | None, by: By) -> int | None:
-        if self._disk is None:
-            return None
-        directories = tuple(self._missing_directories(key)) if before is None else ()
-        entry = Entry(path=key, by=by, before=_state(before), after=_state(after), directories=directories)
-        try:
-            if before is not None:
-                # Synced before the line that names it: after a crash the journal must not point to nothing.
-                self._disk.blobs.put(before.data)
-            if after is not None:
-                self._disk.blobs.put(after.data, durable=False)
-            return self._disk.announce(entry)
-        except StateError as error:
-            if by == "tool":
-                raise
-            # Putting a file back matters more than its record: what is there will be as if nothing had happened.
-            self._disk.notes.append(error.message)
-            return None
-
-    def _confirm(self, number: int | None, after: Image | None) -> None:
-        if number is None or self._disk is None:
-            return
-        try:
-            self._disk.confirm(number, _state(after))
-        except StateError as error:  # the change is made; what is at its path will tell so
-            self._disk.notes.append(error.message)
-
-    def _missing_directories(self, key: str) -> Iterable[str]:
-        parts = key.split("/")[:-1]
-        for depth in range(1, len(parts) + 1):
-            name = "/".join(parts[:depth])
-            if not os.path.lexists(self._root.path / name):
-                yield name
-
-    def _record(self, key: str, before: Image | None, after: Image | None) -> None:
-        """Note a change. The first `before` counts, unless someone else wrote in between: that must not get lost."""
-        # Else what is put back would be our own earlier text, and the other's change would be lost.
-        if key not in self._before or self._after[key] != before:
-            self._before[key] = before
-        self._after[key] = after
-        self._seen[key] = _digest(after)
-
-    def reload(self, entries: Iterable[Entry]) -> None:
-        """Take over what the journal on disk says that tools changed; those who read files before must read again."""
-        if self._disk is None:
-            return
-        # What was read before may have been put back since.
-        self._seen.clear()
-        self._before.clear()
-        self._after.clear()
-        for path, change in net_changes(entries).items():
-            if "tool" in change.by:
-                now = self._on_disk(path)
-                is_ours = any(same(_state(now), left) for left in change.left)
-                self._before[path] = self._image(change.before)
-                self._after[path] = now if is_ours else self._image(change.after)
-        self._made.clear()
-
-    def _image(self, state: PathState | None) -> Image | None:
-        if state is None or self._disk is None:
-            return None
-        if state.kind != "file" or not state.content:
-            return _SOMETHING_ELSE
-        return Image(data=self._disk.blobs.get(state.content), mode=state.mode)
-
-    def look_again(self, keys: Iterable[str]) -> None:
-        """Take what is at these paths now for what this run left there, as far as it changed them."""
-        for key in keys:
-            if key in self._after:
-                self._after[key] = self._on_disk(key)
-
-    def take_away(self, key: str) -> None:
-        """Delete a file that was made here, whatever became of it; as far as changes go it was never there.
-
-        Raises:
-            FileError: it is no regular file any more, or cannot be deleted.
-        """
-        self.look_again([key])
-        left = self._after[key]
-        if left is _SOMETHING_ELSE:
-            raise FileError(f"{key} is no file any more, so it was left alone", code="not_a_file")
-        if left is not None:
-            self._delete(key, left, by="tool")
-        self._record(key, left, None)
-
-    def changes(self) -> tuple[FileChange, ...]:
-        """What differs from the first images, by path."""
-        return tuple(
-            FileChange(
-                path=path,
-                before=old.data if old else None,
-                after=new.data if new else None,
-                mode_before=old.mode if old else None,
-                mode_after=new.mode if new else None,
-            )
-            for path in sorted(self._before)
-            if (old := self._before[path]) != (new := self._after[path])
-        )
-
-    def snapshot(self) -> Snapshot:
-        """The changed files as they are now."""
-        return dict(self._after)
-
-    def restore(self, snapshot: Snapshot | None) -> tuple[str, ...]:
-        """Put every changed file back to the snapshot's image, else to its first one.
+    def announce(self, entry: Entry) -> int:
+        """Write down a change that is about to be made; its pre-image must be in `blobs`, synced.
 
         Returns:
-            Files that someone else changed since; they are left alone.
+            Its number, for `confirm`.
 
         Raises:
-            FileError: a file cannot be written.
+            StateError: it cannot be written down; then the change must not be made.
         """
-        kept = snapshot or {}
-        conflicts = [key for key in sorted(self._before) if not self._put_back(key, kept.get(key, self._before[key]))]
-        if snapshot is None:
-            for directory in reversed(self._made):
-                file_access.remove_empty_directory(self._root, directory)
-            self._made.clear()
-        return tuple(conflicts)
+        # The place in the list: an announcement and its confirmation are matched by it, also when it is read back.
+        number = len(self.entries)
+        self._log.append(_announced(entry, number))
+        self.entries.append(entry)
+        return number
 
-    def _put_back(self, key: str, wanted: Image | None) -> bool:
-        present = self._on_disk(key)
-        # Neither ours nor already as it should be: somebody else's.
-        if _SOMETHING_ELSE in (present, wanted) or present not in (self._after[key], wanted):
-            return present == wanted
-        if wanted is None and present is not None:
-            self._delete(key, present, by="restore")
-        elif wanted is not None and present != wanted:
-            self._put(key, present, wanted.data, wanted.mode, by="restore")
-        self._after[key] = wanted
-        self._seen[key] = _digest(wanted)
-        return True
+    def confirm(self, number: int, after: PathState | None) -> None:
+        """Write down that the change was made, and what it left."""
+        # Without waiting: if it is lost, what is at the path tells whether the change was made.
+        self.entries[number] = replace(self.entries[number], after=after, confirmed=True)
+        self._append(_Confirmed(n=number, after=after), durable=False)
 
-    def _on_disk(self, key: str) -> Image | None:
-        try:
-            return file_access.read_image(self._root, key, max_bytes=self._max_bytes)
-        except FileError as problem:
-            return None if problem.code == "not_found" else _SOMETHING_ELSE
+    def record(self, entries: Iterable[Entry]) -> None:
+        """Write down changes that have been made already."""
+        confirmed = [replace(entry, confirmed=True) for entry in entries]
+        if confirmed:
+            start = len(self.entries)
+            self._log.extend(_announced(entry, start + offset) for offset, entry in enumerate(confirmed))
+            self.entries += confirmed
+
+    def mark(self, label: str) -> None:
+        """Name this moment; the latest with a label counts."""
+        self._append(_Mark(label=label), durable=False)
+        self._marks[label] = len(self.entries)
+
+    def position(self, label: str) -> int:
+        """How many changes there were at the mark. Raises StateError: there is no such mark."""
+        if label not in self._marks:
+            raise StateError(f"the journal has no mark {label!r}")
+        return self._marks[label]
+
+    def program(self, *, running: bool) -> None:
+        """Write down that a program begins or has ended."""
+        self._append(_Program(running=running), durable=False)
+        self.in_program = running
+
+    def begin_undo(self) -> None:
+        """Write down that all is about to be undone, unless an undo that did not finish is being finished."""
+        if not self._undos or self._undos[-1].finished:
+            self._append(_UndoLine(finished=False))
+            self._undos.append(_Undo(position=len(self.entries)))
+
+    def end_undo(self) -> None:
+        """Write down that all was undone."""
+        self._append(_UndoLine(finished=True))
+        self._finish_undo()
+
+    def _finish_undo(self) -> None:
+        last = self._undos.pop()
+        if last.position < len(self.entries):  # one that changed nothing cannot be taken back
+            self._undos.append(replace(last, finished=True))
+
+    def undone_at(self) -> int | None:
+        """How many changes there were before the last undo; None if nothing was undone."""
+        return self._undos[-1].position if self._undos else None
+
+    def redone(self) -> None:
+        """Write down that the last undo was taken back."""
+        self._append(_Redo())
+        self._undos.pop()
+
+    def close(self) -> None:
+        """End the run's writing."""
+        self._log.close()
+        if not self.in_program:
+            # It is only for a run that dies while a program runs.
+            self.base_file.unlink(missing_ok=True)
+
+    def _take(self, line: Mapping[str, Any]) -> None:
+        match convert(line, _Line):
+            case _Start(workspace=workspace):
+                self.workspace = Path(workspace)
+            case Entry() as entry:
+                self._take_change(line["n"], entry)
+            case _Confirmed(n=number, after=after) if number < len(self.entries):
+                self.entries[number] = replace(self.entries[number], after=after, confirmed=True)
+            case _Mark(label=label):
+                self._marks[label] = len(self.entries)
+            case _Program(running=running):
+                self.in_program = running
+            case _UndoLine(finished=True) if self._undos:
+                self._finish_undo()
+            case _UndoLine(finished=False):
+                self._undos.append(_Undo(position=len(self.entries)))
+            case _Redo() if self._undos:
+                self._undos.pop()
+
+    def _take_change(self, number: int, entry: Entry) -> None:
+        while len(self.entries) < number:  # a damaged line stood here; numbers must go on fitting
+            self.entries.append(_LOST)
+        self.entries.append(entry)
+
+    def _append(self, line: Struct, *, durable: bool = True) -> None:
+        self._log.append(to_builtins(line), durable=durable)
+
+
+def _announced(entry: Entry, number: int) -> dict[str, Any]:
+    """The line of a change."""
+    return {"op": "change", "n": number, **to_builtins(entry)}
+
+
+class MemoryJournal(Journal):
+    """The journal of a workspace of which nothing is kept; `durable` as of `Journal`."""
+
+    def __init__(self, *, durable: bool) -> None:
+        self._contents: dict[str, bytes] = {}
+        super().__init__(None, MemoryBlobs(self._contents), durable=durable)
+
+    def forget(self, position: int) -> None:
+        """Leave out the entries since a position, with the contents that no other refers to."""
+        del self.entries[position:]
+        states = (state for entry in self.entries for state in (entry.before, entry.after) if state is not None)
+        used = {state.content for state in states}
+        for reference in self._contents.keys() - used:
+            del self._contents[reference]
+
+
+_LOST = Entry(path="", by="tool", before=None, after=None)

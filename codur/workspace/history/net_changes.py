@@ -1,12 +1,14 @@
 """What a sequence of journal entries amounts to, path by path."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Literal
 
+from codur.store.blobs import BlobStore
 from codur.structs import Struct
 from codur.types import ScopeViolation
 from codur.workspace.disk.path_state import PathState, same
-from codur.workspace.history.disk_journal import Entry
+from codur.workspace.history.diff import FileChange
+from codur.workspace.history.journal import Entry
 from codur.workspace.scope import Scope
 
 
@@ -34,6 +36,12 @@ class NetChange(Struct):
     def kind(self) -> Literal["made", "changed", "deleted"]:
         """What became of the path."""
         return "made" if self.before is None else "deleted" if self.after is None else "changed"
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything is left of it: content, kind or mode are not what they were."""
+        modes = {state.mode if state else None for state in (self.before, self.after)}
+        return not same(self.before, self.after) or len(modes) > 1
 
     @property
     def is_directory(self) -> bool:
@@ -69,6 +77,37 @@ def net_changes(entries: Iterable[Entry]) -> dict[str, NetChange]:
     return dict(sorted(found.items()))
 
 
+def of_tools(entries: Iterable[Entry]) -> Iterator[tuple[int, Entry]]:
+    """The entries with their numbers, without those of programs but for paths that a tool had changed before.
+
+    What becomes of such a path is the run's doing, whoever changes it then.
+    """
+    touched = set[str]()
+    for number, entry in enumerate(entries):
+        if entry.by == "tool":
+            touched.add(entry.path)
+        if entry.by != "command" or entry.path in touched:
+            yield number, entry
+
+
+def file_change(change: NetChange, blobs: BlobStore) -> FileChange:
+    """The change with the contents, as far as they are kept; where a link leads is its content.
+
+    Raises:
+        StateError: a kept content is damaged.
+    """
+    contents, modes = [], []
+    for state in (change.before, change.after):
+        data = None if state is None else state.target.encode("utf-8", "surrogateescape")
+        if state is not None and state.kind == "file":
+            data = blobs.get(state.content) if state.content in blobs else b""
+        contents.append(data)
+        modes.append(state.mode if state else None)
+    return FileChange(
+        path=change.path, before=contents[0], after=contents[1], mode_before=modes[0], mode_after=modes[1]
+    )
+
+
 def directories_made(entries: Iterable[Entry]) -> tuple[str, ...]:
     """Directories that were made along the way, innermost first."""
     # what is inside sorts after what is around it
@@ -77,16 +116,11 @@ def directories_made(entries: Iterable[Entry]) -> tuple[str, ...]:
 
 def command_changes(entries: Iterable[Entry]) -> tuple[CommandChange, ...]:
     """What programs changed and is still so, by path; paths that tools changed, too, are left out."""
-    found: list[CommandChange] = []
-    for change in net_changes(entries).values():
-        before, after = change.before, change.after
-        if "command" not in change.by or "tool" in change.by:
-            continue
-        if not same(before, after):
-            found.append(CommandChange(path=change.path, kind=change.kind))
-        elif before is not None and after is not None and before.mode != after.mode:
-            found.append(CommandChange(path=change.path, kind="mode"))
-    return tuple(found)
+    return tuple(
+        CommandChange(path=change.path, kind="mode" if same(change.before, change.after) else change.kind)
+        for change in net_changes(entries).values()
+        if "command" in change.by and "tool" not in change.by and change.differs
+    )
 
 
 # --- what was out of scope --------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from codur.workspace.disk import file_access
 from codur.workspace.disk.path_state import PathState, present, same
 from codur.workspace.disk.root import Root
 from codur.workspace.history.base import COARSE_NS, Base, read_base
-from codur.workspace.history.disk_journal import DiskJournal, Entry
+from codur.workspace.history.journal import Entry, Journal
 from codur.workspace.history.scan import Scan, Status, scan
 from codur.workspace.private import may_hold_secrets
 from codur.workspace.problems import FileError
@@ -40,7 +40,7 @@ class ProgramWatch:
         journal: gets what programs changed; says how much is copied at most.
     """
 
-    def __init__(self, root: Root, journal: DiskJournal) -> None:
+    def __init__(self, root: Root, journal: Journal) -> None:
         self._root = root
         self._journal = journal
         self._base: Base | None = None
@@ -62,7 +62,7 @@ class ProgramWatch:
                 file_access.remove(self._root, path, durable=False)
         note = ""
         if self._base is None:
-            self._base = self._new_base()
+            self._base = Base(self._root, self._journal)
             self._base.load()
             if self._base.learn(found):
                 self._base.save()
@@ -150,12 +150,6 @@ class ProgramWatch:
     def _scan(self, known: set[str] | tuple[()]) -> Scan:
         return scan(self._root, known=known, limit=self._journal.max_files * _ENTRIES_PER_FILE)
 
-    def _new_base(self) -> Base:
-        journal = self._journal
-        return Base(
-            self._root, journal.blobs, max_files=journal.max_files, max_bytes=journal.max_bytes, cache=journal.cache
-        )
-
     def _note(self, found: Scan) -> str:
         if not found.complete:
             return "the workspace is too large to watch whole: not all that programs change in it can be undone"
@@ -198,7 +192,7 @@ class ProgramWatch:
         return Entry(path=path, by="command", before=before, after=after, confirmed=True)
 
 
-def interrupted_changes(root: Root, journal: DiskJournal) -> dict[str, PathState | None]:
+def interrupted_changes(root: Root, journal: Journal) -> dict[str, PathState | None]:
     """Paths that are not as the journal knows them though a program was running when the run died, and how they were.
 
     Whether the program or someone else changed them since cannot be told.
@@ -206,8 +200,7 @@ def interrupted_changes(root: Root, journal: DiskJournal) -> dict[str, PathState
     if not journal.in_program:
         return {}
     known = read_base(journal.base_file)
-    base = Base(root, journal.blobs, max_files=journal.max_files, max_bytes=journal.max_bytes, cache=None)
-    base.take_over(known)
+    base = Base(root, journal, known)
     states = {path: base.state(path, status) for path, (status, _) in known.items()}
     states.update({entry.path: entry.after for entry in journal.entries if entry.path})
     found: dict[str, PathState | None] = {}

@@ -1,7 +1,7 @@
 """Puts paths back to what they were, but for those that someone else has changed since."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TypeGuard
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from codur.errors import StateError
 from codur.structs import Struct
@@ -9,8 +9,8 @@ from codur.workspace import paths
 from codur.workspace.disk import file_access
 from codur.workspace.disk.path_state import PathState, present, same
 from codur.workspace.disk.root import Root
-from codur.workspace.history.disk_journal import By, DiskJournal, Entry
-from codur.workspace.history.net_changes import NetChange, directories_made, net_changes
+from codur.workspace.history.journal import By, Entry, Journal
+from codur.workspace.history.net_changes import NetChange
 from codur.workspace.problems import FileError
 
 _GIT = ".git"
@@ -59,9 +59,7 @@ class PutBack:
         dry: only find out what would be done.
     """
 
-    def __init__(
-        self, root: Root, journal: DiskJournal, *, by: By, must_record: bool = True, dry: bool = False
-    ) -> None:
+    def __init__(self, root: Root, journal: Journal, *, by: By, must_record: bool = True, dry: bool = False) -> None:
         self._root = root
         self._journal = journal
         self._by: By = by
@@ -88,11 +86,12 @@ class PutBack:
         waiting = [change for change in changes.values() if self._is_ours(change)]
         backwards = waiting[::-1]
         for change in waiting:
-            if _is_directory(change.before) and _is_directory(change.after):
+            if _kind(change.before) == _kind(change.after) == "directory":
                 self._one(change)  # its mode first, lest nothing in it can be changed
         # What was made goes from the inside out; what is brought back comes from the outside in.
         for change in backwards:
-            if change.before is None or (_is_directory(change.before) and _is_in_the_way(change.after)):
+            in_the_way = _kind(change.before) == "directory" and _kind(change.after) not in ("", "directory")
+            if change.before is None or in_the_way:
                 self._one(change)
         for change in waiting:
             if change.before is not None:
@@ -131,7 +130,8 @@ class PutBack:
     def _decide(self, change: NetChange, now: PathState | None) -> None:
         wanted = change.before
         if same(now, wanted):
-            if now is not None and wanted is not None and now.mode != wanted.mode and _left_mode(change, now):
+            left_modes = {left.mode for left in change.left if left is not None}
+            if now is not None and wanted is not None and now.mode != wanted.mode and now.mode in left_modes:
                 self._change(change, now)
             else:
                 self._unchanged.add(change.path)
@@ -142,7 +142,7 @@ class PutBack:
 
     def _change(self, change: NetChange, now: PathState | None) -> None:
         wanted = change.before
-        if wanted is not None and wanted.kind == "other":
+        if _kind(wanted) == "other":
             self._conflict(change, "was no file, and cannot be made again")
             return
         if wanted is not None and wanted.kind == "file" and wanted.content not in self._journal.blobs:
@@ -155,7 +155,8 @@ class PutBack:
             if not file_access.remove_empty_directory(self._root, change.path):
                 self._unchanged.add(change.path)
                 return
-            self._journal_only(change, now)
+            with self._tolerant():
+                self._journal.record([Entry(path=change.path, by=self._by, before=now, after=change.before)])
         else:
             self._recorded(change, now)
         self._count(change)
@@ -163,32 +164,26 @@ class PutBack:
     def _count(self, change: NetChange) -> None:
         (self._removed if change.before is None else self._restored).add(change.path)
 
-    def _journal_only(self, change: NetChange, now: PathState | None) -> None:
-        entry = Entry(path=change.path, by=self._by, before=now, after=change.before)
-        self._tolerant(lambda: self._journal.record([entry]))
-
     def _recorded(self, change: NetChange, now: PathState | None) -> None:
-        data = self._journal.blobs.get(change.before.content) if _is_file(change.before) else b""
-        number = self._announce(change, now)
-        self._apply(change.path, now, change.before, data)
-        if number is not None:
-            self._tolerant(lambda: self._journal.confirm(number, change.before))
-
-    def _announce(self, change: NetChange, now: PathState | None) -> int | None:
-        def announce() -> int:
+        wanted = change.before
+        data = self._journal.blobs.get(wanted.content) if wanted is not None and wanted.kind == "file" else b""
+        number: int | None = None
+        with self._tolerant():
             # What is replaced now is kept as well, so that an undo can itself be taken back.
             kept = present(self._root, change.path, keep=self._journal.blobs)
             if kept is not None and kept.content:
                 self._journal.blobs.sync([kept.content])
-            return self._journal.announce(Entry(path=change.path, by=self._by, before=now, after=change.before))
+            number = self._journal.announce(Entry(path=change.path, by=self._by, before=now, after=wanted))
+        self._apply(change.path, now, wanted, data)
+        if number is not None:
+            with self._tolerant():
+                self._journal.confirm(number, wanted)
 
-        numbers: list[int] = []
-        self._tolerant(lambda: numbers.append(announce()))
-        return numbers[0] if numbers else None
-
-    def _tolerant(self, step: Callable[[], None]) -> None:
+    @contextmanager
+    def _tolerant(self) -> Iterator[None]:
+        """A change is made though it cannot be written down, unless it must be; that is told."""
         try:
-            step()
+            yield
         except StateError as error:
             if self._must_record:
                 raise
@@ -215,7 +210,7 @@ class PutBack:
             case "link":
                 file_access.write_link(self._root, path, wanted.target)
             case _:
-                file_access.write_image(self._root, path, data, mode=wanted.mode, durable=True)
+                file_access.write_image(self._root, path, data, mode=wanted.mode, durable=self._journal.durable)
 
     def _make_room(self, path: str, now: PathState) -> None:
         if now.kind != "directory":
@@ -247,36 +242,10 @@ class PutBack:
         return ""
 
 
-def _is_file(state: PathState | None) -> TypeGuard[PathState]:
-    return state is not None and state.kind == "file"
-
-
-def _is_directory(state: PathState | None) -> bool:
-    return state is not None and state.kind == "directory"
-
-
-def _is_in_the_way(state: PathState | None) -> bool:
-    """Whether a directory cannot be made where this is."""
-    return state is not None and state.kind != "directory"
-
-
-def _left_mode(change: NetChange, now: PathState) -> bool:
-    return any(left is not None and left.mode == now.mode for left in change.left)
+def _kind(state: PathState | None) -> str:
+    """What it is; empty for nothing."""
+    return state.kind if state is not None else ""
 
 
 def _is_plain(path: str) -> bool:
     return not path.startswith("/") and "\0" not in path and not {"", ".", ".."} & set(path.split("/"))
-
-
-def back_to(root: Root, journal: DiskJournal, position: int, *, by: By, must_record: bool) -> UndoReport:
-    """Put every path that tools changed since a position of the journal back to how it was then; notes are kept there.
-
-    Raises:
-        WorkspaceError: a file cannot be written.
-        StateError: a change cannot be written down, and `must_record` says that then it is not made.
-    """
-    entries = [entry for entry in journal.entries[position:] if entry.by != "command"]
-    pass_ = PutBack(root, journal, by=by, must_record=must_record)
-    outcome = pass_.run(net_changes(entries), directories_made(entries))
-    journal.notes += outcome.notes
-    return outcome

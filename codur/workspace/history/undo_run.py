@@ -5,9 +5,8 @@ from typing import Literal
 from codur.structs import Struct, replace
 from codur.workspace.disk.path_state import PathState, same
 from codur.workspace.disk.root import Root
-from codur.workspace.history.diff import FileChange
-from codur.workspace.history.disk_journal import DiskJournal
-from codur.workspace.history.net_changes import NetChange, directories_made, net_changes
+from codur.workspace.history.journal import Journal
+from codur.workspace.history.net_changes import NetChange, directories_made, file_change, net_changes
 from codur.workspace.history.program_changes import interrupted_changes
 from codur.workspace.history.put_back import PutBack, UndoReport
 from codur.workspace.history.sweep import sweep
@@ -31,7 +30,7 @@ class RunChange(Struct):
     diff: str = ""
 
 
-def undo(root: Root, journal: DiskJournal, *, dry: bool = False) -> UndoReport:
+def undo(root: Root, journal: Journal, *, dry: bool = False) -> UndoReport:
     """Put every path that the run changed back to how it was before the run.
 
     A path is touched only if it is still as the run left it; else the user's version stays, and the old content is
@@ -66,7 +65,7 @@ def undo(root: Root, journal: DiskJournal, *, dry: bool = False) -> UndoReport:
     return replace(report, notes=(*notes, *report.notes))
 
 
-def redo(root: Root, journal: DiskJournal, *, dry: bool = False) -> UndoReport | None:
+def redo(root: Root, journal: Journal, *, dry: bool = False) -> UndoReport | None:
     """Take the last undo back, by the same rules; None if nothing was undone.
 
     Raises:
@@ -87,7 +86,7 @@ def redo(root: Root, journal: DiskJournal, *, dry: bool = False) -> UndoReport |
 Undone = Literal["", "part", "all"]
 
 
-def undone(journal: DiskJournal) -> Undone:
+def undone(journal: Journal) -> Undone:
     """How much of what the run changed was undone since, and is."""
     if journal.undone_at() is None:
         return ""
@@ -95,7 +94,7 @@ def undone(journal: DiskJournal) -> Undone:
     return "part" if any(left) else "all"
 
 
-def run_changes(journal: DiskJournal) -> tuple[RunChange, ...]:
+def run_changes(journal: Journal) -> tuple[RunChange, ...]:
     """What the run changed, net, by path, whether or not it was undone since.
 
     Raises:
@@ -110,34 +109,16 @@ def run_changes(journal: DiskJournal) -> tuple[RunChange, ...]:
             diff=_diff(change, journal),
         )
         for change in net_changes([entry for entry in journal.entries if entry.by not in ("undo", "redo")]).values()
-        if not same(change.before, change.after) or _mode(change.before) != _mode(change.after)
+        if change.differs
     )
 
 
-def _mode(state: PathState | None) -> int:
-    return state.mode if state else 0
-
-
-def _diff(change: NetChange, journal: DiskJournal) -> str:
-    before, after = (_bytes(state, journal) for state in (change.before, change.after))
-    sizes = [len(data) for data in (before, after) if data is not None]
-    kinds = {state.kind for state in (change.before, change.after) if state}
-    if not kinds <= {"file", "link"}:
+def _diff(change: NetChange, journal: Journal) -> str:
+    states = [state for state in (change.before, change.after) if state]
+    if not {state.kind for state in states} <= {"file", "link"}:
         return ""
-    if max(sizes, default=0) > _MAX_DIFF_BYTES or not _is_kept(change, journal):
+    kept = all(state.content in journal.blobs for state in states if state.kind == "file")
+    found = file_change(change, journal.blobs)
+    if not kept or max(len(found.before or b""), len(found.after or b"")) > _MAX_DIFF_BYTES:
         return f"diff --git a/{change.path} b/{change.path}\nToo large to show\n"
-    modes = (_mode(change.before) or None, _mode(change.after) or None)
-    return FileChange(path=change.path, before=before, after=after, mode_before=modes[0], mode_after=modes[1]).diff()
-
-
-def _is_kept(change: NetChange, journal: DiskJournal) -> bool:
-    files = [state for state in (change.before, change.after) if state and state.kind == "file"]
-    return all(state.content in journal.blobs for state in files)
-
-
-def _bytes(state: PathState | None, journal: DiskJournal) -> bytes | None:
-    if state is None:
-        return None
-    if state.kind == "link":
-        return state.target.encode("utf-8", "surrogateescape")
-    return journal.blobs.get(state.content) if state.content in journal.blobs else b""
+    return found.diff()

@@ -17,9 +17,9 @@ import pytest
 from codur.config.settings import SandboxSettings
 from codur.errors import CodurError
 from codur.sandbox.backend import Confined
-from codur.sandbox.backends.landlock import LandlockBackend, LandlockRules, landlock_abi
+from codur.sandbox.backends.landlock import LandlockBackend, landlock_abi
 from codur.sandbox.launcher import Launcher, ProcessResult
-from codur.sandbox.program_policy import Limits
+from codur.sandbox.program_policy import FileRules, Limits
 from codur.sandbox.starter.starter_client import Starter
 
 pytestmark = pytest.mark.skipif(landlock_abi() == 0, reason="this kernel has no Landlock")
@@ -258,7 +258,7 @@ def test_rules_that_cannot_be_applied_start_nothing(tmp_path: Path) -> None:
         argv=("touch", "made"),
         env={"PATH": "/usr/bin:/bin"},
         cwd=tmp_path,
-        landlock=LandlockRules(common=(), own=((b"/", 0),)),  # a rule without a right is an error
+        landlock=FileRules(common=(), own=((b"/", 0),)),  # a rule without a right is an error
     )
     starter = Starter()
     program = starter.start(confined, Limits(), has_input=False)

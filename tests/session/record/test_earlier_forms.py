@@ -50,7 +50,7 @@ from codur.types import (
 )
 from codur.ui.shown.run_list import KeptRun, run_text
 from codur.workspace.disk.path_state import PathState
-from codur.workspace.history.disk_journal import DiskJournal, Entry
+from codur.workspace.history.journal import Entry, Journal
 from tests.ui.samples import DONE, EVENTS, RED
 
 DATA = Path(__file__).parents[2] / "data" / "records"
@@ -225,7 +225,7 @@ CHANGES = [
 
 def write_journal(path: Path) -> None:
     """A journal with a line of each kind, as this version writes it."""
-    journal = DiskJournal(path, BlobStore(path.with_name("blobs")))
+    journal = Journal(path, BlobStore(path.with_name("blobs")))
     journal.start(Path("/w"))
     journal.mark("start")
     journal.announce(replace(CHANGES[0], after=OTHER, confirmed=False))
@@ -302,7 +302,7 @@ def test_a_pass_that_did_not_hold_is_shown(run: RunDirectory) -> None:
 
 
 def test_the_journal(run: RunDirectory, tmp_path: Path) -> None:
-    journal = DiskJournal(run.journal, BlobStore(tmp_path / "blobs"))
+    journal = Journal(run.journal, BlobStore(tmp_path / "blobs"))
     journal.load()
     assert journal.entries == CHANGES
     assert (journal.workspace, journal.position("0.1"), journal.undone_at()) == (Path("/w"), 2, 3)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codur.workspace.disk.root import Root
-from codur.workspace.history.disk_journal import Entry
+from codur.workspace.history.journal import Entry
 from codur.workspace.history.scan import scan
 from codur.workspace.workspace import Observed, Workspace
 from tests.workspace.kit import Run, picture

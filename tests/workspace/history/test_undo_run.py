@@ -12,7 +12,7 @@ from codur.errors import StateError, WorkspaceError
 from codur.store.append_log import AppendLog
 from codur.workspace.disk.path_state import file_state
 from codur.workspace.disk.root import Root
-from codur.workspace.history.disk_journal import DiskJournal, Entry
+from codur.workspace.history.journal import Entry, Journal
 from codur.workspace.history.put_back import Conflict
 from codur.workspace.history.undo_run import run_changes, undo
 from codur.workspace.workspace import CommandChange, Workspace
@@ -261,7 +261,7 @@ def test_a_journal_of_another_version_or_workspace_is_refused(run: Run, tmp_path
     newer.mkdir()
     AppendLog(newer / "journal.jsonl").append({"op": "start", "schema": 99, "workspace": "/w"})
     with pytest.raises(StateError, match="not a journal of this version"):
-        DiskJournal(newer / "journal.jsonl", run.journal().blobs).load()
+        Journal(newer / "journal.jsonl", run.journal().blobs).load()
     assert [path.name for path in newer.iterdir()] == ["journal.jsonl"]
 
 
