@@ -2,11 +2,13 @@
 
 import json
 import sys
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from codur.errors import Refused, UsageError
 from codur.ui.output_formats import show
 from codur.ui.sanitise import sanitise
+from codur.ui.stream import SafeStream
 
 
 def say(text: str) -> None:
@@ -17,6 +19,15 @@ def say(text: str) -> None:
 def say_json(value: object) -> None:
     """Print as one line of JSON on standard output."""
     say(json.dumps(value))
+
+
+def say_json_with(value: Mapping[str, object], name: str, rows: Iterable[object]) -> None:
+    """Print an object with one more member, a long list: each of its rows is made when it is printed."""
+    stream = SafeStream(sys.stdout)
+    stream.write(sanitise(f'{json.dumps(value)[:-1]}, "{name}": ['))
+    for number, row in enumerate(rows):
+        stream.write(sanitise(f"{', ' if number else ''}{json.dumps(row)}"))
+    stream.put(sanitise("]}"))
 
 
 def tell(text: str) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from codur.errors import ModelAnswerError, ModelUnavailable
 from codur.types import Usage
@@ -71,6 +72,9 @@ class ServiceFailure(ModelUnavailable):
         super().__init__(message, remedy=remedy, usage=usage)
         self.kind: FailureKind = kind
         self.retry_after_s = retry_after_s
+
+    def __reduce__(self) -> tuple[Any, ...]:  # it is told between the processes of a cluster
+        return partial(ServiceFailure, kind=self.kind), self.args, self.__dict__
 
 
 class FailedGenerationError(ModelAnswerError):

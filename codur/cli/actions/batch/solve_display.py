@@ -12,7 +12,7 @@ from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.work import Work
 from codur.cli import machine
 from codur.cli.actions.batch.solve_request import SolveRequest
-from codur.cli.printing import say_json, tell
+from codur.cli.printing import say_json, say_json_with, tell
 from codur.events import ModelPrompted
 from codur.ui.output_formats import choose_kind, show
 from codur.ui.shown.batch_report import BatchDisplay, BatchRow, LineDisplay, batch_table, challenges_table
@@ -99,7 +99,7 @@ def _state(item: Work, done: Mapping[int, ChallengeResult]) -> str:
 
 def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, request: SolveRequest) -> None:
     if request.json:
-        say_json(_as_json(batch, work, results))
+        say_json_with(_as_json(batch, work, results), "results", (item.to_json() for item in batch.results))
     elif not request.quiet:
         rows = list(map(row_of, batch.results))
         show(batch_table(rows, wall_s=batch.seconds, color=machine.in_colour(), width=machine.width()), sys.stdout)
@@ -127,6 +127,7 @@ def show_note(note: str) -> None:
 
 
 def _as_json(batch: BatchResult, work: Sequence[Work], results: Path) -> dict[str, Any]:
+    """All but the results, which may be many."""
     return {
         "schema_version": SCHEMA,
         "exit_code": batch.code,
@@ -143,7 +144,6 @@ def _as_json(batch: BatchResult, work: Sequence[Work], results: Path) -> dict[st
         "seconds": batch.seconds,
         "reports": [str(path) for path in batch.reports],
         "notes": [note for note in (batch.others, *batch.notes) if note],
-        "results": [item.to_json() for item in batch.results],
     }
 
 
