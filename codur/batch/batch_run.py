@@ -9,7 +9,7 @@ from typing import Protocol
 from codur.batch.engines.worker_supervisor import Supervisor
 from codur.batch.reports import write_reports
 from codur.batch.results.challenge_record import ChallengeResult
-from codur.batch.results.earlier import GOES_ON, Mode, counting, of_other_settings, of_other_work
+from codur.batch.results.earlier import GOES_ON, Mode, counting, finished, of_other_settings, of_other_work
 from codur.batch.results.identity import settings_hash
 from codur.batch.results.kept_files import Keeper, Keys
 from codur.batch.results.kept_run import RUNS
@@ -100,36 +100,54 @@ def solve_batch(work: Sequence[Work], setup: Setup, output: Output, *, watch: Wa
     keys = Keys(settings_hash(setup.settings, setup.limits, offline=setup.offline))
     with ResultsDirectory(results) as directory:
         aside = directory.set_aside() if mode == "fresh" else None
-        earlier = read_results(results)
-        valid = counting(work, earlier, keys, mode="resume", in_place=setup.in_place)
-        others = of_other_settings(work, earlier, valid, keys.settings)
-        found = counting(work, earlier, keys, mode=mode, in_place=setup.in_place)
-        done_before = len(found)
-        missing = [item for item in work if item.number not in found]
-        tokens, cost_usd = total_spent(found.values())
-        if mode in GOES_ON:  # what was under way when it was cut off, and what is done again, has been paid for too
-            had_tokens, had_cost_usd = read_spent(results)
-            tokens, cost_usd = max(tokens, had_tokens), max(cost_usd, had_cost_usd)
+        before = _before(work, results, setup, keys, mode)
+        missing = [item for item in work if item.number not in before.done]
         keeping = replace(setup.keeping, below=str(results.absolute() / RUNS))
-        setup = replace(setup, tokens=tokens, cost_usd=cost_usd, keeping=keeping)
+        setup = replace(setup, tokens=before.tokens, cost_usd=before.cost_usd, keeping=keeping)
         keeper = Keeper(directory, setup, keys)
-        watch.begins(len(missing), list(found.values()), others)
+        watch.begins(len(missing), list(before.done.values()), before.others)
+        numbers = {*before.done}
+        before.done.clear()  # while it goes on, results are on disk alone
         ended, code = _supervised(output.engine(setup, missing, keeper, watch)) if missing else ("all", 0)
-        found |= keeper.kept
-        ordered = tuple(found[number] for number in sorted(found))
-        elsewhere = of_other_work(work, earlier)
+        numbers |= keeper.kept
+        found = read_results(results)
+        by_place = {(item.name, item.agent, item.attempt): item for item in found}
+        ordered = tuple(by_place[item.place] for item in work if item.number in numbers)
+        elsewhere = of_other_work(work, found)
         everything = sorted((*ordered, *elsewhere), key=lambda item: (item.name, item.agent, item.attempt))
         reports, notes = _reports(directory, everything, setup, output.junit)
     return BatchResult(
         results=ordered,
         ended=ended,
         code=code or exit_code(ordered, ended),
-        done_before=done_before,
+        done_before=len(numbers) - len(keeper.kept),
         reports=reports,
-        others=others,
+        others=before.others,
         notes=((f"earlier results are in {aside}",) if aside else ()) + _told(elsewhere) + notes,
         seconds=round(time.monotonic() - begun, 3),
     )
+
+
+class _Before(Struct):
+    """What earlier parts of a batch came to: results that count as done, by the number of their work; what all of it
+    has cost; and what to know of the others."""
+
+    done: dict[int, ChallengeResult]
+    tokens: int
+    cost_usd: float
+    others: str
+
+
+def _before(work: Sequence[Work], results: Path, setup: Setup, keys: Keys, mode: Mode) -> _Before:
+    earlier = read_results(results)
+    valid = finished(work, earlier, keys, in_place=setup.in_place)
+    done = counting(valid, mode)
+    tokens, cost_usd = total_spent(done.values())
+    if mode in GOES_ON:  # what was under way when it was cut off, and what is done again, has been paid for too
+        had_tokens, had_cost_usd = read_spent(results)
+        tokens, cost_usd = max(tokens, had_tokens), max(cost_usd, had_cost_usd)
+    others = of_other_settings(work, earlier, valid, keys.settings)
+    return _Before(done=done, tokens=tokens, cost_usd=cost_usd, others=others)
 
 
 def exit_code(results: Sequence[ChallengeResult], ended: Ended) -> int:

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from msgspec import to_builtins
@@ -10,6 +10,7 @@ from msgspec import to_builtins
 from codur.errors import Refused, UsageError, reason_of
 from codur.ui.output_formats import show
 from codur.ui.sanitise import sanitise
+from codur.ui.stream import SafeStream
 
 
 def say(text: str) -> None:
@@ -27,6 +28,15 @@ def say_found(
 ) -> None:
     """Print what was found: as one line of JSON, or in words, with `none` where there are no lines."""
     say(redact(json.dumps(to_builtins(value)) if as_json else "\n".join(lines) or none))
+
+
+def say_json_with(value: Mapping[str, object], name: str, rows: Iterable[object]) -> None:
+    """Print an object with one more member, a long list: each of its rows is made when it is printed."""
+    stream = SafeStream(sys.stdout)
+    stream.write(sanitise(f'{json.dumps(value)[:-1]}, "{name}": ['))
+    for number, row in enumerate(rows):
+        stream.write(sanitise(f"{', ' if number else ''}{json.dumps(row)}"))
+    stream.put(sanitise("]}"))
 
 
 def tell(text: str) -> None:

@@ -1,6 +1,7 @@
 """How a request to a model can fail."""
 
-from typing import Literal
+from functools import partial
+from typing import Any, Literal
 
 from codur.errors import ModelAnswerError, ModelUnavailable
 from codur.llm.rate_limit import Quota
@@ -67,6 +68,9 @@ class ServiceFailure(ModelUnavailable):
         super().__init__(message, remedy=remedy, usage=usage)
         self.kind: FailureKind = kind
         self.retry_after_s = retry_after_s
+
+    def __reduce__(self) -> tuple[Any, ...]:  # it is told between the processes of a cluster
+        return partial(ServiceFailure, kind=self.kind), self.args, self.__dict__
 
 
 class FailedGenerationError(ModelAnswerError):

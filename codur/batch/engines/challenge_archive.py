@@ -1,5 +1,6 @@
 """Directories as bytes: a challenge on its way to another machine, and what was kept of an attempt on its way back."""
 
+import gzip
 import io
 import tarfile
 from pathlib import Path
@@ -16,7 +17,11 @@ def pack(directory: Path | None, *, leave_out: str = "") -> bytes:
         OSError: one of them cannot be read.
     """
     packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=1) as archive:
+    # Without the time of now, which gzip would write: equal files make equal archives.
+    with (
+        gzip.GzipFile(fileobj=packed, mode="wb", compresslevel=1, mtime=0) as stream,
+        tarfile.open(fileobj=stream, mode="w") as archive,
+    ):
         for entry in sorted(directory.iterdir()) if directory else ():
             if entry.name != leave_out:
                 archive.add(entry, arcname=entry.name)

@@ -14,12 +14,11 @@ import secrets
 from codur.errors import LimitReached
 from codur.llm.clock import Clock
 from codur.llm.model import ChatReply
-from codur.llm.rate_limit import Quota
 from codur.llm.rate_limits.demand import Demand
 from codur.llm.rate_limits.model_limits import ModelLimits, Most
 from codur.llm.rate_limits.shared_limits import SharedBudget, SharedModels
 from codur.llm.rate_limits.window import OVERTAKING_S
-from codur.llm.request_failure import FailureKind, ServiceFailure
+from codur.llm.request_failure import ServiceFailure
 from codur.structs import Struct, field, replace
 from codur.types import Usage
 
@@ -78,44 +77,20 @@ class Sent(Struct):
 
 
 class Ended(Struct):
-    """A request has ended, or did before this limiter was there. Times are the worker's; the reply has no words."""
+    """A request has ended, or did before this limiter was there. Times are the worker's; the outcome has no words."""
 
     lease: str
     place: Place
     sent_at: float
     at: float
-    reply: ChatReply | None = None
-    limits: tuple[Quota, ...] = ()
-    failed: bool = False
-
-
-class Refusal(Struct):
-    """An error, as it is told: a service's, or (without a kind) that of the budget."""
-
-    message: str
-    remedy: str = ""
-    kind: FailureKind | None = None
-    retry_after_s: float | None = None
-
-    @staticmethod
-    def of(error: LimitReached | ServiceFailure) -> Refusal:
-        """What is told of an error."""
-        if isinstance(error, LimitReached):
-            return Refusal(message=error.message, remedy=error.remedy)
-        return Refusal(message=error.message, remedy=error.remedy, kind=error.kind, retry_after_s=error.retry_after_s)
-
-    def error(self) -> LimitReached | ServiceFailure:
-        """The error again."""
-        if self.kind is None:
-            return LimitReached(self.message, remedy=self.remedy)
-        return ServiceFailure(self.message, remedy=self.remedy, kind=self.kind, retry_after_s=self.retry_after_s)
+    outcome: ChatReply | ServiceFailure | None
 
 
 class Refused(Struct):
     """A service has refused a request because of its rate limit."""
 
     place: Place
-    refusal: Refusal
+    failure: ServiceFailure
 
 
 Report = Sent | Ended | Refused | Usage
@@ -150,7 +125,7 @@ class Turn(Struct):
 
     lease: str = ""
     wait_s: float = 0.0
-    refusal: Refusal | None = None
+    refusal: LimitReached | ServiceFailure | None = None
 
 
 class Answer(Struct):
@@ -266,20 +241,18 @@ class ClusterLimits:
             models.spend(report)
             return
         if isinstance(report, Refused):
-            error = report.refusal.error()
-            if isinstance(error, ServiceFailure):
-                models.refused(report.place, error)
+            models.refused(report.place, report.failure)
             return
         lease = worker.leases.pop(report.lease, None)
         if lease is None:  # of an earlier term, or given up
-            if isinstance(report, Ended) and not self._limits(report.place).known:
-                self._limits(report.place).tell(report.limits, report.sent_at + ahead_s, report.at + ahead_s)
+            if isinstance(report, Ended) and report.outcome and not self._limits(report.place).known:
+                self._limits(report.place).tell(report.outcome.limits, report.sent_at + ahead_s, report.at + ahead_s)
             return
         if isinstance(report, Sent):
             models.give_back(lease[0], instead=report.demand)
             worker.leases[report.lease] = (report.demand, lease[1])
         else:
-            models.done(lease[0], _outcome(report), times=(report.sent_at + ahead_s, report.at + ahead_s))
+            models.done(lease[0], report.outcome, times=(report.sent_at + ahead_s, report.at + ahead_s))
 
     def _turn(self, worker: _Worker, wanted: Wanted, now: float, late_s: float) -> Turn:
         before = worker.waiting.pop(wanted.number, (None, 0.0))[0]
@@ -289,7 +262,7 @@ class ClusterLimits:
         try:
             wait = worker.books.models.wait_s(demand, wanted.time_left_s, before=before)
         except (LimitReached, ServiceFailure) as error:
-            return Turn(refusal=Refusal.of(error))
+            return Turn(refusal=error)
         if wait > 0:
             worker.waiting[wanted.number] = (demand, now + wait)
             return Turn(wait_s=wait)
@@ -341,11 +314,3 @@ class ClusterLimits:
                     del worker.leases[lease]
             if not worker.leases and not worker.waiting and worker.asked_at < now - _LONGEST_S:
                 del self._workers[name]
-
-
-def _outcome(ended: Ended) -> ChatReply | ServiceFailure | None:
-    if not ended.failed:
-        return ended.reply
-    failure = ServiceFailure("", kind="service")
-    failure.limits = ended.limits
-    return failure

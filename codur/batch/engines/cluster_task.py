@@ -6,22 +6,21 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Mapping
 from concurrent.futures import Future
 from importlib.metadata import version
 from pathlib import Path
 
 from codur.batch.engines.challenge_archive import pack, unpack
 from codur.batch.engines.cluster_limits import Account
-from codur.batch.results.challenge_record import result_for
+from codur.batch.results.challenge_record import Attempted, result_for
 from codur.batch.setup import Setup, side_by_side
 from codur.batch.work import Work
-from codur.batch.worker.attempt import Attempted, attempt, require_sandbox
+from codur.batch.worker.attempt import attempt, require_sandbox
 from codur.batch.worker.worker_main import PROGRAMS_PER_PROCESSOR, SWITCH_S, batch_directory
 from codur.config.prompts import PromptLibrary
 from codur.errors import UsageError
 from codur.events import Event
-from codur.lazy import once
 from codur.llm.rate_limits.shared_limits import SharedModels
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.processor_turns import SharedPrograms, Turns, Waited
@@ -35,30 +34,68 @@ _LOOKS_S = 0.2
 _LEAVES_S = 1.0
 
 
-class ClusterTask(Struct):
-    """One attempt, as it is sent. Nothing of it is secret: keys are the worker's own.
+class ClusterBatch(Struct):
+    """What the attempts of a batch have in common, as it is sent. Nothing of it is secret: keys are the worker's own.
 
     Attributes:
-        key: see `ChallengeResult`.
         setup: with no environment.
-        versions: of what both sides must have alike.
         account: the batch's budget, for all workers together.
         needs_sandbox: programs are not run without one.
     """
 
-    work: Work
-    key: str
     setup: Setup
-    versions: dict[str, str]
     account: Account
     needs_sandbox: bool = True
 
 
-class ClusterOutcome(Struct):
-    """What comes back: what came of the attempt, and an archive of what is kept of it, or none."""
+class ClusterWorker:
+    """Carries out attempts of a batch in this process, one after the other.
 
-    done: Attempted
-    kept: bytes = b""
+    What is dear to make serves all of them, as in `worker_main`: what starts programs, and what is known of the
+    sandbox, of interpreters and prompts.
+
+    Args:
+        models: the limits that all workers share.
+        host: of this machine.
+
+    Raises:
+        Refused: there is no sandbox here.
+    """
+
+    def __init__(self, batch: ClusterBatch, models: SharedModels, host: Host) -> None:
+        setup = batch.setup
+        if batch.needs_sandbox:
+            require_sandbox(setup.settings, host)
+        os.chdir("/")
+        sys.setswitchinterval(SWITCH_S)
+        warnings.simplefilter("ignore", SyntaxWarning)  # about the programs under repair
+        self._base = temporary_base({})
+        sweep(self._base)
+        sweep_scratch()
+        self._setup = replace(setup, settings=side_by_side(setup))
+        programs = SharedPrograms(starter=Starter(), turns=Turns(PROGRAMS_PER_PROCESSOR * setup.processors))
+        self._host = replace(host, shared=Shared(programs=programs, models=models, prompts=PromptLibrary()))
+
+    def carry_out(self, work: Work, key: str, files: bytes) -> Attempted:
+        """Work on a challenge.
+
+        Args:
+            key: see `ChallengeResult`.
+            files: the challenge's, as an archive.
+        """
+        below = batch_directory(self._base)
+        try:
+            given = below / "given" / (work.challenge.directory.name or "root")
+            unpack(files, given)
+            job = replace(work, challenge=replace(work.challenge, directory=given))
+            setup = replace(self._setup, keeping=replace(self._setup.keeping, below=str(below / "kept")))
+            done = _in_time(job, key, setup, self._host, below)
+            kept = below / "kept" / job.file
+            result = replace(done.result, directory=str(work.challenge.directory))
+            packed = pack(kept) if kept.is_dir() else b""
+            return replace(done, result=result, files=done.files if setup.in_place else {}, kept=packed)
+        finally:
+            remove_tree(below)
 
 
 def versions() -> dict[str, str]:
@@ -67,39 +104,19 @@ def versions() -> dict[str, str]:
     return {"codur": version("codur"), "ray": version("ray"), "Python": python}
 
 
-def carry_out(task: ClusterTask, files: bytes, models: Callable[[], SharedModels], host: Host) -> ClusterOutcome:
-    """Work on a challenge.
-
-    Args:
-        files: the challenge's, as an archive.
-        models: gives the limits that all workers share.
-        host: of this machine.
+def require_alike(driver: Mapping[str, str]) -> None:
+    """Make sure that the versions are those of the driver.
 
     Raises:
-        UsageError: the versions differ.
-        Refused: there is no sandbox here.
+        UsageError: one differs.
     """
-    _require_alike(task.versions)
-    if task.needs_sandbox:
-        require_sandbox(task.setup.settings, host)
-    base, starter = _process()
-    below = batch_directory(base)
-    try:
-        job = replace(task.work, challenge=replace(task.work.challenge, directory=below / "given" / _name(task.work)))
-        unpack(files, job.challenge.directory)
-        setup = replace(task.setup, keeping=replace(task.setup.keeping, below=str(below / "kept")))
-        setup = replace(setup, settings=side_by_side(setup))
-        programs = SharedPrograms(starter=starter, turns=Turns(PROGRAMS_PER_PROCESSOR * setup.processors))
-        shared = Shared(programs=programs, models=models(), prompts=PromptLibrary())
-        done = _in_time(job, task.key, setup, replace(host, shared=shared), below)
-        kept = below / "kept" / job.file
-        result = replace(done.result, directory=str(task.work.challenge.directory))
-        files_back = done.files if setup.in_place else {}
-        return ClusterOutcome(
-            done=replace(done, result=result, files=files_back), kept=pack(kept) if kept.is_dir() else b""
-        )
-    finally:
-        remove_tree(below)
+    here = versions()
+    for name, wanted in driver.items():
+        if here[name] != wanted:
+            raise UsageError(
+                f"a worker of the cluster has {name} {here[name]}, and this machine {wanted}",
+                remedy=f"Install {name} {wanted} on all machines of the cluster.",
+            )
 
 
 def _in_time(job: Work, key: str, setup: Setup, host: Host, below: Path) -> Attempted:
@@ -136,36 +153,8 @@ def _in_time(job: Work, key: str, setup: Setup, host: Host, below: Path) -> Atte
             return replace(done, interrupted=False, result=replace(done.result, status="limit", reason=why))
     # What still runs would be in the way of the next task: this process ends when its answer is on its way.
     threading.Timer(_LEAVES_S, os._exit, (0,)).start()
-    return Attempted(result=result_for(job, key, "limit", reason=why, seconds=round(own_s, 3)), files={})
+    return Attempted(result=result_for(job, key, "limit", reason=why, seconds=round(own_s, 3)))
 
 
 def _unseen(_event: Event) -> None:
     """Nobody watches what a worker of a cluster is at."""
-
-
-def _prepared() -> tuple[str, Starter]:
-    os.chdir("/")
-    sys.setswitchinterval(SWITCH_S)
-    warnings.simplefilter("ignore", SyntaxWarning)  # about the programs under repair
-    base = temporary_base({})
-    sweep(base)
-    sweep_scratch()
-    return base, Starter()
-
-
-_process = once(_prepared)
-"""What the tasks of a process have in common: where copies are made, and what starts programs."""
-
-
-def _require_alike(driver: dict[str, str]) -> None:
-    here = versions()
-    for name, wanted in driver.items():
-        if here[name] != wanted:
-            raise UsageError(
-                f"a worker of the cluster has {name} {here[name]}, and this machine {wanted}",
-                remedy=f"Install {name} {wanted} on all machines of the cluster.",
-            )
-
-
-def _name(work: Work) -> str:
-    return work.challenge.directory.name or "root"

@@ -16,7 +16,6 @@ from codur.batch.engines.cluster_limits import (
     Ask,
     Ended,
     Mark,
-    Refusal,
     Refused,
     Report,
     Sent,
@@ -119,19 +118,10 @@ class LeasedLimits(SharedModels):
             now = self._clock.monotonic()
             lease, sent_at = self._flights.pop(demand)
             super().done(demand, outcome, times=times)
-            # What was answered is nobody else's business.
-            reply = ChatReply(usage=outcome.usage, limits=outcome.limits) if isinstance(outcome, ChatReply) else None
-            ended = Ended(
-                lease=lease,
-                place=demand.place,
-                sent_at=sent_at,
-                at=now,
-                reply=reply,
-                limits=outcome.limits if outcome is not None else (),
-                failed=isinstance(outcome, ServiceFailure),
-            )
+            told = _without_words(outcome)
+            ended = Ended(lease=lease, place=demand.place, sent_at=sent_at, at=now, outcome=told)
             self._reports.append(ended)
-            if ended.limits:
+            if told is not None and told.limits:
                 self._told[demand.place] = ended
             tell = self._tells_at_once or now > self._asked_at + _TELL_S
         if tell:
@@ -140,7 +130,7 @@ class LeasedLimits(SharedModels):
     def refused(self, place: tuple[str, str], failure: ServiceFailure) -> float:
         wait = super().refused(place, failure)
         with self._lock:
-            self._reports.append(Refused(place=place, refusal=Refusal.of(failure)))
+            self._reports.append(Refused(place=place, failure=failure))
             self._spares.clear()
         self._ask(self._clock.monotonic())
         return wait
@@ -273,7 +263,7 @@ class LeasedLimits(SharedModels):
         self._next_at = asked_at + (_LEAST_S if any(turn.wait_s for turn in answer.turns) else 0.0)
         for (demand, waiting), turn in zip(asked, answer.turns, strict=True):
             waiting.leases = {turn.lease: (demand, asked_at + LEASE_S)} if turn.lease else {}
-            waiting.refusal = turn.refusal.error() if turn.refusal else None
+            waiting.refusal = turn.refusal
             waiting.told_until = now + turn.wait_s
             waiting.due = now + min(turn.wait_s, max(_LEAST_S, turn.wait_s * _AGAIN), _MOST_S)
         for lease, demand in answer.spares:
@@ -281,6 +271,17 @@ class LeasedLimits(SharedModels):
         for place, most in answer.most:
             with self.limits(place) as limits:
                 limits.recall(Most(limits.most.window, most.a_minute))
+
+
+def _without_words(outcome: ChatReply | ServiceFailure | None) -> ChatReply | ServiceFailure | None:
+    """What was answered is nobody else's business."""
+    if isinstance(outcome, ChatReply):
+        return ChatReply(usage=outcome.usage, limits=outcome.limits)
+    if outcome is None:
+        return None
+    failure = ServiceFailure("", kind="service")
+    failure.limits = outcome.limits
+    return failure
 
 
 def _fits(demand: Demand, given: Demand) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import functools
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from codur import __version__
@@ -19,15 +21,48 @@ NAME = f"codur limits {__version__}"
 """One for the whole cluster, whoever's batch it is: limits are the account's. Two accounts at one service need two
 providers in the settings."""
 _CALL_S = 5.0
+_IDLE_S = 1.0
+"""A worker that gets no other attempt for so long gives back what it has."""
 
 
-@functools.cache
-def cluster_models(account: Account) -> LeasedLimits:
-    """The limits that this process shares with all others of the cluster; one for each batch.
+class ProcessLimits:
+    """The limits that this process shares with all others of the cluster, for one batch; made where ray is connected.
 
-    To be called where ray is connected. `close` it whenever a challenge is done, so that others get what is left over.
+    Attributes:
+        models: what runs ask.
     """
-    return LeasedLimits(_Line().ask, account)
+
+    def __init__(self, account: Account) -> None:
+        self.models = LeasedLimits(self._ask, account)
+        self._actor: Any = None
+        self._idle: threading.Timer | None = None
+
+    @contextmanager
+    def in_use(self, *, is_last: bool) -> Iterator[None]:
+        """For one attempt: after the last one, or when no other begins soon, others get what is left over."""
+        if self._idle is not None:
+            self._idle.cancel()
+        try:
+            yield
+        finally:
+            if is_last:
+                self.models.close()
+            else:
+                self._idle = threading.Timer(_IDLE_S, self.models.close)
+                self._idle.daemon = True
+                self._idle.start()
+
+    def _ask(self, ask: Ask) -> Answer | None:
+        """What the actor answers, as long as it takes to or to see that it cannot; None while it restarts."""
+        ray = loaded("ray")
+        try:
+            if self._actor is None:
+                self._actor = limits_actor()
+            answer: Answer = ray.get(self._actor.ask.remote(ask), timeout=_CALL_S)
+        except (ray.exceptions.RayActorError, ray.exceptions.GetTimeoutError):
+            self._actor = None
+            return None
+        return answer
 
 
 def limits_actor() -> Any:
@@ -46,22 +81,3 @@ def limits_actor() -> Any:
 
     options = {"name": NAME, "namespace": NAMESPACE, "get_if_exists": True, "lifetime": "detached"}
     return ray.remote(Limits).options(num_cpus=0, max_restarts=-1, max_task_retries=0, **options).remote()
-
-
-class _Line:
-    """Asks the actor, as long as it takes to answer or to see that it cannot."""
-
-    def __init__(self) -> None:
-        self._actor: Any = None
-
-    def ask(self, ask: Ask) -> Answer | None:
-        """Its answer; None while it restarts."""
-        ray = loaded("ray")
-        try:
-            if self._actor is None:
-                self._actor = limits_actor()
-            answer: Answer = ray.get(self._actor.ask.remote(ask), timeout=_CALL_S)
-        except (ray.exceptions.RayActorError, ray.exceptions.GetTimeoutError):
-            self._actor = None
-            return None
-        return answer

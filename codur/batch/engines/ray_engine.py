@@ -13,22 +13,24 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from codur.batch.discovery import RESULTS_NAME
 from codur.batch.engines.challenge_archive import pack, unpack
 from codur.batch.engines.cluster_limits import Account
-from codur.batch.engines.cluster_task import ClusterOutcome, ClusterTask, carry_out, versions
-from codur.batch.engines.limits_actor import cluster_models
+from codur.batch.engines.cluster_task import ClusterBatch, ClusterWorker, require_alike, versions
+from codur.batch.engines.limits_actor import ProcessLimits
 from codur.batch.results.challenge_outcome import MAX_REASON, over_budget
-from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.results.challenge_record import Attempted
 from codur.batch.results.kept_files import Keeper
-from codur.batch.results.progress import Ended, Finished, Running, Spent, Watch
+from codur.batch.results.progress import Ended, Running, Spent, Watch
 from codur.batch.setup import Place, Setup
 from codur.batch.work import Work
-from codur.batch.worker.attempt import Attempted
 from codur.batch.worker.frames import decoded, encoded
+from codur.batch.worker.messages import Start
 from codur.errors import CodurError, InternalError, UsageError, reason_of
 from codur.lazy import loaded
 from codur.llm.rate_limits.shared_limits import OVER_BUDGET
@@ -81,6 +83,7 @@ class RayEngine:
         self._jobs = setup.jobs
         self._running: dict[Any, Running] = {}
         self._archive: tuple[Path, Any, str] | None = None
+        self._stored: dict[bytes, Any] = {}
         self._spent = Spent(setup.tokens, setup.cost_usd)
         self._account = Account(
             batch=secrets.token_hex(8),
@@ -107,12 +110,17 @@ class RayEngine:
         """
         with _joined(self._cluster, self._jobs) as ray:
             self._jobs = self._jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
-            solve = ray.remote(max_retries=RETRIES, **_options(self._cluster.resources))(_solve)
+            task = _task(versions(), self.shared(), self._cluster.host)
+            solve = ray.remote(max_retries=RETRIES, **_options(self._cluster.resources))(task)
+            ended: list[tuple[Work, Attempted]] = []
             try:
-                while self._dispatch(ray, solve):
-                    self._listen(ray)
+                while self._dispatch(ray, solve) or ended:
+                    for work, done in ended:  # after others were given their work: no worker waits for the disk
+                        self._keep(work, done)
+                    ended = self._listen(ray)
             finally:
                 self._archive = None
+                self._stored.clear()
                 for ref in self._running:
                     ray.cancel(ref, force=True)
         return self._ended
@@ -125,9 +133,12 @@ class RayEngine:
             work = self._waiting.popleft()
             running = Running(work=work, key=self._keeper.key(work), began=time.monotonic())
             archive, problem = self._archive_of(ray, work)
-            ref = solve.remote(self.task_of(work, running.key, problem), archive, self._cluster.host)
+            challenge = replace(work.challenge, problem=work.challenge.problem or problem)
+            sent = encoded(Start(work=replace(work, challenge=challenge), key=running.key))
+            ref = solve.remote(sent, archive, is_last=len(self._waiting) < self._jobs)
             self._running[ref] = running
             self._watch.started(work)
+            self._watch.phase(work, "on the cluster", 0)  # what it is at there is not told
         return bool(self._running)
 
     def _archive_of(self, ray: Any, work: Work) -> tuple[Any, str]:
@@ -138,32 +149,37 @@ class RayEngine:
                 data, problem = pack(directory, leave_out=RESULTS_NAME), ""
             except OSError as error:
                 data, problem = pack(None), f"it cannot be read: {reason_of(error)}"
-            self._archive = (directory, ray.put(data), problem)
+            self._archive = (directory, self._put(ray, data), problem)
         return self._archive[1:]
 
-    def task_of(self, work: Work, key: str, problem: str = "") -> bytes:
-        """What a worker gets beside the files.
+    def _put(self, ray: Any, data: bytes) -> Any:
+        """An archive in Ray's store, where it is once however often it is wanted."""
+        digest = sha256(data).digest()
+        self._stored[digest] = ref = self._stored.pop(digest, None) or ray.put(data)
+        if len(self._stored) > self._jobs:
+            del self._stored[next(iter(self._stored))]
+        return ref
 
-        Args:
-            problem: why these cannot be read, or nothing.
-        """
+    def shared(self) -> bytes:
+        """What workers get once, for all attempts."""
         setup = replace(self._setup, place=Place(environ={}, home=Path("/")), jobs=1, processors=1)
-        task = ClusterTask(
-            work=replace(work, challenge=replace(work.challenge, problem=work.challenge.problem or problem)),
-            key=key,
-            setup=setup,
-            versions=versions(),
-            needs_sandbox=self._cluster.needs_sandbox,
-            account=self._account,
-        )
-        return encoded(task)
+        needs_sandbox = self._cluster.needs_sandbox
+        return encoded(ClusterBatch(setup=setup, account=self._account, needs_sandbox=needs_sandbox))
 
     # --- listening ----------------------------------------------------------------------------------------------------
 
-    def _listen(self, ray: Any) -> None:
-        ready, _ = ray.wait(list(self._running), num_returns=1, timeout=_LOOKS_S)
+    def _listen(self, ray: Any) -> list[tuple[Work, Attempted]]:
+        """Wait a little; gives what has come to an end meanwhile."""
+        found = []
+        ready, _ = ray.wait(list(self._running), num_returns=1, timeout=_LOOKS_S) if self._running else ((), ())
         for ref in ready:
-            self._take(ray, ref, self._running.pop(ref))
+            running = self._running.pop(ref)
+            done = self._outcome(ray, ref, running)
+            if done is None:
+                continue
+            if over_budget(done.result) and self._ended == "all":
+                self._end(ray, "budget")
+            found.append((running.work, done))
         if self._stopped.is_set():
             if self._ended != "stopped":
                 self._end(ray, "stopped")
@@ -171,50 +187,44 @@ class RayEngine:
                 for ref in self._running:
                     ray.cancel(ref, force=True)
                 self._running.clear()
+        return found
 
-    def _take(self, ray: Any, ref: Any, running: Running) -> None:
+    def _outcome(self, ray: Any, ref: Any, running: Running) -> Attempted | None:
+        """What came of it; None if it was cancelled: the next part of the batch does it, unless the budget ended it.
+
+        Raises:
+            CodurError: a worker cannot do its work, and no other could.
+        """
         errors = ray.exceptions
         try:
-            outcome: ClusterOutcome = decoded(ray.get(ref), ClusterOutcome)
+            done: Attempted = decoded(ray.get(ref), Attempted)
+            if not done.interrupted:
+                return done
+            why = ""
         except errors.TaskCancelledError:
-            self._cancelled(running)
-            return
+            why = ""
         except errors.RayTaskError as error:
             if isinstance(error.cause, CodurError):
                 raise error.cause from error
-            why = f"{type(error.cause).__name__}: {error.cause}"
-            self._keep(running.work, running.lost("error", f"a worker of the cluster has failed: {why}"[:MAX_REASON]))
-            return
+            why = f"a worker of the cluster has failed: {type(error.cause).__name__}: {error.cause}"[:MAX_REASON]
         except errors.RayError as error:
-            why = type(error).__name__
-            self._keep(running.work, running.lost("error", f"crashed: it was lost {RETRIES + 1} times ({why})"))
-            return
-        if outcome.done.interrupted:
-            self._cancelled(running)
-            return
-        if outcome.kept:
-            place = Path(self._setup.keeping.below) / running.work.file
-            remove_tree(place)
-            unpack(outcome.kept, place)
-        self._keep(running.work, outcome.done.result, outcome.done)
-        self._count(outcome.done.result)
-        if over_budget(outcome.done.result) and self._ended == "all":
-            self._end(ray, "budget")
-
-    def _keep(self, work: Work, result: ChallengeResult, done: Attempted | None = None) -> None:
-        patch, files = (done.patch, done.files) if done else ("", {})
-        kept = self._keeper.keep(Finished(work=work, result=result, patch=patch, files=files))
-        self._watch.finished(work, kept)
-
-    def _cancelled(self, running: Running) -> None:
-        """It has not come to an end: it is done again with the next part of the batch, unless the budget ended it."""
+            why = f"crashed: it was lost {RETRIES + 1} times ({type(error).__name__})"
+        if why:
+            return running.lost("error", why)
         if self._ended == "budget":
-            self._keep(running.work, running.lost("limit", f"{OVER_BUDGET}; it was cancelled."))
+            return running.lost("limit", f"{OVER_BUDGET}; it was cancelled.")
+        return None
 
-    def _count(self, result: ChallengeResult) -> None:
-        self._spent.tokens += result.tokens
-        self._spent.cost_usd += result.cost_usd
-        if result.tokens or result.cost_usd:
+    def _keep(self, work: Work, done: Attempted) -> None:
+        if done.kept:
+            place = Path(self._setup.keeping.below) / work.file
+            remove_tree(place)
+            unpack(done.kept, place)
+        kept = self._keeper.keep(work, done)
+        self._watch.finished(work, kept)
+        if kept.tokens or kept.cost_usd:
+            self._spent.tokens += kept.tokens
+            self._spent.cost_usd += kept.cost_usd
             self._keeper.keep_spent(self._spent.tokens, self._spent.cost_usd)
 
     def _end(self, ray: Any, ended: Ended) -> None:
@@ -224,14 +234,25 @@ class RayEngine:
             ray.cancel(ref, force=False)
 
 
-def _solve(task: bytes, files: bytes, host: Callable[[], Host]) -> bytes:
-    """The task of Ray's, on a worker."""
-    asked = decoded(task, ClusterTask)
-    models = cluster_models(asked.account)
-    try:
-        return encoded(carry_out(asked, files, lambda: models, host()))
-    finally:
-        models.close()
+def _task(alike: Mapping[str, str], batch: bytes, host: Callable[[], Host]) -> Callable[..., bytes]:
+    """The task of Ray's; with what it holds it is sent to each worker once."""
+
+    def _solve(start: bytes, files: bytes, *, is_last: bool) -> bytes:
+        require_alike(alike)  # before anything is read: another version may have another form
+        worker, limits = _worker(batch, host)
+        asked = decoded(start, Start)
+        with limits.in_use(is_last=is_last):
+            return encoded(worker.carry_out(asked.work, asked.key, files))
+
+    return _solve
+
+
+@lru_cache(maxsize=1)
+def _worker(batch: bytes, host: Callable[[], Host]) -> tuple[ClusterWorker, ProcessLimits]:
+    """What a process of the cluster has for a batch; Ray gives each batch processes of its own."""
+    asked = decoded(batch, ClusterBatch)
+    limits = ProcessLimits(asked.account)
+    return ClusterWorker(asked, limits.models, host()), limits
 
 
 @contextmanager

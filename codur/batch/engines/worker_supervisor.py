@@ -8,12 +8,11 @@ from collections import deque
 from collections.abc import Iterable
 
 from codur.batch.results.challenge_outcome import over_budget
-from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.results.challenge_record import Attempted
 from codur.batch.results.kept_files import Keeper
-from codur.batch.results.progress import Cancelled, Ended, Finished, Running, Spent, Watch
+from codur.batch.results.progress import Cancelled, Ended, Running, Spent, Watch
 from codur.batch.setup import Setup
 from codur.batch.work import Work
-from codur.batch.worker.attempt import Attempted
 from codur.batch.worker.messages import (
     AllSpent,
     Cancel,
@@ -184,7 +183,6 @@ class Supervisor:
                 self._failed_starts = 0
 
     def _finished(self, running: Running, done: Attempted) -> None:
-        result = done.result
         self._deaths.pop(running.work.number, None)
         if done.interrupted:
             if running.cancelled in ("", "stop"):  # it has not come to an end: it is done again
@@ -193,14 +191,13 @@ class Supervisor:
                 else:
                     self._waiting.appendleft(running.work)
                 return
-            result = replace(result, status="limit", reason=self._why_cancelled(running))
-        self._done(running.work, result, done.patch, done.files)
-        if over_budget(result):
+            done = replace(done, result=replace(done.result, status="limit", reason=self._why_cancelled(running)))
+        self._keep(running.work, done)
+        if over_budget(done.result):
             self._end("budget", "budget")
 
-    def _done(self, work: Work, result: ChallengeResult, patch: str, files: dict[str, bytes | None]) -> None:
-        kept = self._keeper.keep(Finished(work=work, result=result, patch=patch, files=files))
-        self._watch.finished(work, kept)
+    def _keep(self, work: Work, done: Attempted) -> None:
+        self._watch.finished(work, self._keeper.keep(work, done))
 
     # --- what goes wrong ----------------------------------------------------------------------------------------------
 
@@ -241,7 +238,7 @@ class Supervisor:
                 self._watch.again(running.work)
                 self._waiting.appendleft(running.work)
             elif running.cancelled in ("budget", "time"):
-                self._done(running.work, running.lost("limit", self._why_cancelled(running)), "", {})
+                self._keep(running.work, running.lost("limit", self._why_cancelled(running)))
             else:
                 self._watch.again(running.work)
 
@@ -253,7 +250,7 @@ class Supervisor:
         self._deaths[number] = self._deaths.get(number, 0) + alone
         if self._deaths[number] >= ALONE:
             del self._deaths[number]
-            self._done(running.work, running.lost("error", f"it ended the worker ({how})"), "", {})
+            self._keep(running.work, running.lost("error", f"it ended the worker ({how})"))
             return
         self._watch.again(running.work)
         self._suspects.appendleft(running.work)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 from msgspec import Meta, ValidationError, to_builtins
 
 from codur.batch.work import Work
-from codur.structs import Struct, convert
+from codur.structs import Struct, convert, field
 
 Status = Literal["solved", "failed", "passes", "error", "limit"]
 """Solved: the check was red before and passes now. Passes: it was green before. Error: it could not be worked on.
@@ -117,6 +117,23 @@ class ChallengeResult(Struct):
     def way(self) -> str:
         """The tier, and which retry it was: `retry 2`."""
         return f"{self.tier} {self.retries}" if self.retries else self.tier
+
+
+class Attempted(Struct):
+    """What came of an attempt.
+
+    Attributes:
+        patch: all that was changed, as a unified diff.
+        files: the verified contents of the changed files, by path; None for one that was deleted. Empty if not solved.
+        interrupted: it was cancelled before it came to an end.
+        kept: an archive of what is kept of it, on its way from another machine.
+    """
+
+    result: ChallengeResult
+    patch: str = ""
+    files: dict[str, bytes | None] = field(default_factory=dict)
+    interrupted: bool = False
+    kept: bytes = b""
 
 
 def result_for(work: Work, key: str, status: Status, **more: Any) -> ChallengeResult:

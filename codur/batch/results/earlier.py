@@ -20,35 +20,21 @@ GOES_ON: frozenset[Mode] = frozenset({"resume", "rerun_failed"})
 """The ways that need earlier results."""
 
 
-def counting(
-    work: Sequence[Work],
-    results: Sequence[ChallengeResult],
-    key_of: Callable[[Work], str],
-    *,
-    mode: Mode,
-    in_place: bool,
-) -> dict[int, ChallengeResult]:
-    """The results that count as done, by the number of their work.
-
-    Args:
-        results: the earlier ones, the last of each piece of work.
-    """
+def counting(found: Mapping[int, ChallengeResult], mode: Mode) -> dict[int, ChallengeResult]:
+    """The results that count as done, of those that `finished` has found."""
     if mode not in GOES_ON:
         return {}
-    found = finished(work, results, key_of, in_place=in_place)
-    return found if mode == "resume" else {number: result for number, result in found.items() if result.solved}
+    return {number: result for number, result in found.items() if mode == "resume" or result.solved}
 
 
 def counting_in(path: Path, work: Sequence[Work], setup: Setup, *, mode: Mode) -> dict[int, ChallengeResult]:
-    """As `counting`, of the results in a directory; none if there are none.
+    """The results in a directory that count as done.
 
     Raises:
         UsageError: they cannot be read.
     """
-    if mode not in GOES_ON:
-        return {}
     keys = Keys(settings_hash(setup.settings, setup.limits, offline=setup.offline))
-    return counting(work, read_results(path), keys, mode=mode, in_place=setup.in_place)
+    return counting(finished(work, read_results(path), keys, in_place=setup.in_place), mode)
 
 
 def finished(

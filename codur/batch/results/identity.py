@@ -18,7 +18,6 @@ from codur.types import Limits
 _LEFT_OUT = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".git", RESULTS_NAME})
 """Made by running the programs or by looking after them; they say nothing about the task."""
 _NO_MATTER = ("state",)
-_BLOCK = 1 << 20
 
 
 def settings_hash(settings: Settings, limits: Limits, *, offline: bool) -> str:
@@ -47,39 +46,31 @@ def content_hash(root: str, instead: Mapping[str, bytes | None] | None = None) -
     Args:
         instead: contents to take in place of the files' own, by path inside; None for a file that is not there.
     """
-    given = instead or {}
-    found = {
-        path: (mode, hashlib.sha256(given[path] or b"").hexdigest() if path in given else digest())
-        for path, mode, digest in _files(root)
-        if given.get(path, b"") is not None
-    }
-    for path, data in given.items():
-        if data is not None and path not in found:
-            found[path] = ("f", hashlib.sha256(data).hexdigest())
-    return _hash(sorted((path, *rest) for path, rest in found.items()))
+    given = dict(instead or {})
+    found = []
+    for path, kind, mode in _files(root):
+        if path not in given:
+            found.append((path, kind, _digest(f"{root}/{path}", mode)))
+        elif (data := given.pop(path)) is not None:
+            found.append((path, kind, hashlib.sha256(data).hexdigest()))
+    found += [(path, "f", hashlib.sha256(data).hexdigest()) for path, data in given.items() if data is not None]
+    return _hash(sorted(found))
 
 
-class _Digest:
-    def __init__(self, path: str, mode: int) -> None:
-        self._path = path
-        self._mode = mode
-
-    def __call__(self) -> str:
-        try:
-            if stat.S_ISLNK(self._mode):
-                return f"-> {os.readlink(self._path)!r}"  # noqa: PTH115 - as it is written: `Path` would tidy it up
-            if not stat.S_ISREG(self._mode):
-                return "special"
-            digest = hashlib.sha256()
-            with Path(self._path).open("rb") as stream:
-                while block := stream.read(_BLOCK):
-                    digest.update(block)
-            return digest.hexdigest()
-        except OSError as error:
-            return f"error {error.errno}"
+def _digest(path: str, mode: int) -> str:
+    try:
+        if stat.S_ISLNK(mode):
+            return f"-> {os.readlink(path)!r}"  # noqa: PTH115 - as it is written: `Path` would tidy it up
+        if not stat.S_ISREG(mode):
+            return "special"
+        with Path(path).open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        return f"error {error.errno}"
 
 
-def _files(root: str) -> Iterator[tuple[str, str, _Digest]]:
+def _files(root: str) -> Iterator[tuple[str, str, int]]:
+    """The path of each file or link, its kind (`x`: it may be run) and its mode."""
     waiting = [""]
     while waiting:
         directory = waiting.pop()
@@ -95,7 +86,7 @@ def _files(root: str) -> Iterator[tuple[str, str, _Digest]]:
                     waiting.append(path)
                 continue
             kind = "x" if stat.S_ISREG(mode) and mode & 0o111 else "f"
-            yield path, kind, _Digest(f"{root}/{path}", mode)
+            yield path, kind, mode
 
 
 def _hash(value: Any) -> str:

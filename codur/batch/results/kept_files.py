@@ -3,10 +3,9 @@
 import os
 from collections.abc import Mapping
 
-from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.results.challenge_record import Attempted, ChallengeResult
 from codur.batch.results.identity import content_hash, key_of
 from codur.batch.results.kept_run import RUNS
-from codur.batch.results.progress import Finished
 from codur.batch.results.results_directory import PATCHES, ResultsDirectory
 from codur.batch.setup import Setup
 from codur.batch.work import Work
@@ -17,7 +16,7 @@ from codur.types import Task
 
 
 class Keys:
-    """The keys of work; a challenge's files are read once for all that is done with them.
+    """The keys of work; a challenge's files are read once for attempts that come in a row.
 
     Args:
         settings: of `settings_hash`.
@@ -25,14 +24,14 @@ class Keys:
 
     def __init__(self, settings: str) -> None:
         self.settings = settings
-        self._contents: dict[str, str] = {}
+        self._last = ("", "")
 
     def __call__(self, work: Work) -> str:
         """The key of a piece of work."""
         root = os.fspath(work.challenge.directory)
-        if root not in self._contents:
-            self._contents[root] = content_hash(root)
-        return self.of(work, self._contents[root])
+        if self._last[0] != root:
+            self._last = (root, content_hash(root))
+        return self.of(work, self._last[1])
 
     def of(self, work: Work, content: str) -> str:
         """The key of a piece of work whose files have these contents (of `content_hash`)."""
@@ -44,14 +43,14 @@ class Keeper:
     """Puts results where they last.
 
     Attributes:
-        kept: the results so far, by the number of their work.
+        kept: the numbers of the work whose results are on disk by now.
     """
 
     def __init__(self, directory: ResultsDirectory, setup: Setup, keys: Keys) -> None:
         self._directory = directory
         self._setup = setup
         self._keys = keys
-        self.kept: dict[int, ChallengeResult] = {}
+        self.kept: set[int] = set()
 
     def key(self, work: Work) -> str:
         """The key of a piece of work."""
@@ -61,39 +60,37 @@ class Keeper:
         """Keep what was spent so far."""
         self._directory.write_spent(tokens, cost_usd)
 
-    def keep(self, finished: Finished) -> ChallengeResult:
+    def keep(self, work: Work, done: Attempted) -> ChallengeResult:
         """Keep a result, then write back what was verified.
 
         Raises:
             UsageError: the result cannot be kept.
         """
-        work, result = finished.work, replace(finished.result, settings=self._keys.settings)
+        result = replace(done.result, settings=self._keys.settings)
         if (self._directory.path / RUNS / work.file).is_dir():
             result = replace(result, kept=f"{RUNS}/{work.file}")
-        if finished.patch:
+        if done.patch:
             result = replace(result, patch=f"{PATCHES}/{work.file}.patch")
-        writes = self._setup.in_place and result.solved and bool(finished.files)
+        writes = self._setup.in_place and result.solved and bool(done.files)
         if writes:
             root = os.fspath(work.challenge.directory)
-            after = content_hash(root, finished.files)
+            after = content_hash(root, done.files)
             result = replace(result, key_written=self._keys.of(work, after))
-        self._directory.add(result, finished.patch)
-        if not finished.patch:
+        self._directory.add(result, done.patch)
+        if not done.patch:
             self._directory.drop_patch(f"{PATCHES}/{work.file}.patch")
         if writes:
-            problem = self._written(work, finished.files)
+            problem = self._written(work, result.key, done.files)
             if problem:
                 result = replace(result, key_written="", notes=(*result.notes, f"not written back: {problem}"))
-                self._directory.add(result, finished.patch)
-        self.kept[work.number] = result
+                self._directory.add(result, done.patch)
+        self.kept.add(work.number)
         return result
 
-    def _written(self, work: Work, files: Mapping[str, bytes | None]) -> str:
-        """Write files back if the challenge is as it was copied; why not, if that is so."""
+    def _written(self, work: Work, before: str, files: Mapping[str, bytes | None]) -> str:
+        """Write files back if the challenge still has the key from `before` it was copied; why not, if that is so."""
         root = work.challenge.directory
-        before = self._keys(work)
-        present = self._keys.of(work, content_hash(os.fspath(root)))
-        if present != before:
+        if self._keys.of(work, content_hash(os.fspath(root))) != before:
             return "the challenge was changed meanwhile"
         try:
             originals = {path: (root / path).read_bytes() if (root / path).exists() else None for path in files}

@@ -4,10 +4,10 @@ import time
 from collections.abc import Sequence
 from typing import Literal
 
-from codur.batch.results.challenge_record import ChallengeResult, Status, result_for
+from codur.batch.results.challenge_record import Attempted, ChallengeResult, Status, result_for
 from codur.batch.work import Work
 from codur.events import ModelPrompted
-from codur.structs import Struct, field
+from codur.structs import Struct
 
 Cancelled = Literal["", "stop", "time", "budget"]
 Ended = Literal["all", "budget", "stopped"]
@@ -65,11 +65,11 @@ class Running(Struct, frozen=False, kw_only=False):
         waiting = now - self.waits_since if self.waits_since else 0.0
         return now - self.began - self.waited_s - waiting
 
-    def lost(self, status: Status, reason: str) -> ChallengeResult:
-        """The result of work whose worker is gone."""
+    def lost(self, status: Status, reason: str) -> Attempted:
+        """What came of work whose worker is gone."""
         spent = {"calls": self.calls, "tokens": self.tokens, "cost_usd": self.cost_usd}
         seconds = round(self.own_s(time.monotonic()), 3)
-        return result_for(self.work, self.key, status, reason=reason, seconds=seconds, **spent)
+        return Attempted(result=result_for(self.work, self.key, status, reason=reason, seconds=seconds, **spent))
 
 
 class Spent(Struct, frozen=False, kw_only=False):
@@ -77,16 +77,3 @@ class Spent(Struct, frozen=False, kw_only=False):
 
     tokens: int
     cost_usd: float
-
-
-class Finished(Struct):
-    """A piece of work that is done.
-
-    Attributes:
-        files: contents to write back, by path; None for a deleted file.
-    """
-
-    work: Work
-    result: ChallengeResult
-    patch: str = ""
-    files: dict[str, bytes | None] = field(default_factory=dict)

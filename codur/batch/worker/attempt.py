@@ -10,7 +10,7 @@ from tempfile import mkdtemp
 
 from codur.batch.challenge_directory import DEFAULT_PROMPT
 from codur.batch.results.challenge_outcome import MAX_PROMPT, cut, is_solved, outcome_of
-from codur.batch.results.challenge_record import ChallengeResult, result_for
+from codur.batch.results.challenge_record import Attempted, ChallengeResult, result_for
 from codur.batch.results.kept_run import EXCHANGE, kept_run
 from codur.batch.setup import Setup
 from codur.batch.work import Work
@@ -25,24 +25,9 @@ from codur.session.host import Host, redactor_of
 from codur.session.record.exchanges import Exchanges
 from codur.session.record.run_result import error_result
 from codur.session.task_run import run_task
-from codur.structs import Struct, replace
+from codur.structs import replace
 from codur.types import RunResult, Task, Usage
 from codur.workspace.history.diff import FileChange
-
-
-class Attempted(Struct):
-    """What came of it.
-
-    Attributes:
-        patch: all that was changed, as a unified diff.
-        files: the verified contents of the changed files, by path; None for one that was deleted. Empty if not solved.
-        interrupted: it was cancelled before it came to an end.
-    """
-
-    result: ChallengeResult
-    patch: str = ""
-    files: dict[str, bytes | None]
-    interrupted: bool = False
 
 
 def attempt(job: Work, key: str, setup: Setup, host: Host, *, below: Path, emit: Emit) -> Attempted:
@@ -168,7 +153,7 @@ def _broken(error: CodurError, base: ChallengeResult, task: Task, usage: Usage) 
 
 def _ended_by(error: CodurError, base: ChallengeResult, task: Task, usage: Usage) -> Attempted:
     result = replace(error_result(error, task), usage=usage, model_calls=usage.calls)
-    return Attempted(result=outcome_of(result, base), files={})
+    return Attempted(result=outcome_of(result, base))
 
 
 def _attempted(result: RunResult, base: ChallengeResult, copy: Path, patch: str) -> Attempted:

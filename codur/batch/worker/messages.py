@@ -1,8 +1,8 @@
 """What the supervisor of a batch and its worker tell each other; a job is named by the number of its work."""
 
+from codur.batch.results.challenge_record import Attempted
 from codur.batch.setup import Setup
 from codur.batch.work import Work
-from codur.batch.worker.attempt import Attempted
 from codur.events import ModelPrompted
 from codur.structs import Struct
 

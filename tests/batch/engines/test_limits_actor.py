@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from codur.batch.engines.cluster_limits import Account
-from codur.batch.engines.limits_actor import cluster_models, limits_actor
+from codur.batch.engines.limits_actor import ProcessLimits, limits_actor
 from codur.llm.model import ChatReply
 from codur.llm.rate_limits.demand import Demand, Rules
 from codur.llm.rate_limits.told_limits import quotas_in, told_headers
@@ -88,7 +88,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 def _work(port: int, requests: int) -> tuple[list[int], int]:
     """Send requests as one worker; the statuses, and who answered."""
-    models, statuses = cluster_models(Account(batch="b")), []
+    models, statuses = ProcessLimits(Account(batch="b")).models, []
     for _ in range(requests):
         demand = Demand(
             provider="p", model="m", tokens=TOKENS, answer_tokens=50, cost_usd=0.0, rules=Rules(probes=True)
@@ -115,3 +115,19 @@ def test_two_workers_share_a_limit_and_go_on_when_the_actor_is_killed(cluster: N
     assert one != other
     assert [*first, *second] == [200] * 80
     assert service.service.refused == 0
+
+
+def test_what_is_left_over_is_given_back_after_the_last_attempt_or_when_no_other_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limits, closed = ProcessLimits(Account(batch="b")), threading.Event()
+    monkeypatch.setattr(limits.models, "close", closed.set)
+    with limits.in_use(is_last=False):
+        pass
+    with limits.in_use(is_last=False):
+        assert not closed.wait(1.5), "another attempt has begun meanwhile"
+    assert closed.wait(10)
+    closed.clear()
+    with limits.in_use(is_last=True):
+        assert not closed.is_set()
+    assert closed.is_set()

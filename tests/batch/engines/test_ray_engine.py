@@ -9,7 +9,7 @@ import pytest
 
 from codur.batch.engines.ray_engine import Cluster, ClusterUnavailable, RayEngine
 from codur.cli import machine
-from tests.batch.kit import BUG, solve, table
+from tests.batch.kit import BUG, Watched, solve, table
 from tests.runs.kit import fill
 
 pytest.importorskip("ray")
@@ -25,9 +25,12 @@ def test_results_are_those_of_the_local_engine(tmp_path: Path) -> None:
     fill(given / "sum", SUM)
     fill(given / "right", {"main.py": "print(1)\n", "expected.txt": "1\n"})
     here = solve(given, tmp_path / "here", jobs=2)
-    there = solve(given, tmp_path / "there", jobs=2, engine=ENGINE)
+    watch = Watched()
+    there = solve(given, tmp_path / "there", jobs=2, engine=ENGINE, watch=watch)
     assert table(there.results) == table(here.results)
     assert (there.code, there.ended) == (here.code, here.ended)
+    assert watch.phases == [(name, "on the cluster") for name in watch.starts]
+    assert sorted(watch.finishes) == sorted(watch.starts)
     kept = sorted(path.relative_to(tmp_path / "here").as_posix() for path in (tmp_path / "here").rglob("*"))
     assert sorted(path.relative_to(tmp_path / "there").as_posix() for path in (tmp_path / "there").rglob("*")) == kept
 

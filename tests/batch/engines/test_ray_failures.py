@@ -21,15 +21,11 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from codur.batch.discovery import find_challenges
-from codur.batch.engines.cluster_limits import Account
-from codur.batch.engines.cluster_task import ClusterTask, carry_out, versions
+from codur.batch.engines.cluster_task import require_alike, versions
 from codur.batch.engines.ray_engine import Cluster, RayEngine
-from codur.batch.work import work_of
 from codur.cli import machine
 from codur.config.settings import Settings
 from codur.errors import Refused, UsageError
-from codur.llm.rate_limits.shared_limits import SharedModels
 from codur.session.host import Host
 from codur.structs import replace
 from codur.types import Limits
@@ -52,9 +48,10 @@ def nodes() -> Iterator[Any]:
     from ray.cluster_utils import Cluster as Nodes
 
     with tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as place, _with_key():
+        os.environ["RAY_TMPDIR"] = place  # not an option: a file that names the head is always there
         cluster: Any = Nodes()
         options: dict[str, Any] = {"node_ip_address": "127.0.0.1", "include_dashboard": False}
-        cluster.add_node(num_cpus=1, temp_dir=place, **options)
+        cluster.add_node(num_cpus=1, **options)
         cluster.add_node(num_cpus=1, **options)
         cluster.place = place
         try:
@@ -186,8 +183,7 @@ def test_keys_are_the_workers_own_and_told_to_nobody(tmp_path: Path, nodes: Any)
         own, settings = host(key=KEY), settings_for(server)
         made = setup(settings, host=own, offline=False)
         sent = RayEngine(made, [], None, None, cluster=Cluster(host=machine.host))  # type: ignore[arg-type]
-        (work,) = work_of(find_challenges([given]))
-        payload = sent.task_of(work, "key")
+        payload = sent.shared()
         batch = solve(given, tmp_path / "out", settings=settings, host=own, offline=False, engine=engine(nodes))
         assert {request.headers["authorization"] for request in server.requests} == {f"Bearer {KEY}"}
     assert [result.calls for result in batch.results] == [len(server.requests)]
@@ -243,12 +239,17 @@ def test_a_worker_without_a_sandbox_does_nothing_unless_that_is_wanted(tmp_path:
 
 
 @pytest.mark.parametrize("name", ["codur", "ray", "Python"])
-def test_versions_that_differ_are_named(tmp_path: Path, name: str) -> None:
-    (work,) = work_of(find_challenges([fill(tmp_path / "given", BUG)]))
-    different = {**versions(), name: "0.0"}
-    task = ClusterTask(work=work, key="key", setup=setup(), versions=different, account=Account(batch="batch"))
+def test_versions_that_differ_are_named(name: str) -> None:
     with pytest.raises(UsageError, match=f"a worker of the cluster has {name} .*, and this machine 0.0"):
-        carry_out(task, b"", SharedModels, host(key=None))
+        require_alike({**versions(), name: "0.0"})
+
+
+def test_a_worker_of_another_version_ends_the_batch(
+    tmp_path: Path, nodes: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("codur.batch.engines.ray_engine.versions", lambda: {**versions(), "codur": "0.0"})
+    with pytest.raises(UsageError, match=r"a worker of the cluster has codur .*, and this machine 0.0"):
+        solve(fill(tmp_path / "given", BUG), tmp_path / "out", engine=engine(nodes))
 
 
 def test_where_ray_is_not_installed_the_command_is_told(tmp_path: Path) -> None:

@@ -14,10 +14,9 @@ import pytest
 from msgspec import structs
 
 from codur.batch.discovery import find_challenges
-from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.results.challenge_record import Attempted, ChallengeResult
 from codur.batch.results.identity import content_hash, key_of, settings_hash
 from codur.batch.results.kept_files import Keeper, Keys
-from codur.batch.results.progress import Finished
 from codur.batch.results.results_directory import (
     ResultsDirectory,
     has_results,
@@ -137,7 +136,8 @@ def test_what_cannot_be_written_back_is_a_note(tmp_path: Path) -> None:
     given = setup(in_place=True)
     with ResultsDirectory(tmp_path / "out") as directory:
         keep = Keeper(directory, given, Keys("s"))
-        kept = keep.keep(Finished(work=work, result=replace(RESULT, patch=""), files={"x" * 300: b"1"}))
+        result = replace(RESULT, patch="", key=keep.key(work))
+        kept = keep.keep(work, Attempted(result=result, files={"x" * 300: b"1"}))
     assert kept.notes == ("not written back: file name too long",)
     (read,) = read_results(tmp_path / "out")
     assert (read.notes, read.key_written) == (kept.notes, "")

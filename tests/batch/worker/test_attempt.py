@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from codur.batch.challenge_directory import Challenge
+from codur.batch.results.challenge_record import Attempted
 from codur.batch.setup import Setup
 from codur.batch.work import Work
-from codur.batch.worker.attempt import Attempted, attempt
+from codur.batch.worker.attempt import attempt
 from codur.events import Emit, Event, ModelAnswered, NodeEntered, ignore
 from tests.batch.kit import BUG, setup
 from tests.runs.kit import EDIT, fill, host, settings_for

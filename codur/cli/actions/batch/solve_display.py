@@ -12,7 +12,7 @@ from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.work import Work
 from codur.cli import machine
 from codur.cli.actions.batch.solve_request import SolveRequest
-from codur.cli.printing import say_json, tell
+from codur.cli.printing import say_json, say_json_with, tell
 from codur.ui.output_formats import choose_kind, show
 from codur.ui.shown.batch_report import BatchDisplay, LineDisplay, batch_table, challenges_table
 from codur.ui.stream import SafeStream
@@ -67,7 +67,7 @@ def _state(item: Work, done: Mapping[int, ChallengeResult]) -> str:
 
 def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, request: SolveRequest) -> None:
     if request.json:
-        say_json(_as_json(batch, work, results))
+        say_json_with(_as_json(batch, work, results), "results", (item.to_json() for item in batch.results))
     elif not request.quiet:
         show(
             batch_table(batch.results, wall_s=batch.seconds, width=machine.table_width()),
@@ -97,6 +97,7 @@ def show_note(note: str) -> None:
 
 
 def _as_json(batch: BatchResult, work: Sequence[Work], results: Path) -> dict[str, Any]:
+    """All but the results, which may be many."""
     return {
         "schema_version": SCHEMA,
         "exit_code": batch.code,
@@ -113,7 +114,6 @@ def _as_json(batch: BatchResult, work: Sequence[Work], results: Path) -> dict[st
         "seconds": batch.seconds,
         "reports": [str(path) for path in batch.reports],
         "notes": [note for note in (batch.others, *batch.notes) if note],
-        "results": [item.to_json() for item in batch.results],
     }
 
 
