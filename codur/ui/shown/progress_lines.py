@@ -5,6 +5,7 @@ import textwrap
 from codur.events import (
     AgentMessage,
     AnswerDelta,
+    CheckBegan,
     CheckRan,
     Decided,
     Event,
@@ -218,9 +219,16 @@ class Status:
                 self._plan = event
             case FileChanged():
                 self._diff = event.diff
+            case CheckBegan():
+                self._check = f"`{clip(event.check, width=60)}`"
             case CheckRan():
                 self._check, self._diff = _check_words(event), ""
         self._phase = self._phase_of(event)
+
+    @property
+    def phase(self) -> str:
+        """What is going on, in a few words."""
+        return self._phase
 
     def text(self, seconds: float) -> Shown:
         """Give the line: the phase, how much is left to a model, the time since the start, and what models cost."""
@@ -256,7 +264,7 @@ class Status:
 
     def _phase_of(self, event: Event) -> str:
         match event:
-            case NodeEntered(node="review"):
+            case CheckBegan() | NodeEntered(node="review"):
                 return f"running {self._check}" if self._check else _PHASES["review"]
             case NodeEntered():
                 return _PHASES.get(event.node, event.node)
