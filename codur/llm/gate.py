@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from codur.llm.model import ChatModel, ChatReply, ChatRequest
     from codur.llm.pool_options import PoolOptions
     from codur.llm.profiles.profiles import Profiles
-    from codur.llm.rate_limits.model_limits import Most
+    from codur.llm.rate_limits.demand import Most
 
 _TOLD_WAIT_S = 1.0
 """A shorter wait for one's turn is not told."""

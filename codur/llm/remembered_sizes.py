@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codur.llm.rate_limits.model_limits import Most
+from codur.llm.rate_limits.demand import Most
 from codur.store.atomic import write_private
 
 if TYPE_CHECKING:

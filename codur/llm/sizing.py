@@ -10,7 +10,7 @@ from msgspec import structs
 from codur.errors import LimitReached
 from codur.llm.profiles.endpoint import is_local
 from codur.llm.profiles.local_models import served_window
-from codur.llm.rate_limits.model_limits import Most
+from codur.llm.rate_limits.demand import Most
 from codur.llm.tokens import SMALLEST_ANSWER, estimate_tokens
 
 if TYPE_CHECKING:

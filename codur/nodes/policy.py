@@ -20,7 +20,7 @@ from codur.nodes.parts.updates import (
     without_words,
 )
 from codur.nodes.run_state import Route, RunContext, RunState, RunUpdate
-from codur.planning.plans.plan_file import plan_text
+from codur.planning import plans
 from codur.planning.plans.plan_validation import Problem
 from codur.planning.plans.step_references import UnresolvedReference, filled
 from codur.questions import Answer, Question
@@ -101,7 +101,7 @@ def _only_planned(plan: Plan, state: RunState, context: RunContext) -> RunUpdate
     way = go("policy", "end", origin=plan.origin, reason=f"{len(plan.steps)} steps planned, none carried out")
     if plan.origin == "llm_error" and plan.outcome != "done":
         return RunUpdate(outcome=plan.outcome, reason=plan.reason, answer_ref="", **way)
-    text = plan_text(plan, task=state["task"].prompt, workspace=state["task"].workspace)
+    text = plans.plan_file.plan_text(plan, task=state["task"].prompt, workspace=state["task"].workspace)
     return RunUpdate(outcome="done", reason="", answer_ref=context.artifacts.put(text), **way)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, Protocol, TextIO
 
+from codur import ui
 from codur.events import Event
 from codur.types import RunResult
-from codur.ui.json_output import JsonOutput, JsonStreamOutput, RawOutput
+from codur.ui.placeholder import is_simple
 from codur.ui.plain_output import PlainOutput
-from codur.ui.rich_output import RichOutput
 from codur.ui.sanitise import Shown
 from codur.ui.stream import Appearance, SafeStream
 
@@ -31,19 +31,14 @@ class Output(Protocol):
 def choose_kind(
     *, stdout_is_tty: bool, environ: Mapping[str, str], json: bool = False, json_stream: bool = False, raw: bool = False
 ) -> OutputKind:
-    """Give the output that fits: what was asked for, else `rich` on a terminal that can do it, else `plain`.
-
-    `NO_COLOR` (https://no-color.org), `TERM=dumb` and `CI` ask for plain text.
-    """
+    """Give the output that fits: what was asked for, else `rich` on a terminal that can do it, else `plain`."""
     if json_stream:
         return "json_stream"
     if json:
         return "json"
     if raw:
         return "raw"
-    simple = bool(environ.get("NO_COLOR")) or environ.get("TERM", "").lower() in ("dumb", "unknown")
-    in_ci = environ.get("CI", "").lower() not in ("", "0", "false")
-    return "rich" if stdout_is_tty and not simple and not in_ci else "plain"
+    return "rich" if stdout_is_tty and not is_simple(environ) else "plain"
 
 
 def make_output(kind: OutputKind, appearance: Appearance, *, stdout: TextIO, stderr: TextIO) -> Output:
@@ -57,15 +52,15 @@ def make_output(kind: OutputKind, appearance: Appearance, *, stdout: TextIO, std
     """
     match kind:
         case "rich":
-            return RichOutput(stdout, stderr, appearance)
+            return ui.rich_output.RichOutput(stdout, stderr, appearance)
         case "plain":
             return PlainOutput(stdout, stderr, verbose=appearance.verbose)
         case "json":
-            return JsonOutput(stdout, stderr, verbose=appearance.verbose)
+            return ui.json_output.JsonOutput(stdout, stderr, verbose=appearance.verbose)
         case "json_stream":
-            return JsonStreamOutput(stdout, stderr, verbose=appearance.verbose)
+            return ui.json_output.JsonStreamOutput(stdout, stderr, verbose=appearance.verbose)
         case "raw":
-            return RawOutput(stdout, stderr, verbose=appearance.verbose)
+            return ui.json_output.RawOutput(stdout, stderr, verbose=appearance.verbose)
 
 
 def show(text: Shown, stream: TextIO) -> None:

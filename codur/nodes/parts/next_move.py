@@ -23,7 +23,7 @@ from codur.nodes.parts.updates import (
     without_words,
 )
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
-from codur.planning.plans.full_plan import retry_plan
+from codur.planning import plans
 from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
 from codur.types import CODE_TASKS, Attempt, Outcome, StepRecord
 
@@ -183,7 +183,7 @@ def _standing_in(record: StepRecord, state: RunState, context: RunContext) -> Ru
     if found.agent is None or not affordable(found.agent, state, context):
         return RunUpdate()
     agent = found.agent
-    plan = retry_plan(state["plan"], agent=agent.name, codes=agent.config.type == "coding")
+    plan = plans.full_plan.retry_plan(state["plan"], agent=agent.name, codes=agent.config.type == "coding")
     if plan is None:
         return RunUpdate()
     reason = f"{record.capability} cannot run; {agent.name} stands in"
