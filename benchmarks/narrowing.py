@@ -114,7 +114,7 @@ def toolbox_on(root: Path) -> Toolbox:
         ToolContext(
             workspace=Workspace.open(root.resolve()),
             launcher=launcher,
-            python=sys.executable,
+            find_python=lambda: sys.executable,
             settings=ToolSettings(),
             timeout_s=20,
         )

@@ -289,7 +289,7 @@ class _toolbox:  # noqa: N801 - reads as the function that it stands for
         context = ToolContext(
             workspace=workspace,
             launcher=self._launcher.__enter__(),
-            python=python,
+            find_python=lambda: python,
             settings=ToolSettings(),
             timeout_s=20.0,
         )

@@ -51,7 +51,7 @@ def toolbox_on(root: Path) -> Toolbox:
     context = ToolContext(
         workspace=Workspace(root.resolve(), durable=False, max_file_bytes=10_000_000),
         launcher=Launcher(os.environ),
-        python=sys.executable,
+        find_python=lambda: sys.executable,
         settings=ToolSettings(),
         timeout_s=60,
     )

@@ -67,6 +67,12 @@ class TestMade(_Event, tag="test_made"):
     failure: str
 
 
+class CheckBegan(_Event, tag="check_began"):
+    """The check is about to be run before any change: what it is, in a few words."""
+
+    check: str
+
+
 class CheckRan(_Event, tag="check_ran"):
     """The check has run: `before` any change, or after an `attempt`, of which `number` says which it is (from 1).
 
@@ -224,6 +230,7 @@ Event = (
     | PlanShown
     | StepBegan
     | TestMade
+    | CheckBegan
     | CheckRan
     | ModelChosen
     | ModelCalled

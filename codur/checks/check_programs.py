@@ -14,7 +14,8 @@ from codur.python.pytest_options import SEARCH_VARIABLES
 from codur.python.pytest_runner import pytest_words
 from codur.python.test_run import reported_argv
 from codur.sandbox.cancel import CancelToken, Until
-from codur.sandbox.launcher import Launcher, ProcessResult
+from codur.sandbox.launcher import Launcher
+from codur.sandbox.process.process_result import ProcessResult
 from codur.structs import Struct, replace
 from codur.types import Check
 from codur.workspace.workspace import Workspace

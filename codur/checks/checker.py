@@ -21,7 +21,8 @@ from codur.config.settings import VerificationSettings
 from codur.lazy import regex
 from codur.python.test_run import TestEnd, TestRun, read_run
 from codur.sandbox.cancel import CancelToken
-from codur.sandbox.launcher import Launcher, ProcessResult
+from codur.sandbox.launcher import Launcher
+from codur.sandbox.process.process_result import ProcessResult
 from codur.structs import replace
 from codur.types import Check, Verdict
 from codur.workspace.workspace import Workspace

@@ -5,17 +5,18 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from codur.errors import WorkspaceError
-from codur.lazy import regex
+from codur.lazy import late, regex
 from codur.python.project_files import parsed
 from codur.structs import Struct
 
 if TYPE_CHECKING:
     from codur.workspace.workspace import Workspace
+
+tomllib = late("tomllib")
 
 USUAL_NAMES = ("main.py", "app.py", "__main__.py")
 # they do something when they are run, and are run by tools

@@ -4,7 +4,6 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from codur.cli.editor import edit
@@ -12,13 +11,16 @@ from codur.cli.machine import width
 from codur.config import reading
 from codur.errors import ConfigError, UsageError
 from codur.events import Emit, Event, PlanShown
-from codur.planning.plans.plan_file import plan_text, read_plan
+from codur.lazy import late
+from codur.planning import plans
 from codur.questions import Answer, PlanEffects, Question
 from codur.types import Plan
 from codur.ui.output_formats import Output, show
 from codur.ui.sanitise import sanitise
 from codur.ui.shown.plans import plan_lines, question_lines
 from codur.ui.styled_lines import joined, line
+
+tempfile = late("tempfile")
 
 _CHOICES = "Carry it out? [y]es, [n]o, [e]dit, [s]ave: "
 _TEST_CHOICES = "Must it pass? [y]es, yes and [k]eep the file, [n]o, [e]dit: "
@@ -132,12 +134,12 @@ class _User:
 
     def _edited(self, plan: Plan) -> Plan | None:
         """The plan as the user changes it; None if it was left as it is."""
-        text = plan_text(plan, task=self._task, workspace=str(self._workspace))
-        return self._edited_text(text, "plan.yaml", lambda data: read_plan(data, "plan.yaml").plan)
+        text = plans.plan_file.plan_text(plan, task=self._task, workspace=str(self._workspace))
+        return self._edited_text(text, "plan.yaml", lambda data: plans.plan_file.read_plan(data, "plan.yaml").plan)
 
     def _edited_text(self, text: str, name: str, read: Callable[[bytes], T]) -> T | None:
         """A text as the user changes it, read; None if it was left as it is."""
-        with TemporaryDirectory(prefix="codur-plan-") as directory:
+        with tempfile.TemporaryDirectory(prefix="codur-plan-") as directory:
             path = Path(directory) / name
             path.write_text(text, encoding="utf-8")
             while True:
@@ -162,7 +164,7 @@ class _User:
         try:
             path = path.expanduser()
             with path.open("x", encoding="utf-8") as stream:
-                stream.write(plan_text(plan, task=self._task, workspace=str(self._workspace)))
+                stream.write(plans.plan_file.plan_text(plan, task=self._task, workspace=str(self._workspace)))
         except OSError as error:
             _say(f"✘ {path}: {(error.strerror or 'cannot be written').lower()}")
         except (ValueError, RuntimeError) as error:  # a NUL in the name; a ~user that there is not

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from codur.config.loader import LoadedSettings, load_settings
 from codur.config.project_rules import TrustOf, TrustState
 from codur.errors import UsageError
+from codur.lazy import late
 from codur.session.host import Host, close_to_others, host_of, state_of
 from codur.store.directory import StateDirectory
 from codur.store.run_records import RunStore
@@ -21,6 +21,8 @@ from codur.ui.output_formats import Output, OutputKind, choose_kind, make_output
 
 if TYPE_CHECKING:
     from codur.cli.typed_line import TypedLine
+
+shutil = late("shutil")
 
 STATE_REMEDY = "Set XDG_STATE_HOME to a directory of your own."
 
@@ -145,4 +147,5 @@ def table_width() -> int:
 
 def width() -> int:
     """Columns of the terminal; 100 where there is none."""
-    return shutil.get_terminal_size((100, 24)).columns
+    columns: int = shutil.get_terminal_size((100, 24)).columns
+    return columns

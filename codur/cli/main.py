@@ -19,8 +19,12 @@ from codur import __version__, cli
 from codur.cli.exit_codes import JsonKind, exit_code_of
 from codur.errors import UsageError
 from codur.session.stop import INTERRUPTED, TERMINATED, Stopped, leaving
-from codur.ui.guarded_streams import guarded
+from codur.ui import placeholder
+from codur.ui.guarded_streams import beneath, guarded
 
+_TASKS = frozenset({"run", "repair", "verify", "resume"})
+_OTHERWISE = frozenset({"--json", "--json-stream", "--raw", "--help", "-h", "--version", "-V"})
+"""What shows no progress."""
 _STOP_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 _AGAIN_S = 2.0
 """A second Ctrl-C within this time leaves at once."""
@@ -97,8 +101,22 @@ def _invoke(argv: Sequence[str]) -> int:
         UsageError: the options or arguments are wrong.
     """
     with _stopped_by_signals():
-        code = cli.plain_words.carry_out_words(argv)
-        return cli.app.invoke(argv) if code is None else code
+        if _is_shown_task(argv):  # Enter is seen to have been taken, before what takes most of the start is loaded
+            placeholder.show(f"starting: {' '.join(argv)}", beneath(sys.stderr))
+        try:
+            code = cli.plain_words.carry_out_words(argv)
+            return cli.app.invoke(argv) if code is None else code
+        finally:
+            placeholder.erase()
+
+
+def _is_shown_task(argv: Sequence[str]) -> bool:
+    """Whether a task is carried out that a terminal shows the progress of; found without the parser."""
+    words = [item for item in argv if not item.startswith("-")]
+    if not words or not _OTHERWISE.isdisjoint(argv) or placeholder.is_simple(os.environ):
+        return False
+    task = words[0] in _TASKS or words[0] not in cli.plain_words.COMMANDS
+    return task and all(stream is not None and stream.isatty() for stream in (sys.stderr, sys.stdout))
 
 
 @contextlib.contextmanager

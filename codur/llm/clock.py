@@ -1,7 +1,10 @@
 """What waits go by: the time, sleep, and the chance that spreads them."""
 
-import random
 import time
+
+from codur.lazy import late
+
+random = late("random")
 
 
 class Clock:
@@ -17,7 +20,8 @@ class Clock:
 
     def random(self) -> float:
         """A uniform number from 0 to 1."""
-        return random.random()
+        number: float = random.random()
+        return number
 
     async def sleep(self, seconds: float) -> None:
         """Wait."""

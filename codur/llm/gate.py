@@ -10,8 +10,7 @@ from codur.llm.model import ChatModel, ChatReply, ChatRequest
 from codur.llm.pool_options import PoolOptions
 from codur.llm.pricing import cost_usd
 from codur.llm.profiles.profiles import Profiles
-from codur.llm.rate_limits.demand import Demand
-from codur.llm.rate_limits.model_limits import Most
+from codur.llm.rate_limits.demand import Demand, Most
 from codur.llm.rate_limits.shared_limits import SharedModels
 from codur.llm.rate_limits.told_limits import said_limit
 from codur.llm.request_failure import ServiceFailure

@@ -10,17 +10,15 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from codur import llm
 from codur.config.settings import AUTO
 from codur.errors import LimitReached, ModelError, ModelUnavailable
 from codur.events import ModelSwitched, Note
 from codur.llm.budget import Budget, Spending
-from codur.llm.gate import Gate
 from codur.llm.profiles.availability import Availability
 from codur.llm.profiles.endpoint import secrets_of_provider
 from codur.llm.profiles.profiles import Profiles
 from codur.llm.request_failure import ServiceFailure
-from codur.llm.request_retry import come_back
-from codur.llm.sizing import Sizing
 from codur.llm.tokens import answer_tokens
 from codur.redaction import Redactor, secrets_of
 from codur.structs import replace
@@ -28,8 +26,10 @@ from codur.structs import replace
 if TYPE_CHECKING:
     from codur.config.settings import Profile, Settings
     from codur.llm.exchange import Exchange
+    from codur.llm.gate import Gate
     from codur.llm.model import ChatReply, ChatRequest
     from codur.llm.pool_options import PoolOptions
+    from codur.llm.sizing import Sizing
     from codur.types import Limits, Usage
 
 Make = Callable[["Profile"], "ChatRequest"]
@@ -49,7 +49,6 @@ class ModelPool:
 
     Attributes:
         profiles: their names, and what `auto` stands for: it is found out when that is first asked.
-        sizes: how large requests are made, and why.
     """
 
     def __init__(self, settings: Settings, environ: Mapping[str, str], limits: Limits, options: PoolOptions) -> None:
@@ -58,18 +57,22 @@ class ModelPool:
         redactor = options.redactor or Redactor((*secrets_of(environ), *keys))
         self._options = replace(options, redactor=redactor)
         self.profiles = Profiles(settings, environ, options)
-        patience_s = settings.llm.retry_budget_s
-        self._availability = Availability(self.profiles, options, patience_s=patience_s)
+        self._availability = Availability(self.profiles, options, patience_s=settings.llm.retry_budget_s)
         on_spend = options.shared.spend if options.shared else None
         self._budget = Budget(limits, options.spent, on_spend=on_spend)
-        self._gate = Gate(self.profiles, options, longest_s=patience_s)
-        self.sizes = Sizing(self.profiles, self._gate, options)
+
+    @cached_property
+    def _gate(self) -> Gate:
+        return llm.gate.Gate(self.profiles, self._options, longest_s=self._settings.llm.retry_budget_s)
+
+    @cached_property
+    def sizes(self) -> Sizing:
+        """How large requests are made, and why."""
+        return llm.sizing.Sizing(self.profiles, self._gate, self._options)
 
     @cached_property
     def _exchange(self) -> Exchange:
-        from codur.llm.exchange import Exchange  # noqa: PLC0415 - lazy: for runs that ask a model
-
-        return Exchange(self._settings.llm, self.profiles, self._budget, self._gate, self._options)
+        return llm.exchange.Exchange(self._settings.llm, self.profiles, self._budget, self._gate, self._options)
 
     @property
     def usage(self) -> Usage:
@@ -211,7 +214,9 @@ class ModelPool:
             soonest = min(limited, key=lambda failure: failure.retry_after_s or math.inf)
             remedy, wait = soonest.remedy, soonest.retry_after_s
             if wait:
-                remedy = f"Try again {come_back(wait, self._options.clock.now())}, or use another profile."
+                remedy = (
+                    f"Try again {llm.request_retry.come_back(wait, self._options.clock.now())}, or use another profile."
+                )
             return LimitReached(soonest.message, remedy=remedy)
         messages = dict.fromkeys(failure.message for failure in real)
         return ModelUnavailable(" ".join(messages), remedy=real[0].remedy)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from codur.config.settings import Profile
-from codur.llm.rate_limits.model_limits import Most
+from codur.llm.rate_limits.demand import Most
 from codur.store.atomic import write_private
 
 KEPT_S = 7 * 86_400

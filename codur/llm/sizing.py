@@ -11,7 +11,7 @@ from codur.llm.pool_options import PoolOptions
 from codur.llm.profiles.endpoint import is_local
 from codur.llm.profiles.local_models import served_window
 from codur.llm.profiles.profiles import Profiles
-from codur.llm.rate_limits.model_limits import Most
+from codur.llm.rate_limits.demand import Most
 from codur.llm.tokens import SMALLEST_ANSWER, estimate_tokens
 
 _AROUND_TOKENS = 1000

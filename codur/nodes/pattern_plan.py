@@ -1,11 +1,14 @@
 """Phase 0: rules settle the request, or find out what later phases need. No model."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
+from typing import TYPE_CHECKING
 
+from codur import planning
 from codur.checks.describe import verdict_line
-from codur.checks.suites.run_problem import RunProblem
 from codur.lazy import late, loaded
 from codur.nodes.parts.attempt_verdict import check_before
 from codur.nodes.parts.plan_rules import completed, problem_of
@@ -15,9 +18,11 @@ from codur.patches import RepairRequest
 from codur.planning.patterns.classify import lists_steps
 from codur.planning.patterns.decide import decide
 from codur.planning.plans.first_plan import first_plan, repair_plan, verdict_plan
-from codur.planning.renaming import rename_step
 from codur.structs import replace
 from codur.types import CODE_TASKS, Discovery, Plan, Step, Verdict
+
+if TYPE_CHECKING:
+    from codur.checks.suites.run_problem import RunProblem
 
 futures = late("concurrent.futures")
 
@@ -74,7 +79,7 @@ def _renaming(state: RunState, context: RunContext) -> Plan | None:
     red = before is not None and before.status == "failed"
     if red or task.check_is_goal or task.agent is not None or state["discovery"].task_type != "refactor":
         return None
-    step = rename_step(task.prompt, context.workspace)
+    step = planning.renaming.rename_step(task.prompt, context.workspace)
     # Not as a rule's: what it changed is judged by the check, and what failed is taken back.
     return Plan(steps=(step,), origin="repair", reason="another name needs no model") if step is not None else None
 

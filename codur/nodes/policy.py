@@ -19,7 +19,7 @@ from codur.nodes.parts.updates import (
     without_words,
 )
 from codur.nodes.run_state import Route, RunContext, RunState, RunUpdate
-from codur.planning.plans.plan_file import plan_text
+from codur.planning import plans
 from codur.planning.plans.plan_validation import Problem
 from codur.planning.plans.step_references import UnresolvedReference, filled
 from codur.questions import Answer, Question
@@ -96,7 +96,7 @@ def _only_planned(plan: Plan, state: RunState, context: RunContext) -> RunUpdate
     outcome, reason, text = plan.outcome, plan.reason, ""
     if plan.origin != "llm_error" or outcome == "done":
         outcome, reason = "done", ""
-        text = plan_text(plan, task=state["task"].prompt, workspace=state["task"].workspace)
+        text = plans.plan_file.plan_text(plan, task=state["task"].prompt, workspace=state["task"].workspace)
     why, answer = f"{len(plan.steps)} steps planned, none carried out", context.artifacts.put(text) if text else ""
     return go("end", origin=plan.origin, why=why, outcome=outcome, reason=reason, answer_ref=answer)
 

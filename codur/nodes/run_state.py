@@ -252,7 +252,7 @@ class RunContext(Struct):
     settings: Settings
     workspace: Workspace
     launcher: Launcher
-    python: str
+    find_python: Callable[[], str]
     find_checker: Callable[[], Checker]
     toolbox: Toolbox
     find_repository: Callable[[], RepositoryIndex]
@@ -277,8 +277,13 @@ class RunContext(Struct):
     load_graph: Callable[[], object] = nullcontext
 
     @property
+    def python(self) -> str:
+        """The workspace's interpreter; it, and the next three, are found when a run first needs them."""
+        return self.find_python()
+
+    @property
     def checker(self) -> Checker:
-        """Runs the check; it, and the next two, are made when a run first needs them."""
+        """Runs the check."""
         return self.find_checker()
 
     @property

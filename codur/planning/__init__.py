@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codur.lazy import parts_of
 
 if TYPE_CHECKING:
-    from codur.planning import explanation
+    from codur.planning import explanation, renaming
 
-__all__ = ["explanation"]
+__all__ = ["explanation", "renaming"]
 __getattr__ = parts_of(__name__)

@@ -10,7 +10,7 @@ from codur.mcp.offered_tools import server_of
 from codur.planning.plans.step_references import referred
 from codur.questions import EFFECTS, Effect, PlanEffects
 from codur.structs import Struct
-from codur.tools.files.patch_text import read_patch
+from codur.tools import files as file_tools
 from codur.tools.tool import ToolError
 from codur.types import Plan, SideEffect, Step
 
@@ -117,7 +117,7 @@ def _patched(patch: Any) -> list[str]:
     if not isinstance(patch, str) or referred(patch):
         return []
     try:
-        files = read_patch(patch)
+        files = file_tools.patch_text.read_patch(patch)
     except ToolError:
         return []
     return [path for file in files for path in (file.source, file.target) if path]

@@ -1,16 +1,21 @@
 """What a Python project's own files declare: `pyproject.toml`, `setup.cfg` and `setup.py`, read and never run."""
 
+from __future__ import annotations
+
 import ast
-import configparser
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from codur.lazy import late
 from codur.structs import Struct, field
 
+if TYPE_CHECKING:
+    import configparser
+else:
+    configparser = late("configparser")
 tomllib = late("tomllib")
 
 MAX_BYTES = 500_000

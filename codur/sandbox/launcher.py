@@ -10,24 +10,20 @@ from __future__ import annotations
 import contextlib
 import copy
 import os
-import shutil
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codur.config.settings import SandboxSettings
+from codur.lazy import late
 from codur.sandbox import backends
+from codur.sandbox import process as running
 from codur.sandbox.backend import Chosen, Confined, NoBackend
 from codur.sandbox.cancel import CancelToken
-from codur.sandbox.process.channel import Channel
-from codur.sandbox.process.child import Child, GroupProcess, Process
-from codur.sandbox.process.disk_quota import Quota
-from codur.sandbox.process.output import BoundedOutput
-from codur.sandbox.process.output_stream import Stream
-from codur.sandbox.process.process_result import ProcessResult, ended, not_begun, not_started, status_of_shell
 from codur.sandbox.program_environment import Surroundings
 from codur.sandbox.program_limits import limits_of
 from codur.sandbox.program_policy import Limits, Policy
@@ -36,10 +32,18 @@ from codur.sandbox.tripwire.watch import ProgramObserver, WorkspaceWatch
 from codur.structs import Struct, replace
 
 if TYPE_CHECKING:
+    from codur.sandbox.process.channel import Channel
+    from codur.sandbox.process.child import Process
+    from codur.sandbox.process.disk_quota import Quota
+    from codur.sandbox.process.output import BoundedOutput
+    from codur.sandbox.process.output_stream import Stream
+    from codur.sandbox.process.process_result import ProcessResult
     from codur.sandbox.processor_turns import SharedPrograms, Waited
     from codur.sandbox.starter.starter_client import Starter
 
-__all__ = ["Launcher", "ProcessResult", "ProgramObserver"]
+shutil = late("shutil")
+
+__all__ = ["Launcher", "ProgramObserver"]
 
 _HAS_STARTER: bool = sys.platform == "linux"
 _MIB = 1_048_576
@@ -65,7 +69,8 @@ class Launcher:
         environ: the user's environment, of which programs see an allow list only.
         cancel: stops a running program when it is set.
         max_output_bytes: bytes kept of each of a program's two outputs.
-        python: the interpreter whose directory comes first on the programs' `PATH`, so that `python` means it.
+        python: the interpreter whose directory comes first on the programs' `PATH`, so that `python` means it; or what
+            finds it for the first program.
         sandbox: how programs are contained; None does not contain them, but bounds them all the same.
         state_cache: a private directory in which the choice of the back end is remembered.
         quarantine: a directory for what programs make at protected places; None removes it.
@@ -83,7 +88,7 @@ class Launcher:
         *,
         cancel: CancelToken | None = None,
         max_output_bytes: int = 262_144,
-        python: str | None = None,
+        python: str | Callable[[], str] | None = None,
         sandbox: SandboxSettings | None = None,
         state_cache: Path | None = None,
         quarantine: Path | None = None,
@@ -94,7 +99,7 @@ class Launcher:
         self._cancel = cancel
         self._environ = dict(environ)
         self._temporary = temporary_base(environ)  # before the environment is narrowed, which leaves `TMPDIR` out
-        self._surroundings = Surroundings(environ, python, self._temporary, contained=sandbox is not None)
+        self._python = python
         self._max_output_bytes = max_output_bytes
         self._contained = sandbox is not None
         self._settings = sandbox or SandboxSettings(backend="none")
@@ -106,6 +111,11 @@ class Launcher:
         self._waited = waited
         self._starter: Starter | None = shared.starter if shared else None
         self.versions: dict[str, str] = shared.versions if shared else {}
+
+    @cached_property
+    def _surroundings(self) -> Surroundings:
+        python = self._python() if callable(self._python) else self._python
+        return Surroundings(self._environ, python, self._temporary, contained=self._contained)
 
     @property
     def name(self) -> str:
@@ -205,12 +215,12 @@ class Launcher:
         """
         words = tuple(argv)
         if self._cancel is not None and self._cancel.cancelled:
-            return not_begun(words, cancelled=True)
+            return running.process_result.not_begun(words, cancelled=True)
         # After the token: a run that was cancelled says so, whatever its time.
         if timeout_s <= 0:
-            return not_begun(words)
+            return running.process_result.not_begun(words)
         kept = self._max_output_bytes if max_output_bytes is None else max_output_bytes
-        outputs = (BoundedOutput(kept, tap), BoundedOutput(kept))
+        outputs = (running.output.BoundedOutput(kept, tap), running.output.BoundedOutput(kept))
         # `/` is how a caller says that the program writes nowhere.
         workspace = None if (root or cwd) == _ROOT else (root or cwd)
         with (
@@ -219,7 +229,7 @@ class Launcher:
             contextlib.ExitStack() as stack,
         ):
             if not begun:
-                return not_begun(words, cancelled=True)
+                return running.process_result.not_begun(words, cancelled=True)
             policy = Policy(
                 workspace=workspace,
                 read_only=(*read_only, *watched.kept),
@@ -243,7 +253,7 @@ class Launcher:
         """
         folders = [*self._surroundings.variables["PATH"].split(os.pathsep), str(Path(sys.executable).parent)]
         for folder in folders:
-            found = shutil.which(name, path=folder)
+            found: str | None = shutil.which(name, path=folder)
             # A link elsewhere may lead back into the workspace.
             if found and not Path(os.path.realpath(found)).is_relative_to(outside):
                 return os.path.realpath(found)
@@ -259,7 +269,9 @@ class Launcher:
         hidden: Sequence[Path] = (),
     ) -> Channel:
         """Start a program that is talked to in frames: as `open_stream`, in its temporary directory only."""
-        return Channel(self.open_stream(argv, cwd=cwd, env=env, hidden=hidden, cpu_s=cpu_s), self._cancel)
+        return running.channel.Channel(
+            self.open_stream(argv, cwd=cwd, env=env, hidden=hidden, cpu_s=cpu_s), self._cancel
+        )
 
     def open_stream(
         self,
@@ -293,7 +305,7 @@ class Launcher:
         words = tuple(argv)
 
         def reason(error: OSError | ValueError) -> str:
-            return not_started(words, cwd, error).stderr
+            return running.process_result.not_started(words, cwd, error).stderr
 
         with contextlib.ExitStack() as stack:
             stack.callback(lambda: self)  # it outlives its launcher: what started it must not end before it
@@ -304,8 +316,8 @@ class Launcher:
             try:
                 process = self._kept(self._program(stack, words, cwd, env or {}, policy), cpu_s)
             except (OSError, ValueError) as error:
-                return Stream(None, stack.pop_all(), reason, problem=reason(error))
-            return Stream(process, stack.pop_all(), reason)
+                return running.output_stream.Stream(None, stack.pop_all(), reason, problem=reason(error))
+            return running.output_stream.Stream(process, stack.pop_all(), reason)
 
     def _program(
         self,
@@ -348,12 +360,12 @@ class Launcher:
         quota = self._quota(program.policy)
         try:
             process, wrapped = self._confined(program, limits_of(self._settings, timeout_s), has_input=bool(stdin))
-            with Child(process, outputs, stdin) as child:
+            with running.child.Child(process, outputs, stdin) as child:
                 end = child.wait(timeout_s, self._cancel, quota)
         except (OSError, ValueError) as error:
-            return not_started(program.argv, program.cwd, error)
-        status = status_of_shell(process.status) if wrapped else process.status
-        result = ended(program.argv, status, outputs, end, process.limit or quota.told)
+            return running.process_result.not_started(program.argv, program.cwd, error)
+        status = running.process_result.status_of_shell(process.status) if wrapped else process.status
+        result = running.process_result.ended(program.argv, status, outputs, end, process.limit or quota.told)
         return replace(result, duration_s=time.monotonic() - begin)
 
     def _quota(self, policy: Policy) -> Quota:
@@ -364,7 +376,9 @@ class Launcher:
         # Two places that a program without a root of its own shares with all others.
         shared = () if self.hides else (policy.temporary, _SHARED_MEMORY)
         places = (*_if_any(policy.workspace), *policy.writable, *shared)
-        return Quota(places=places, bytes=self._settings.written_mb * _MIB, files=self._settings.new_files)
+        return running.disk_quota.Quota(
+            places=places, bytes=self._settings.written_mb * _MIB, files=self._settings.new_files
+        )
 
     def _confined(self, program: _Program, limits: Limits, *, has_input: bool) -> tuple[Process, bool]:
         """A started program, and whether its exit status is told as a shell tells it."""
@@ -379,7 +393,7 @@ class Launcher:
     def _start(self, confined: Confined, limits: Limits, *, has_input: bool) -> Process:
         if _HAS_STARTER:
             return self._helper().start(confined, limits, has_input=has_input)
-        return GroupProcess.start(confined.argv, cwd=confined.cwd, env=confined.env, has_input=has_input)
+        return running.child.GroupProcess.start(confined.argv, cwd=confined.cwd, env=confined.env, has_input=has_input)
 
     def _helper(self) -> Starter:
         from codur.sandbox.starter.starter_client import Starter  # noqa: PLC0415 - lazy: not every run starts a program

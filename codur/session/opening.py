@@ -22,7 +22,7 @@ from codur.llm.pool import ModelPool
 from codur.llm.pool_options import PoolOptions
 from codur.llm.remembered_sizes import Remembered
 from codur.nodes.run_state import BestState, Latest, RunContext
-from codur.planning.plans.plan_file import plan_text
+from codur.planning import plans
 from codur.python.interpreter import find_python
 from codur.questions import Answer, Question
 from codur.sandbox.cancel import CancelToken, Until
@@ -75,7 +75,8 @@ def opened(task: Task, settings: Settings, record: Recording, *, host: Host, sta
         # A run that goes on has its marks already.
         if journal is not None and not journal.entries:
             workspace.mark(START_MARK)
-        python = find_python(workspace.root, host.environ)
+        # This and the scratch directory are a thirteenth of the instructions of a settled request, which needs neither.
+        python = once(partial(find_python, workspace.root, host.environ))
         scratch = stack.enter_context(scratch_directories())
         # After the journal: a copy has none, as nothing of it stays.
         if task.dry_run:
@@ -157,7 +158,7 @@ class _Opening(Struct):
     host: Host
     record: Recording
     workspace: Workspace
-    python: str
+    python: Callable[[], str]
     launcher: Launcher
     cancel: CancelToken
     time_left: Callable[[], float]
@@ -186,7 +187,7 @@ class _Opening(Struct):
             settings=settings,
             workspace=self.workspace,
             launcher=self.launcher,
-            python=self.python,
+            find_python=self.python,
             find_checker=checker,
             toolbox=self._toolbox(checker, servers),
             find_repository=once(self._repository),
@@ -212,7 +213,7 @@ class _Opening(Struct):
 
     def _checker(self) -> Checker:
         programs = checks.check_programs.CheckPrograms(
-            self.workspace, self.launcher, python=self.python, deadline=self.time_left
+            self.workspace, self.launcher, python=self.python(), deadline=self.time_left
         )
         settings = self.settings
         return checks.checker.Checker(
@@ -241,7 +242,7 @@ class _Opening(Struct):
             tools.toolbox.ToolContext(
                 workspace=self.workspace,
                 launcher=self.launcher,
-                python=self.python,
+                find_python=self.python,
                 settings=self.settings.tools,
                 timeout_s=self.settings.verification.test_timeout_s,
                 mcp=servers,
@@ -284,7 +285,7 @@ class _Opening(Struct):
         """Keep a plan with the run; gives its path, or an empty text if nothing is kept."""
         if self.record.run is None:
             return ""
-        text = plan_text(plan, task=self.task.prompt, workspace=self.task.workspace)
+        text = plans.plan_file.plan_text(plan, task=self.task.prompt, workspace=self.task.workspace)
         return str(self.record.run.write_plan(self.record.redactor(text)))
 
 

@@ -1,16 +1,18 @@
 """The temporary directory of a run, and those that killed runs have left behind."""
 
 import os
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 
+from codur.lazy import late, once
 from codur.sandbox.scratch import remove_tree
 from codur.store.flock import open_lock, try_lock
 from codur.structs import Struct
+
+tempfile = late("tempfile")
 
 _PREFIX = "codur-scratch-"
 _LOCK = ".lock"
@@ -19,10 +21,15 @@ _YOUNG_S = 60.0
 
 
 class Scratch(Struct, kw_only=False):
-    """Makes numbered empty directories below the run's temporary one."""
+    """Makes numbered empty directories below the run's temporary one, which is made when it is first needed."""
 
-    root: Path
+    find_root: Callable[[], Path]
     numbers: Iterator[int]
+
+    @property
+    def root(self) -> Path:
+        """The run's temporary directory."""
+        return self.find_root()
 
     def __call__(self) -> Path:
         """A new directory."""
@@ -34,14 +41,17 @@ class Scratch(Struct, kw_only=False):
 @contextmanager
 def scratch_directories() -> Iterator[Scratch]:
     """The run's temporary directory, removed with all that is in it; held by a lock that ends with the process."""
-    temporary = Path(tempfile.mkdtemp(prefix=_PREFIX))
-    lock = open_lock(temporary / _LOCK)
-    try:
-        try_lock(lock)
-        yield Scratch(temporary, count(1))
-    finally:
-        os.close(lock)
-        remove_tree(temporary)
+    with ExitStack() as stack:
+
+        def make() -> Path:
+            temporary = Path(tempfile.mkdtemp(prefix=_PREFIX))
+            stack.callback(remove_tree, temporary)
+            lock = open_lock(temporary / _LOCK)
+            stack.callback(os.close, lock)
+            try_lock(lock)
+            return temporary
+
+        yield Scratch(once(make), count(1))
 
 
 def sweep_scratch() -> int:

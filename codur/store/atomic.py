@@ -8,7 +8,6 @@ import contextlib
 import errno
 import os
 import re
-import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,7 +26,7 @@ _MAX_STEM_BYTES = 180  # of the 255 that a name may have, with what is added to 
 def temporary_name(name: str) -> str:
     """A name that nothing has yet for the file that is to become `name`; a long one is shortened."""
     stem = os.fsdecode(os.fsencode(name)[:_MAX_STEM_BYTES])
-    return f".{stem}.codur-{os.getpid()}-{secrets.token_hex(8)}.tmp"
+    return f".{stem}.codur-{os.getpid()}-{os.urandom(8).hex()}.tmp"
 
 
 def is_temporary(name: str) -> bool:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,7 +33,7 @@ from codur.store.run_record import RunRecord, UnusableRecord, record_from
 from codur.structs import Struct, replace
 
 _ID = regex(r"\d{8}-\d{4}-[a-z2-7]{3,}")
-_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
+_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"  # 32, so that each byte stands for one of them as often
 _MAX_BYTES = 16_000_000  # a result with long outputs; more is no record
 _RECORD, _RESULT, _PLAN = "run.json", "result.json", "plan.yaml"
 
@@ -226,7 +225,7 @@ def this_process() -> dict[str, Any]:
 
 
 def _some(letters: int) -> str:
-    return "".join(secrets.choice(_LETTERS) for _ in range(letters))
+    return "".join(_LETTERS[byte % len(_LETTERS)] for byte in os.urandom(letters))
 
 
 def _unusable(run: RunDirectory, problem: str) -> UsageError:

@@ -36,7 +36,7 @@ class ToolContext(Struct):
     """What tools work on and with.
 
     Attributes:
-        python: the interpreter for the workspace's programs.
+        find_python: gives the interpreter for the workspace's programs.
         timeout_s: wall time of one program that a tool starts, in seconds.
         mcp: the configured MCP servers; None if there are none.
         check: runs the check of the task; None if it has none, and so does a call that gives None.
@@ -49,7 +49,7 @@ class ToolContext(Struct):
 
     workspace: Workspace
     launcher: Launcher
-    python: str
+    find_python: Callable[[], str]
     settings: ToolSettings
     timeout_s: float
     mcp: McpServers | None = None
@@ -59,6 +59,11 @@ class ToolContext(Struct):
     redact: Callable[[str], str] | None = None
     web: Web | None = None
     tools: Mapping[str, Tool] = field(default_factory=dict)
+
+    @property
+    def python(self) -> str:
+        """The interpreter for the workspace's programs."""
+        return self.find_python()
 
     def write(self, path: str, text: str) -> None:
         """Write a file's text as a tool was given it.

@@ -7,6 +7,7 @@ the project in them. `SafeStream` reaches the stream beneath; everybody else is 
 from collections.abc import Iterable
 from typing import Any, TextIO, cast
 
+from codur.ui import placeholder
 from codur.ui.sanitise import sanitise
 
 
@@ -22,6 +23,7 @@ class GuardedStream:
 
     def write(self, text: str) -> int:
         """Write `text`, sanitised."""
+        placeholder.erase()
         self.beneath.write(sanitise(text))
         return len(text)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TextIO
 
+from codur import ui
 from codur.ui.json_output import MachineKind, MachineOutput
+from codur.ui.placeholder import is_simple
 from codur.ui.plain_output import PlainOutput
-from codur.ui.rich_output import RichOutput
 from codur.ui.sanitise import Shown
 from codur.ui.stream import SafeStream, Typing
 
@@ -22,19 +23,14 @@ or before a question, and the next event takes it again."""
 def choose_kind(
     *, stdout_is_tty: bool, environ: Mapping[str, str], json: bool = False, json_stream: bool = False, raw: bool = False
 ) -> OutputKind:
-    """Give the output that fits: what was asked for, else `rich` on a terminal that can do it, else `plain`.
-
-    `NO_COLOR` (https://no-color.org), `TERM=dumb` and `CI` ask for plain text.
-    """
+    """Give the output that fits: what was asked for, else `rich` on a terminal that can do it, else `plain`."""
     if json_stream:
         return "json_stream"
     if json:
         return "json"
     if raw:
         return "raw"
-    simple = bool(environ.get("NO_COLOR")) or environ.get("TERM", "").lower() in ("dumb", "unknown")
-    in_ci = environ.get("CI", "").lower() not in ("", "0", "false")
-    return "rich" if stdout_is_tty and not simple and not in_ci else "plain"
+    return "rich" if stdout_is_tty and not is_simple(environ) else "plain"
 
 
 def make_output(
@@ -49,7 +45,7 @@ def make_output(
         typing: reads what is typed while work goes on; it is shown below the live line.
     """
     if kind == "rich":
-        return RichOutput(stdout, stderr, verbose=verbose, typing=typing)
+        return ui.rich_output.RichOutput(stdout, stderr, verbose=verbose, typing=typing)
     if kind == "plain":
         return PlainOutput(stdout, stderr, verbose=verbose)
     return MachineOutput(kind, stdout, stderr, verbose=verbose)

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, TextIO
 
 from codur import ui
-from codur.events import Event, NodeEntered
+from codur.events import CheckBegan, Event, NodeEntered
 from codur.types import RunResult
 from codur.ui.plain_output import PlainOutput
 from codur.ui.sanitise import Shown
@@ -41,6 +41,8 @@ class RichOutput(PlainOutput):
         lines = self._narrator.lines(event)
         if lines:
             self._opened().log(lines)
+        if isinstance(event, CheckBegan) and self._screen is None:
+            self._err.show_placeholder(self._status.phase)
         if isinstance(event, NodeEntered) and event.node not in QUICK_NODES:
             self._opened().start()
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Protocol, TextIO
 
+from codur.ui import placeholder
 from codur.ui.guarded_streams import beneath
 from codur.ui.sanitise import Shown
 
@@ -68,6 +69,7 @@ class SafeStream:
         """Write `text`; whoever calls this has sanitised it (see `put`)."""
         if not self._gone:
             try:
+                placeholder.erase()
                 self._stream.write(fit(text, self.encoding))
                 self._stream.flush()
             except OSError as error:
@@ -80,6 +82,11 @@ class SafeStream:
     def put(self, text: Shown) -> None:
         """Write one line, or several, and end the line."""
         self.write(text + "\n")
+
+    def show_placeholder(self, text: str) -> None:
+        """Show a line on the terminal until something is written."""
+        if self.isatty() and not self._gone:
+            placeholder.show(text, self._stream)
 
     def write_exact(self, text: str) -> None:
         """Write `text` byte for byte (UTF-8); for pipes only, nothing is sanitised."""

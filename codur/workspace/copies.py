@@ -1,15 +1,17 @@
 """Copying a workspace's files to a directory where candidates can be tried."""
 
 import os
-import shutil
 import stat
 from collections.abc import Iterable
 from pathlib import Path
 
+from codur.lazy import late
 from codur.workspace import paths
 from codur.workspace.disk.file_access import open_file
 from codur.workspace.disk.root import Root
 from codur.workspace.problems import FileError, from_os_error
+
+shutil = late("shutil")
 
 MAX_FILES = 10_000  # a copy for every answer and confirmation: more would take longer than what it is for
 MAX_BYTES = 268_435_456

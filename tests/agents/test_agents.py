@@ -42,7 +42,11 @@ def tools(workspace: Workspace) -> Toolbox:
     launcher = Launcher({"PATH": os.environ["PATH"]})
     return Toolbox(
         ToolContext(
-            workspace=workspace, launcher=launcher, python=sys.executable, settings=ToolSettings(), timeout_s=20.0
+            workspace=workspace,
+            launcher=launcher,
+            find_python=lambda: sys.executable,
+            settings=ToolSettings(),
+            timeout_s=20.0,
         )
     )
 

@@ -100,7 +100,7 @@ def code(
     context = ToolContext(
         workspace=workspace,
         launcher=Launcher({"PATH": os.environ["PATH"]}),
-        python=sys.executable,
+        find_python=lambda: sys.executable,
         settings=ToolSettings(),
         timeout_s=20.0,
     )

@@ -29,7 +29,7 @@ def ask(
         context = ToolContext(
             workspace=Workspace.open(tmp_path / "work"),
             launcher=Launcher({}),
-            python=sys.executable,
+            find_python=lambda: sys.executable,
             settings=settings or ToolSettings(),
             timeout_s=20.0,
             mcp=servers,
@@ -149,7 +149,7 @@ def test_without_servers(tool: str, tmp_path: Path) -> None:
     context = ToolContext(
         workspace=Workspace.open(tmp_path),
         launcher=Launcher({}),
-        python=sys.executable,
+        find_python=lambda: sys.executable,
         settings=ToolSettings(),
         timeout_s=20.0,
     )

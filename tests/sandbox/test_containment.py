@@ -12,7 +12,8 @@ import pytest
 
 from codur.errors import CodurError
 from codur.sandbox.cancel import CancelToken
-from codur.sandbox.launcher import Launcher, ProcessResult
+from codur.sandbox.launcher import Launcher
+from codur.sandbox.process.process_result import ProcessResult
 from tests.support.patience import until_begun
 
 ENVIRON = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8"}

@@ -14,7 +14,8 @@ import pytest
 
 from codur.config.settings import SandboxSettings
 from codur.sandbox.cancel import CancelToken
-from codur.sandbox.launcher import Launcher, ProcessResult
+from codur.sandbox.launcher import Launcher
+from codur.sandbox.process.process_result import ProcessResult
 from tests.adversarial.backends import AGAIN
 from tests.sandbox.contained import SOURCE
 from tests.support.patience import until_begun

@@ -12,9 +12,10 @@ import pytest
 
 from codur.config.settings import SandboxSettings
 from codur.sandbox.cancel import CancelToken
-from codur.sandbox.launcher import Launcher, ProcessResult
+from codur.sandbox.launcher import Launcher
 from codur.sandbox.process.child import Child, GroupProcess
 from codur.sandbox.process.output import BoundedOutput
+from codur.sandbox.process.process_result import ProcessResult
 from tests.support.patience import until_begun
 
 LONG = 60.0

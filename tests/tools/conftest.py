@@ -25,7 +25,7 @@ def toolbox_on(
     context = ToolContext(
         workspace=Workspace.open(root),
         launcher=Launcher(os.environ, sandbox=sandbox),
-        python=python,
+        find_python=lambda: python,
         settings=settings or ToolSettings(),
         timeout_s=timeout_s,
     )

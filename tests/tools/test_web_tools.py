@@ -30,7 +30,7 @@ def tools(root: Path, web: Web | None, *, network: bool = True) -> Toolbox:
         ToolContext(
             workspace=Workspace.open(root),
             launcher=Launcher(os.environ),
-            python=sys.executable,
+            find_python=lambda: sys.executable,
             settings=ToolSettings(allow_network=network),
             timeout_s=20.0,
             redact=Redactor([SECRET]),

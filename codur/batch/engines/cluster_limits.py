@@ -14,8 +14,8 @@ import secrets
 from codur.errors import LimitReached
 from codur.llm.clock import Clock
 from codur.llm.model import ChatReply
-from codur.llm.rate_limits.demand import Demand
-from codur.llm.rate_limits.model_limits import ModelLimits, Most
+from codur.llm.rate_limits.demand import Demand, Most
+from codur.llm.rate_limits.model_limits import ModelLimits
 from codur.llm.rate_limits.shared_limits import SharedBudget, SharedModels
 from codur.llm.rate_limits.window import OVERTAKING_S
 from codur.llm.request_failure import ServiceFailure

@@ -22,7 +22,7 @@ from codur.batch.engines.cluster_limits import (
     Wanted,
 )
 from codur.llm.model import ChatReply
-from codur.llm.rate_limits.model_limits import Most
+from codur.llm.rate_limits.demand import Most
 from codur.llm.rate_limits.shared_limits import SharedModels
 from codur.llm.request_failure import ServiceFailure
 from codur.structs import Struct, field

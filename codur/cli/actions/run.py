@@ -19,7 +19,7 @@ from codur.session.scoping import bounded
 from codur.session.stop import code_of
 from codur.session.task_run import run_task
 from codur.structs import replace
-from codur.tools.git.git_repository import REVISION
+from codur.tools import git
 from codur.types import RunResult, Task
 from codur.ui.output_formats import Output, show
 from codur.ui.shown.tables import route_text
@@ -132,7 +132,7 @@ def repair_request(files: Sequence[str], *, every: bool, pick: int, since: str |
 
 def read_revision(option: str, text: str | None) -> str:
     """What an option names as a revision; empty if it was not given."""
-    if text is not None and not REVISION.fullmatch(text):
+    if text is not None and not git.git_repository.REVISION.fullmatch(text):
         raise UsageError(f"{option}: {text!r:.60} is no revision", remedy="Give a commit, branch or tag like HEAD~3.")
     return text or ""
 

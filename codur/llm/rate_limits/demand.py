@@ -1,5 +1,7 @@
 """What a request takes of a model's limits, and what is known of these beforehand."""
 
+import math
+
 from codur.llm.rate_limit import Unit
 from codur.structs import Struct
 
@@ -10,6 +12,18 @@ class Rules(Struct):
     requests_per_minute: int | None = None
     tokens_per_minute: int | None = None
     probes: bool = False
+
+
+class Most(Struct, kw_only=False):
+    """The tokens that a request may come to, its answer among them; infinity where that is not known.
+
+    Attributes:
+        window: for the model's window.
+        a_minute: for the limit of a minute.
+    """
+
+    window: float = math.inf
+    a_minute: float = math.inf
 
 
 class Demand(Struct, eq=False):

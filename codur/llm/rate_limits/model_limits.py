@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from codur.llm.clock import Clock
 from codur.llm.model import ChatReply
 from codur.llm.rate_limit import Quota, Unit
-from codur.llm.rate_limits.demand import Demand
+from codur.llm.rate_limits.demand import Demand, Most
 from codur.llm.rate_limits.told_limits import SaidLimit
 from codur.llm.rate_limits.window import OVERTAKING_S, Window
 from codur.llm.request_failure import ServiceFailure
@@ -23,13 +23,6 @@ _DAILY_REQUESTS = 100_000
 _FREE_RPM, _PAID_RPM = 30.0, 1000.0  # of Groq's plans, as their page and their users' reports say
 TINY_S = 1e-4
 """Shorter waits come from rounding alone."""
-
-
-class Most(Struct, kw_only=False):
-    """The tokens that a request and its answer may have, by the window and by a minute's limit; infinity: unknown."""
-
-    window: float = math.inf
-    a_minute: float = math.inf
 
 
 class ModelLimits(Struct, frozen=False, kw_only=False):

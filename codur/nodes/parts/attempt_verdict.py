@@ -10,7 +10,7 @@ from codur import checks
 from codur.checks import confirmation
 from codur.checks.describe import diff_text
 from codur.errors import UsageError
-from codur.events import CheckRan
+from codur.events import CheckBegan, CheckRan
 from codur.lazy import regex
 from codur.nodes.parts.finding import Judged, finding, keeps, may_fail
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
@@ -64,6 +64,7 @@ def check_before(discovery: Discovery, context: RunContext) -> Verdict:
         # A short run's first check would else be cut off at four tenths of a few seconds.
         share_s = max(min(_LEAST_FIRST_S, left * _SHORT_SHARE), left * _FIRST_SHARE)
         check = replace(check, timeout_s=min(check.timeout_s, share_s))
+        context.emit(CheckBegan(check=check.label))
     verdict = context.checker.run(check)
     # Told now: every attempt would fail in the same way, and be paid for.
     if discovery.check is not None and discovery.check.kind == "command" and verdict.exit_status == COMMAND_NOT_FOUND:

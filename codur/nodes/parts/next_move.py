@@ -23,7 +23,7 @@ from codur.nodes.parts.updates import (
     without_words,
 )
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
-from codur.planning.plans.full_plan import retry_plan
+from codur.planning import plans
 from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
 from codur.types import CODE_TASKS, Attempt, Outcome, StepRecord
 
@@ -175,7 +175,7 @@ def _standing_in(record: StepRecord, state: RunState, context: RunContext) -> Ru
     agent, passed_over = stand_in_for(record.capability, state, context)
     if agent is None or not affordable(agent, state, context):
         return RunUpdate()
-    plan = retry_plan(state["plan"], agent=agent.name, codes=agent.config.type == "coding")
+    plan = plans.full_plan.retry_plan(state["plan"], agent=agent.name, codes=agent.config.type == "coding")
     if plan is None:
         return RunUpdate()
     why = f"{record.capability} cannot run; {agent.name} stands in"

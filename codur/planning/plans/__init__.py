@@ -1,1 +1,13 @@
 """Plans: their text, their rules, their order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codur.lazy import parts_of
+
+if TYPE_CHECKING:
+    from codur.planning.plans import full_plan, plan_file
+
+__all__ = ["full_plan", "plan_file"]
+__getattr__ = parts_of(__name__)

@@ -10,7 +10,7 @@ from codur.checks.checker import PYTEST_WRONG_USAGE, Checker
 from codur.repair.judge.warm_worker import Answer, Files, Limits, Worker
 from codur.repair.judge.worker_job import job_of, library
 from codur.repair.judge.worker_pool import Pool, Question
-from codur.sandbox.launcher import ProcessResult
+from codur.sandbox.process.process_result import ProcessResult
 from codur.structs import replace
 from codur.types import Check, Verdict
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from codur.sandbox.launcher import Launcher, ProcessResult
+from codur.sandbox.launcher import Launcher
 from codur.sandbox.process.channel import Channel
+from codur.sandbox.process.process_result import ProcessResult
 from codur.structs import Struct, field
 
 _PACKAGE = Path(__file__).parents[1] / "worker"

@@ -8,7 +8,6 @@ sockets) is not there at all.
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -16,9 +15,12 @@ from pathlib import Path
 
 from codur.config.protected import PROTECTED_NAMES
 from codur.errors import CodurError
+from codur.lazy import late
 from codur.sandbox.backends.system_paths import is_below, private_system_files, system_roots, way_to
 from codur.sandbox.program_policy import Mount, Policy
 from codur.structs import Struct, field
+
+shutil = late("shutil")
 
 _MEMORY_BYTES = 67_108_864
 """Size of the home directory and of shared memory, which are empty at first."""

@@ -9,15 +9,17 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
 from pathlib import Path
 
 from codur.config.protected import PROTECTED_NAMES
 from codur.errors import CodurError
+from codur.lazy import late
 from codur.sandbox.scratch import remove_tree
 from codur.sandbox.tripwire.nested_names import Look, ProtectedPaths
 from codur.sandbox.tripwire.saved_files import Record, put_back, record
 from codur.store.atomic import temporary_name
+
+shutil = late("shutil")
 
 _GIT = ".git"
 _GIT_FILES = frozenset({"config", "config.worktree", "commondir", "hooks", "info", "modules"})

@@ -8,14 +8,13 @@ told beforehand is refused with its name.
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from codur.lazy import regex
+from codur.lazy import late, regex
 from codur.structs import Struct
 from codur.tools.git import git_hardening
 from codur.tools.tool import ToolContext, ToolError
@@ -25,6 +24,8 @@ if TYPE_CHECKING:
 
     from codur.sandbox.launcher import Launcher
     from codur.sandbox.process.process_result import ProcessResult
+
+shutil = late("shutil")
 
 REVISION = regex(r"[\w@][\w./@^~{}:+-]*")
 """What may name a commit: never an option."""

@@ -196,9 +196,16 @@ class Status:
                 self._plan = event
             case events.FileChanged():
                 self._diff = event.diff
+            case events.CheckBegan():
+                self._check = f"`{clip(event.check, width=60)}`"
             case events.CheckRan():
                 self._check, self._diff = _check_words(event), ""
         self._phase = self._phase_of(event)
+
+    @property
+    def phase(self) -> str:
+        """What is going on, in a few words."""
+        return self._phase
 
     def text(self, seconds: float) -> Shown:
         """Give the line: the phase, how much is left to a model, the time since the start, and what models cost."""
@@ -234,7 +241,7 @@ class Status:
 
     def _phase_of(self, event: Event) -> str:
         match event:
-            case events.NodeEntered(node="review"):
+            case events.CheckBegan() | events.NodeEntered(node="review"):
                 return f"running {self._check}" if self._check else NODE_WORDS["review"]
             case events.NodeEntered():
                 return NODE_WORDS.get(event.node, event.node)

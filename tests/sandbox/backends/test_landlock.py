@@ -18,7 +18,8 @@ from codur.config.settings import SandboxSettings
 from codur.errors import CodurError
 from codur.sandbox.backend import Confined
 from codur.sandbox.backends.landlock import LandlockBackend, landlock_abi
-from codur.sandbox.launcher import Launcher, ProcessResult
+from codur.sandbox.launcher import Launcher
+from codur.sandbox.process.process_result import ProcessResult
 from codur.sandbox.program_policy import FileRules, Limits
 from codur.sandbox.starter.starter_client import Starter
 

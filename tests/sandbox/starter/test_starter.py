@@ -15,7 +15,8 @@ import pytest
 from msgspec import structs
 
 from codur.config.settings import SandboxSettings
-from codur.sandbox.launcher import Launcher, ProcessResult
+from codur.sandbox.launcher import Launcher
+from codur.sandbox.process.process_result import ProcessResult
 from tests.support.patience import until_begun
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the process starter needs Linux")

@@ -153,7 +153,7 @@ def without_ruff(root: Path, folder: Path) -> Toolbox:
         ToolContext(
             workspace=Workspace.open(root),
             launcher=Bare(os.environ),
-            python=sys.executable,
+            find_python=lambda: sys.executable,
             settings=ToolSettings(),
             timeout_s=20,
         )

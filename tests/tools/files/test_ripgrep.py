@@ -70,7 +70,7 @@ def toolbox_with(launcher: Launcher, root: Path) -> Toolbox:
     context = ToolContext(
         workspace=Workspace.open(root, max_file_bytes=5_000),
         launcher=launcher,
-        python=sys.executable,
+        find_python=lambda: sys.executable,
         settings=ToolSettings(),
         timeout_s=30,
     )

@@ -9,7 +9,7 @@ from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, Mention, suffix
 from codur.planning.patterns.prompt_tokens import Token
 from codur.planning.patterns.rules.rule import Found, Rule, Settled, call, missing, say
 from codur.structs import replace
-from codur.tools.code.definitions import parse
+from codur.tools import code
 from codur.tools.tool import ToolError
 
 _STATEMENTS = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
@@ -52,7 +52,7 @@ def _write(found: Found) -> Settled | None:
 def _is_program(text: str) -> bool:
     """Whether it can only be meant as Python: it sets, imports, defines or calls something."""
     try:
-        body = parse("", text).body
+        body = code.definitions.parse("", text).body
     except ToolError:
         return False
     return bool(body) and all(
