@@ -95,16 +95,6 @@ VALUES: list[tuple[str, str, list[str]]] = [
         ],
     ),
     (
-        "digits shown",
-        "print('%.2f' % x)",
-        ["print('%.3f' % x)", "print('%.1f' % x)"],
-    ),
-    (
-        "digits shown",
-        "print(f'{x:.1f}')",
-        ["print(f'{x:.2f}')", "print(f'{x:.0f}')"],
-    ),
-    (
         "elements changed",
         "x = (a, b)",
         ["x = (b, a)"],
