@@ -94,6 +94,7 @@ class Tests(Struct):
     Attributes:
         needed: those that must pass before the others are run.
         most_failed: after so many failures of the others the rest is not run.
+        most_hung: the same for tests that do not end; one may be the failing one, a second says that a candidate hangs.
         together: all are run in any case, in the order of the suite.
         test_cpu_s: processor time of a single one.
     """
@@ -101,6 +102,7 @@ class Tests(Struct):
     needed: tuple[int, ...] = ()
     others: tuple[int, ...] = ()
     most_failed: int = 1
+    most_hung: int = 2
     together: bool = False
     test_cpu_s: float
 

@@ -20,8 +20,6 @@ from .service import Answer, Request, Service
 _MOST_FAILED = 3
 """Of the tests that must pass: after so many failures the others are not run."""
 _TOLD = 120  # characters: enough to tell failures apart
-_FEW_HUNG, _MOST_HUNG = 2, 8
-"""Tests that do not end: one may be the failing one, a second says that the candidate hangs; more where all count."""
 
 
 class Loaded:
@@ -107,7 +105,7 @@ class Loaded:
             if self.guarded:
                 self.service.guard.start(report)
             self.report = report
-            self.most_hung = _MOST_HUNG if request["together"] else _FEW_HUNG
+            self.most_hung = request["most_hung"]
             self.alone = len(changes) == 1
             for place, change in enumerate(changes):
                 self.place = str(place)

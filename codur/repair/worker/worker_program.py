@@ -8,7 +8,7 @@ object in which bytes stand as Latin-1 text. It ends when its standard input doe
     judge: files (path → bytes), limits (processor, idle and wall time), keep, flood, stdin, learn →
         what became of the fork
     try: edits (path, start, end, text; or none), needed and others (numbers of tests), test_cpu_s, most_failed,
-        together, and otherwise as `judge` → what became of the fork, and which edits could not be made
+        most_hung, together, and otherwise as `judge` → what became of the fork, and which edits could not be made
 """
 
 from __future__ import annotations
