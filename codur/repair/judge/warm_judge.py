@@ -81,14 +81,9 @@ class Warm:
         self._own_after_hang_s = max(_OWN_AFTER_HANG_S, self._after_hang_s)
         least_s = self._own_after_hang_s if hangs else max(_LEARN_S, _SLOWER * before.duration_s)
         self._limits = self._patient = self._limited(least_s)
-        self._first = self._started()
-
-    def _started(self) -> Worker:
-        """The first worker, which has been asked to run the program as it is."""
-        worker = self._start()
-        with worker.kept():
-            worker.ask({}, self._limits, learn=True)
-        return worker
+        self._first = self._start()
+        with self._first.kept():
+            self._first.ask({}, self._limits, learn=True)
 
     def _start(self) -> Worker:
         return Worker.start(self._checker.programs.launcher, self._job)
