@@ -25,7 +25,7 @@ _OTHERS_S, _OTHERS_TIMES = 3.0, 1.5
 _WHOLE_S, _WHOLE_TESTS = 40.0, 5_000
 """Of a suite that takes longer or has more tests, only the files with tests that fail are loaded."""
 _SLOWER = 8.0  # of times so short that the scheduler's share is most of them
-_LEAST_S, _LEAST_AFTER_HANG_S = 0.1, 0.2
+_LEAST_S, _LEAST_AFTER_HANG_S = 0.1, 0.3  # of tests of small suites the first one in any case; they are quick
 _MOST_HUNG = 8
 """Tests of a small suite that need not end before anything is changed, to know all that pass."""
 _IDLE_S = 0.5  # a test that waits for nothing (a lock, a socket) uses no processor time and would never end by that
@@ -57,6 +57,7 @@ class Loaded:
         # alone would take the budget.
         quick = whole.duration_s <= _WHOLE_S and (whole.tests_total or 0) <= _WHOLE_TESTS and not whole.timed_out
         self._small = not check.tests
+        self._after_hang_s = _LEAST_S if self._small else _LEAST_AFTER_HANG_S
         failing = before.failing
         files = dict.fromkeys(test.partition("::")[0] for test in failing)
         job, reason = job_of(replace(check, tests=check.tests or failing), checker, () if quick else files)
@@ -151,13 +152,15 @@ class Loaded:
     def _take_measure(self) -> None:
         """Whether the tests that must pass fail here too, and how long they may take."""
         ends = self._run_as_it_is(_EVERY if self._small else self._needed, _FIRST_S)
-        if any(ends.get(number, ("", 0.0))[0] not in ("failed", "hung") for number in self._needed):
+        fail = tuple(number for number, (outcome, _) in ends.items() if outcome in ("failed", "hung"))
+        # Where tests do not end, the run does not come to all of them, and of those after the first nothing was known.
+        hangs = self._small and self._before.timed_out and bool(fail)
+        if not hangs and not set(self._needed) <= set(fail):
             raise Unfit("tests that fail otherwise do not fail when the project is loaded")
-        if self._small and self._before.timed_out:  # of the tests after the one that did not end nothing was known
-            self._needed = tuple(number for number, (outcome, _) in ends.items() if outcome in ("failed", "hung"))
+        self._needed = fail if hangs else self._needed
         hung = self._before.timed_out or any(outcome == "hung" for outcome, _ in ends.values())
         usual = max(seconds for _, seconds in ends.values())
-        each = _LEAST_AFTER_HANG_S if hung else max(_LEAST_S, _SLOWER * usual)
+        each = self._after_hang_s if hung else max(_LEAST_S, _SLOWER * usual)
         self._tests = Tests(needed=self._needed, test_cpu_s=each)
         tested = self._needed[:_MOST_FAILED]
         if self._small:
