@@ -161,7 +161,10 @@ def test_honest_environments_work(where: str, make: Callable[[Path], None], back
     packages = next((base / where / "lib").glob("python3*")) / "site-packages"
     (packages / "installed_here.py").write_text("NAME = 'installed'\n")
     (base / "work/main.py").write_text("import installed_here\nopen('found', 'w').write(installed_here.NAME)\n")
-    checked(base, back_end, **({"VIRTUAL_ENV": str(base / where)} if where.startswith("home") else {}))
+    # The Python of the tests' own path is an environment too, and one that is active comes before the workspace's.
+    path = os.pathsep.join((str(Path(sys.base_prefix) / "bin"), os.defpath))
+    active = {"VIRTUAL_ENV": str(base / where)} if where.startswith("home") else {}
+    checked(base, back_end, PATH=path, **active)
     assert (base / "work/found").read_text() == "installed"
 
 
