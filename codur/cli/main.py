@@ -113,7 +113,7 @@ def _invoke(argv: Sequence[str]) -> int:
 def _is_shown_task(argv: Sequence[str]) -> bool:
     """Whether a task is carried out that a terminal shows the progress of; found without the parser."""
     words = [item for item in argv if not item.startswith("-")]
-    if not words or not _OTHERWISE.isdisjoint(argv) or placeholder.is_simple(os.environ):
+    if not words or "-" in argv or not _OTHERWISE.isdisjoint(argv) or placeholder.is_simple(os.environ):
         return False
     task = words[0] in _TASKS or words[0] not in cli.plain_words.COMMANDS
     return task and all(stream is not None and stream.isatty() for stream in (sys.stderr, sys.stdout))

@@ -8,7 +8,7 @@ from codur.structs import Struct
 _THINK = regex(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _OPEN_THINK = regex(r"\A\s*<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE)
 _THINK_END = regex(r"\A(?:(?!<think).)*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_FENCE = regex(r"^[ \t]*(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^\n`]*)$")
+_FENCE = regex(r"^[ \t]*(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^\n`~]*)$")
 
 
 class Block(Struct):

@@ -12,6 +12,8 @@ from codur.lazy import regex
 from codur.store.atomic import is_alive
 
 _NAME = regex(r"codur-[a-z]+-(\d+)-\w+")
+_MOST_PROCESSES = 1 << 22
+"""Linux gives no process a higher number: a name with one, like a date, is none of ours, and its directory stays."""
 
 
 def temporary_base(environ: Mapping[str, str]) -> str:
@@ -41,7 +43,8 @@ def _is_stray(entry: os.DirEntry[str]) -> bool:
     if found is None or not entry.is_dir(follow_symlinks=False):
         return False
     with contextlib.suppress(OSError):
-        return entry.stat(follow_symlinks=False).st_uid == os.geteuid() and not is_alive(int(found[1]))
+        mine = entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+        return mine and int(found[1]) <= _MOST_PROCESSES and not is_alive(int(found[1]))
     return False
 
 

@@ -51,7 +51,7 @@ def built_for(schema: Mapping[str, Any], tool_name: str, arguments: Mapping[str,
     Raises:
         ToolError: `invalid`: an argument is missing or unknown.
     """
-    known = {**arguments, **schema["properties"]} if schema.get("additionalProperties") else schema["properties"]
+    known = {**schema["properties"], **arguments} if schema.get("additionalProperties") else schema["properties"]
     _require_names(tool_name, known, schema["required"], arguments)
     return arguments
 

@@ -22,12 +22,13 @@ def is_simple(environ: Mapping[str, str]) -> bool:
 
 def show(text: str, terminal: TextIO) -> None:
     """Show a line, in the place of an earlier one; whatever is written next, to either stream, takes its place."""
-    with contextlib.suppress(OSError):  # a terminal that has gone: who writes something that matters deals with that
+    with contextlib.suppress(OSError):
         erase()
         columns = os.get_terminal_size(terminal.fileno()).columns or _COLUMNS
         # No wider than the terminal, whose last row alone is erased; other characters may take two columns.
         room = columns - 1 if text.isascii() else columns // 2
-        terminal.write(f"{_DIM}{sanitise(text, keep_newlines=False)[: max(room, 0)]}{_PLAIN}")
+        shown = sanitise(text, keep_newlines=False).expandtabs(1)[: max(room, 0)]
+        terminal.write(f"{_DIM}{shown}{_PLAIN}")
         terminal.flush()
         _shown.append(terminal)
 
@@ -37,5 +38,6 @@ def erase() -> None:
     shown = _shown[:]
     _shown.clear()
     for terminal in shown:
-        terminal.write(_ERASE)
-        terminal.flush()
+        with contextlib.suppress(OSError):  # it has gone: who writes something that matters deals with that
+            terminal.write(_ERASE)
+            terminal.flush()

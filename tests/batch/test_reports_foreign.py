@@ -13,7 +13,7 @@ from codur.batch.reports.junit_report import junit_xml
 from codur.batch.reports.markdown import markdown
 from codur.batch.reports.page import MAX_DATA_BYTES, page
 from codur.batch.reports.report_text import cut, encodable, markdown_cell, visible, xml_text
-from tests.batch.report_kit import HOSTILE, data_of, elements, hostile, solved, strings, text_of
+from tests.batch.report_kit import HOSTILE, data_of, elements, failed, hostile, solved, strings, text_of
 
 EMPTY = page([], title="t")
 TEXT = st.text(st.one_of(st.sampled_from('<>/"&\\|`!-\n\r\x00\u2028\ud800{}'), st.characters()), max_size=60)
@@ -93,3 +93,8 @@ def test_short_texts_are_kept_whole_beside_long_ones() -> None:
     long, short = data_of(page(rows, title="t"))["rows"]
     assert (short["diff"], short["output_before"]) == ("a short one", "b" * 8_000)
     assert "left out" in long["diff"]
+
+
+def test_long_lists_of_a_result_are_cut() -> None:
+    found = failed("a", changed_files=tuple(f"{number}.py" for number in range(500)))
+    assert len(data_of(page([found], title="t"))["rows"][0]["changed_files"]) < 100

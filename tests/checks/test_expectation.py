@@ -29,6 +29,7 @@ STATED: list[tuple[str, str | None]] = [
     ("- Expected output:\n  ~~~\n  a\n    b\n  ~~~\n", "a\n  b"),
     ("Expected output:\r\n```\r\na\r\nb\r\n```\r\n", "a\nb"),
     ("Expected output:\n````\n```\n````\n", "```"),
+    ("~~~~ Task ~~~~\nIt should print 42.", "42"),
     # … and blocks that are none
     (block("Expected output:", "print(1)", "python"), None),
     (block("Expected output:", "1\n...\n9"), None),

@@ -24,6 +24,7 @@ def test_only_what_dead_processes_left_is_swept(tmp_path: Path) -> None:
     (stray / "closed" / "file").write_text("left")
     (stray / "closed").chmod(0)
     kept = [f"codur-run-{os.getpid()}-abc", f"codur-run-{dead}", "codur-run-x-abc", f"other-run-{dead}-abc"]
+    kept.append("codur-results-20261124073200-x")  # the user's own, with a date in its name
     for name in kept:
         (tmp_path / name).mkdir()
     (tmp_path / f"codur-file-{dead}-abc").write_text("no directory")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 from pathlib import Path
 
@@ -78,6 +79,22 @@ def test_restore_to_a_snapshot(root: Path) -> None:
     assert picture(root) == between
     workspace.restore()
     assert workspace.changes() == ()
+
+
+def test_what_cannot_be_brought_back_is_told(root: Path) -> None:
+    before = "long\n" * 100
+    (root / "keep.txt").write_text(before)
+    workspace = Workspace.open(root)
+    workspace.write_text("keep.txt", "z\n")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))  # as where the disk is full
+    try:
+        with pytest.raises(FileError):
+            workspace.restore()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert workspace.restore() == ()
+    assert (root / "keep.txt").read_text() == before
 
 
 def test_what_someone_else_changed_is_left_alone(root: Path) -> None:

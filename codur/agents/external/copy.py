@@ -153,17 +153,28 @@ def _refused(root: Path, leaves: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _entries(root: Path) -> Iterator[tuple[str, Path]]:
     """What is in a directory, with all below; of protected and skipped directories only themselves."""
-    seen = 0
-    for base, directories, files in os.walk(root):  # nothing below a directory that cannot be read is taken over either
-        skipped = {name for name in directories if name in SKIPPED_DIRECTORIES and not Path(base, name).is_symlink()}
-        for name in (*directories, *files):
-            if name not in skipped or has_protected_name(name):
-                place = Path(base, name)
-                yield place.relative_to(root).as_posix(), place
-        directories[:] = [name for name in directories if name not in skipped and not has_protected_name(name)]
-        seen += len(directories) + len(files)
-        if seen >= _MAX_ENTRIES:
-            return
+    waiting, seen = (
+        [""],
+        0,
+    )  # not by os.walk, which recurses before Python 3.12: a program may leave a tree of any depth
+    while waiting and seen < _MAX_ENTRIES:
+        base = waiting.pop()
+        for entry in _scan(root / base):
+            seen += 1
+            path, protected = f"{base}{entry.name}", has_protected_name(entry.name)
+            skipped = entry.name in SKIPPED_DIRECTORIES and entry.is_dir(follow_symlinks=False)
+            if entry.is_dir(follow_symlinks=False) and not skipped and not protected:
+                waiting.append(f"{path}/")
+            if protected or not skipped:
+                yield path, Path(entry.path)
+
+
+def _scan(directory: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(directory) as entries:
+            return sorted(entries, key=lambda entry: entry.name)
+    except OSError:  # it took the permission away; nothing below is taken over then
+        return []
 
 
 def _is_left(path: str, leaves: Sequence[str]) -> bool:

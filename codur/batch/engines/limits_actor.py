@@ -21,8 +21,8 @@ NAME = f"codur limits {__version__}"
 """One for the whole cluster, whoever's batch it is: limits are the account's. Two accounts at one service need two
 providers in the settings."""
 _CALL_S = 5.0
-_IDLE_S = 1.0
-"""A worker that gets no other attempt for so long gives back what it has."""
+_IDLE_S = 0.5
+"""A worker that gets no other attempt for so long gives back what it has; a process that leaves waits longer."""
 
 
 class ProcessLimits:

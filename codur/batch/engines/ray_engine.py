@@ -112,13 +112,15 @@ class RayEngine:
             self._jobs = self._jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
             task = _task(versions(), self.shared(), self._cluster.host)
             solve = ray.remote(max_retries=RETRIES, **_options(self._cluster.resources))(task)
-            ended: list[tuple[Work, Attempted]] = []
+            ended = deque[tuple[Work, Attempted]]()
             try:
                 while self._dispatch(ray, solve) or ended:
-                    for work, done in ended:  # after others were given their work: no worker waits for the disk
-                        self._keep(work, done)
-                    ended = self._listen(ray)
+                    while ended:  # after others were given their work: no worker waits for the disk
+                        self._keep(*ended.popleft())
+                    ended.extend(self._listen(ray))
             finally:
+                while ended:
+                    self._keep(*ended.popleft())
                 self._archive = None
                 self._stored.clear()
                 for ref in self._running:

@@ -124,7 +124,7 @@ def _row(item: ChallengeResult, limit: int) -> dict[str, Any]:
 
 
 def _bounded(value: Any, limit: int) -> Any:
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_bounded(each, limit) for each in value[:_SHOWN]]
     return cut(value, limit) if isinstance(value, str) else value
 

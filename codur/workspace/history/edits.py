@@ -192,6 +192,8 @@ class Edits:
         self._journal.notes += outcome.notes
         left = tuple(conflict.path for conflict in outcome.conflicts)
         self._seen.update((path, _content(change.before)) for path, change in changes.items() if path not in left)
+        if pass_.failed is not None:
+            raise pass_.failed
         return left
 
     def _on_disk(self, key: str) -> Image | None:

@@ -86,7 +86,7 @@ def of_tools(entries: Iterable[Entry]) -> Iterator[tuple[int, Entry]]:
     for number, entry in enumerate(entries):
         if entry.by == "tool":
             touched.add(entry.path)
-        if entry.by != "command" or entry.path in touched:
+        if entry.path in touched or not entry.path:
             yield number, entry
 
 

@@ -57,7 +57,12 @@ class PutBack:
         by: who it is, for the journal; `undo` and `redo` write old contents beside what someone else changed.
         must_record: a change that the journal cannot take is not made; else it is made all the same.
         dry: only find out what would be done.
+
+    Attributes:
+        failed: why what nobody else had changed could not be written, if so; its path is among the conflicts.
     """
+
+    failed: FileError | None = None
 
     def __init__(self, root: Root, journal: Journal, *, by: By, must_record: bool = True, dry: bool = False) -> None:
         self._root = root
@@ -123,8 +128,14 @@ class PutBack:
         if change.path in self._conflicts:
             return
         try:
-            self._decide(change, present(self._root, change.path, max_bytes=self._journal.max_bytes))
+            now = present(self._root, change.path, max_bytes=self._journal.max_bytes)
         except FileError as problem:
+            self._conflict(change, problem.message)
+            return
+        try:
+            self._decide(change, now)
+        except FileError as problem:
+            self.failed = self.failed or problem
             self._conflict(change, problem.message)
 
     def _decide(self, change: NetChange, now: PathState | None) -> None:

@@ -26,3 +26,19 @@ def test_what_is_out_of_scope_is_noted_and_the_rest_is_taken(tmp_path: Path) -> 
     assert (taken.changed_files, taken.problem) == (("main.py",), "")
     assert taken.notes == ("not taken over from its: other.py: is out of scope",)
     assert (root / "main.py").read_text() == RIGHT
+
+
+def test_a_tree_that_is_deeper_than_a_function_can_recurse_is_looked_through(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    workspace = Workspace.open(fill(root, WRONG))
+    copy = copy_workspace(workspace, tmp_path / "work", may_instruct=lambda path, content: False)
+    fill(copy.root, {"main.py": RIGHT})
+    deep = copy.root
+    for _ in range(1_000):
+        deep /= "a"
+        deep.mkdir()
+
+    changes = changes_in(copy, max_file_bytes=workspace.max_file_bytes)
+
+    assert take_over("its", changes, copy, workspace, allowed=lambda path: True).changed_files == ("main.py",)
