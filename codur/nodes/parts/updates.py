@@ -6,7 +6,7 @@ from typing import Unpack
 
 from codur import checks, planning
 from codur.agents.registry import Agent
-from codur.checks.suites.run_problem import ENVIRONMENT, RunProblem, run_problem
+from codur.checks import suites
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.events import FileChanged, Note
 from codur.mcp.offered_tools import server_of
@@ -304,22 +304,22 @@ def why_no_search(state: RunState, context: RunContext) -> str:
     if before.status != "failed":
         told = "it passes already" if before.passed else before.note or before.status
         return f"The check cannot guide a search: {told}."
-    problem = run_problem(check, before, root=context.workspace.root, python=context.python)
-    if problem is not None and problem.kind in ENVIRONMENT:
+    problem = suites.run_problem.run_problem(check, before, root=context.workspace.root, python=context.python)
+    if problem is not None and problem.kind in suites.run_problem.ENVIRONMENT:
         return f"{problem.text} {problem.remedy}"
     if not (asked or before.failing or any(path.endswith(".py") for path in state["discovery"].files)):
         return f"The check fails (`{before.check}`), but nothing says which Python file it is about; name the file."
     return ""
 
 
-def not_of_the_program(state: RunState, context: RunContext) -> RunProblem | None:
+def not_of_the_program(state: RunState, context: RunContext) -> "suites.run_problem.RunProblem | None":
     """Why the check fails, if that is no fault of the program: it cannot run here."""
     before, check, root = state["before"], state["discovery"].check, context.workspace.root
     if before is None or before.status != "failed" or check is None:
         return None
     task = state["task"].prompt or "-"
-    problem = run_problem(check, before, root=root, python=context.python, task=task)
-    return problem if problem is not None and problem.kind in ENVIRONMENT else None
+    problem = suites.run_problem.run_problem(check, before, root=root, python=context.python, task=task)
+    return problem if problem is not None and problem.kind in suites.run_problem.ENVIRONMENT else None
 
 
 def may_make_check(state: RunState, context: RunContext) -> bool:

@@ -74,7 +74,7 @@ class Script:
         with Caught() as caught:
             # The frames of the worker do not count: a deep recursion fails at the depth at which it fails in a plain
             # process.
-            sys.setrecursionlimit(sys.getrecursionlimit() + depth() + 1)
+            sys.setrecursionlimit(sys.getrecursionlimit() + depth() + 2)  # and this function, and `start`
             start()
         status: int = finish(self.ended(caught.error))
         if self.learning:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from codur.agents.external.copy import changes_in, copy_workspace
 from codur.agents.external.take_over import take_over
+from codur.sandbox.scratch import remove_tree
 from codur.types import ScopeRules
 from codur.workspace.scope import Scope
 from codur.workspace.workspace import Workspace
@@ -42,3 +43,4 @@ def test_a_tree_that_is_deeper_than_a_function_can_recurse_is_looked_through(tmp
     changes = changes_in(copy, max_file_bytes=workspace.max_file_bytes)
 
     assert take_over("its", changes, copy, workspace, allowed=lambda path: True).changed_files == ("main.py",)
+    remove_tree(copy.root)  # pytest's own removal recurses
