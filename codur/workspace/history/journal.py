@@ -90,7 +90,6 @@ class Journal:
     Args:
         path: its file; None keeps it in memory.
         blobs: where contents are kept.
-        durable: wait until each change is on disk.
         cache: a directory for what is known of workspaces, so that programs start sooner; None keeps nothing.
         max_files, max_bytes: how much is copied at most before programs run.
 
@@ -105,13 +104,12 @@ class Journal:
         path: Path | None,
         blobs: BlobStore,
         *,
-        durable: bool = True,
         cache: Path | None = None,
         max_files: int = 5000,
         max_bytes: int = 128 << 20,
     ) -> None:
         self.blobs = blobs
-        self.durable = durable
+        self.durable = True
         self.cache = cache
         self.max_files = max_files
         self.max_bytes = max_bytes
@@ -263,11 +261,12 @@ def _announced(entry: Entry, number: int) -> dict[str, Any]:
 
 
 class MemoryJournal(Journal):
-    """The journal of a workspace of which nothing is kept; `durable` as of `Journal`."""
+    """The journal of a workspace of which nothing is kept; if `durable`, each change of a file is on disk at once."""
 
     def __init__(self, *, durable: bool) -> None:
         self._contents: dict[str, bytes] = {}
-        super().__init__(None, MemoryBlobs(self._contents), durable=durable)
+        super().__init__(None, MemoryBlobs(self._contents))
+        self.durable = durable
 
     def forget(self, position: int) -> None:
         """Leave out the entries since a position, with the contents that no other refers to."""
