@@ -24,7 +24,7 @@ from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.candidates.history import undone
 from codur.repair.candidates.late_candidates import Prospect, Sight, Which, prospects
 from codur.repair.choice.probing import Prober
-from codur.repair.evidence.failing_lines import read_failure
+from codur.repair.evidence.failing_lines import Failure, read_failure
 from codur.repair.evidence.observed_values import Observed
 from codur.repair.evidence.tracing import Coverage, Line, run_traced
 from codur.repair.hints import Hints, read_hints
@@ -33,7 +33,7 @@ from codur.repair.judge.obstacles import RUNS_NONE, why_not
 from codur.repair.judge.worker_pool import processors
 from codur.repair.outcome import RepairOutcome
 from codur.repair.search import Bounds, Means, Search
-from codur.repair.suspicion.localise import Suspicion, localise, moved
+from codur.repair.suspicion.localise import Suspicion, flow_of, localise, moved
 from codur.repair.suspicion.mentions import named_lines, named_tables, names_in_tests
 from codur.sandbox.cancel import CancelToken
 from codur.structs import Struct, replace
@@ -247,7 +247,7 @@ class _Scene(Struct):
         """The changes of a program with this verdict."""
         here = moved(self.coverage, self.texts, program.texts)
         failure = read_failure(verdict, self.root)
-        suspicion = localise(here, failure, self.likelier)
+        suspicion = self._suspicion(here, program.texts, failure, verdict)
         if not program.changes and which == "executed":
             for number, candidate in enumerate(undone(program, self.history, suspicion)):
                 # Ahead of operators of equal weight: what worked before is the better explanation.
@@ -263,10 +263,15 @@ class _Scene(Struct):
         )
         yield from prospects(sight)
 
+    def _suspicion(
+        self, coverage: Coverage | None, texts: Mapping[str, str], failure: Failure, verdict: Verdict
+    ) -> Suspicion:
+        return localise(coverage, failure, flow_of(coverage, texts, verdict.difference), self.likelier)
+
     def suspects(self) -> tuple[Suspect, ...]:
         """The most suspicious lines of the program as it was found."""
         failure = read_failure(self.before, self.root)
-        scores = localise(self.coverage, failure, self.likelier).scores
+        scores = self._suspicion(self.coverage, self.texts, failure, self.before).scores
         known = [line for line in scores if line[0] in self.texts and line[1]]
         ranked = sorted(known, key=lambda line: (-scores[line], line))[:_MOST_SUSPECTS]
         return tuple(self._suspect(path, line, scores[path, line]) for path, line in ranked)

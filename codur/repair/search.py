@@ -270,8 +270,7 @@ class Search:
                     return True
                 with closing(self._judged(batch)) as verdicts:
                     for _ in verdicts:
-                        # With the project loaded the verdicts of a batch come together: there is nothing to wait for.
-                        if self._time_left() <= stop and (self._judge.note or not self._judge.loaded):
+                        if self._time_left() <= stop:
                             break
         except LimitReached:  # a repair is found; only the comparison would be longer
             self._judge.close()

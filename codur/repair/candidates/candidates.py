@@ -6,13 +6,40 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from codur.repair.candidates.explain import Change, sentence
-from codur.repair.code.source_edits import apply_edits
+from codur.repair.code.source_edits import Edit, apply_edits
 from codur.repair.code.source_file import Source
 from codur.repair.operators.table import Offer
 from codur.structs import Struct
 
-Mark = tuple[tuple[str, str, str, str], ...]
-"""Where a program's code is another than the original's: path, place in it, digests of the code before and after."""
+
+class PieceMark(Struct):
+    """Statements of a file whose code changed: where, and the digests of the code before and after.
+
+    Attributes:
+        file: what stands at the level of the module and of its classes, whatever is in it.
+        alone: no other place holds this one or is in it.
+    """
+
+    file: str
+    place: str
+    alone: bool
+    old: str
+    new: str
+
+
+class FileMark(Struct):
+    """How a file differs from the original.
+
+    Attributes:
+        rest: a digest of the file before the pieces changed; empty if that was the original.
+    """
+
+    path: str
+    rest: str
+    pieces: tuple[PieceMark, ...] = ()
+
+
+Mark = tuple[FileMark, ...]
 
 
 class Program(Struct):
@@ -21,6 +48,7 @@ class Program(Struct):
     Attributes:
         hinted: how much earlier a hint let it be judged; it is no likelier for that when several pass.
         mark: equal only for programs that do the same, as `fingerprint` gives it; empty for the original.
+        edits: what makes the program of the original texts; empty where one change follows another.
     """
 
     texts: Mapping[str, str]
@@ -28,6 +56,7 @@ class Program(Struct):
     priority: float = 1.0
     hinted: float = 1.0
     mark: Mark = ()
+    edits: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +95,7 @@ class Candidate:
             priority=self.priority,
             hinted=self.hinted,
             mark=mark,
+            edits=self.offer.proposal.edits if self.offer and not self.base.changes else (),
         )
 
     def new_text(self) -> str:

@@ -18,6 +18,14 @@ ENOUGH, ENOUGH_HANGS, IDLE = 4, 2, 0.3  # chosen; fewer where each failure costs
 HELPED = 1.5  # chosen
 """The lines on which a candidate brought the check further."""
 
+# --- a loop that did not end (hanging_loops.py) -----------------------------------------------------------------------
+ENDING = 4.0  # chosen: above the broad operators, whose priors are larger
+"""An operator that makes loops end, in a loop that was running when the time was up; the largest factor there."""
+IN_TEST = 1.5  # chosen
+"""A change of the test of such a `while`."""
+ENDLESS = 0.1  # chosen; not 0, because the loop is read by its text
+"""A change in a loop that cannot end by it."""
+
 # --- what was done lately (history.py), times the suspicion of the lines ----------------------------------------------
 UNDONE = 1.2  # chosen
 """Undoing what is not committed: an operator's offer is at most about as likely."""

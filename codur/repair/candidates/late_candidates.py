@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 from codur.repair.candidates.candidates import Candidate, Program
-from codur.repair.candidates.factors import MENDED, PER_EDIT
+from codur.repair.candidates.factors import ENDING, MENDED, PER_EDIT
+from codur.repair.candidates.hanging_loops import Endless
 from codur.repair.candidates.syntax_repairs import mend
 from codur.repair.code.node_context import Context
 from codur.repair.code.source_file import FunctionNode, Source, parse_source
@@ -63,8 +64,9 @@ def prospects(sight: Sight) -> Iterator[Prospect]:
     for (path, _), score in sight.suspicion.scores.items():
         highest[path] = max(score, highest.get(path, sight.suspicion.others))
     broken = bool(sight.failure.of("SyntaxError", "IndentationError", "TabError"))
+    looping = {path for path, _ in sight.suspicion.running}
     for number, path in enumerate(sight.program.texts):
-        most = highest.get(path, 0.0) * sight.most() * sight.hints.of_file(path)
+        most = highest.get(path, 0.0) * sight.most() * sight.hints.of_file(path) * (ENDING if path in looping else 1.0)
         whole = path in highest and not broken  # a file of which a line ran does compile
         yield _FileProspect(sight, path, (number,), most * _ROUNDED if whole else MENDED)
 
@@ -112,9 +114,11 @@ class _File:
     """A file that was parsed, and what its candidates depend on."""
 
     def __init__(self, sight: Sight, source: Source) -> None:
+        path, suspicion = source.path, sight.suspicion
         self.sight = sight
         self.source = source
-        self.context = Context.of(source, sight.failure, sight.observed(source.path), sight.expected)
+        self.context = Context.of(source, sight.failure, sight.observed(path), sight.expected)
+        self.endless = Endless(source, [line for where, line in suspicion.running if where == path])
         self.most = sight.most()
         self._rows: dict[type, tuple[_Row, ...]] = {}
 
@@ -155,7 +159,7 @@ class _StatementProspect:
         self._head = head
         self._lines = _all_lines(head)
         most = file.suspicion(self._lines) * file.most * file.hinted(self._lines)
-        self.priority = most * _ROUNDED
+        self.priority = most * file.endless.most(*self._lines) * _ROUNDED
 
     def affects(self, line: Line) -> bool:
         return line[0] == self._file.source.path and self._lines[0] <= line[1] <= self._lines[1]
@@ -177,7 +181,7 @@ class _NodeProspect:
         self._node = node
         self._suspicion = file.suspicion(changed_lines(node))
         self._hinted = file.hinted((node.lineno, node.lineno))
-        self._bound = self._suspicion * self._hinted * _ROUNDED
+        self._bound = self._suspicion * self._hinted * file.endless.most(node.lineno, node.lineno) * _ROUNDED
         self._rows = file.rows(node)
         self._next = 0
 
@@ -204,7 +208,7 @@ class _NodeProspect:
             base=self.program,
             path=file.source.path,
             line=offer.line,
-            priority=own,
+            priority=own * file.endless.factor(offer),
             hinted=self._hinted * file.sight.hints.of_kind(offer.operator),
             order=(*self.order, *place),
             offer=offer,

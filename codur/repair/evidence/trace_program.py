@@ -11,7 +11,7 @@ failing ones execute too. OUT becomes a JSON object:
 `lines` ([file, line] outside of single tests), `tests` (name → failed, lines; pytest only), `values` ([file, line,
 samples]; a sample is an object of what the frame's plain variables held just before the line ran: a literal, or
 `<TYPE>` for what is too large to write down), and of a run that did not end `stack` (outermost first) and `hot` (the
-lines that ran most often).
+lines that ran most often). `printed` are [output line, file, line], in the order in which they were written.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ SAMPLES = 32  # of a line
 FIRST = 8
 FIRST_OF_TEST = 4
 ALL_SAMPLES = 4000  # of all lines: the result is read as one piece of JSON
+ALL_PRINTED = 5000
 ITEMS = 24
 CHARS = 120
 HOT = 3
@@ -100,6 +101,35 @@ class Values:
         samples.append(found)
 
 
+class Printed:
+    """Stands before standard output, and notes which line of the workspace's files wrote each line of it."""
+
+    def __init__(self, stream: Any, recorder: Recorder) -> None:
+        self.stream = stream
+        self.recorder = recorder
+        self.number = 1
+        self.places: list[tuple[int, str, int]] = []
+
+    def write(self, text: Any) -> Any:
+        if len(self.places) < ALL_PRINTED:
+            self.note()
+        if isinstance(text, str):
+            self.number += text.count("\n")
+        return self.stream.write(text)
+
+    def note(self) -> None:
+        frame: Any = sys._getframe(2)
+        while frame is not None and not self.recorder.name(frame.f_code.co_filename):
+            frame = frame.f_back
+        if frame is not None:
+            place = (self.number, self.recorder.name(frame.f_code.co_filename), frame.f_lineno)
+            if not self.places or self.places[-1] != place:
+                self.places.append(place)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
 class Recorder:
     """Collects executed lines, for the test that is running if there is one."""
 
@@ -113,6 +143,7 @@ class Recorder:
         self.stack: list[tuple[str, int]] = []
         self.values = Values()
         self.hot: list[tuple[str, int]] = []
+        self.printed = Printed(sys.stdout, self)
         self.monitoring = False
         self.codes: set[Any] = set()
         self.narrow = False
@@ -191,6 +222,7 @@ class Recorder:
             "stack": self.stack,
             "values": values,
             "hot": self.hot,
+            "printed": self.printed.places,
         }
         self.out.write_text(json.dumps(found), encoding="utf-8")
 
@@ -317,6 +349,7 @@ def main(out: str, root: str, limits: str, *arguments: str) -> int:
         if [first, *others[:1]] == ["-m", "pytest"]:
             sys.path[0] = root
             return run_pytest(others[1:], Spectrum(recorder, failing, limit, in_order))
+        sys.stdout = recorder.printed
         recorder.start()
         if first == "-m":
             sys.path[0], sys.argv = root, others

@@ -38,6 +38,7 @@ class Coverage(Struct):
         tests: what each test executed; empty for programs.
         stack: lines that were running when the time was up, outermost first; empty if the run ended.
         hot: the lines that ran most often, if the run did not end: the loop that it was in.
+        printed: for lines of the output (from 1), which line of a file wrote (a part of) it; empty for tests.
         values: by line, samples of what its variables held just before it ran, as literals or `<TYPE>`.
     """
 
@@ -46,6 +47,7 @@ class Coverage(Struct):
     stack: tuple[Line, ...] = ()
     hot: frozenset[Line] = frozenset()
     values: Mapping[Line, tuple[Mapping[str, str], ...]] = field(default_factory=dict)
+    printed: tuple[tuple[int, Line], ...] = ()
 
     @property
     def paths(self) -> frozenset[str]:
@@ -114,4 +116,5 @@ def _read(out: Path) -> Coverage | None:
         stack=tuple((path, line) for path, line in data["stack"]),
         hot=frozenset((path, line) for path, line in data["hot"]),
         values={(path, line): tuple(samples) for path, line, samples in data["values"]},
+        printed=tuple((number, (path, line)) for number, path, line in data["printed"]),
     )

@@ -51,11 +51,11 @@ class Judge:
         workers: warm workers to start when the first candidate is judged; 0 for plain processes alone.
         whole: the verdict on all tests, of which `check` runs some; None if it runs them all.
 
-    Tests of pytest are judged with the project loaded, and what cannot be judged so in one of these ways.
+    A narrow check (`Check.tests`) is judged with the project loaded, and what cannot be judged so in one of these ways.
 
     Attributes:
         note: why candidates are judged in plain processes; empty as long as not all of them are.
-        slow: why tests are not judged with the project loaded; empty if they are.
+        slow: why they are not judged with the project loaded, if the check is narrow; empty if they are.
         loaded, warm, plain: how many candidates were judged in each way.
     """
 
@@ -96,16 +96,12 @@ class Judge:
         Raises:
             WorkspaceError: a file of the check cannot be read.
         """
-        if self._project is not None or self._warmed is not None:
-            return
         with suppress(Unfit):  # the first candidate tells why
-            if self._workers and self._before.failing:
-                try:
-                    self._project = Loaded(self._checker, self._check, self._before, self._workers, self._whole)
-                    return
-                except Unfit as reason:
-                    self.slow = str(reason)
-            self._warmed = self._made()
+            if self._check.tests and self._project is None and self._workers:
+                self._project = Loaded(self._checker, self._check, self._before, self._workers, self._whole)
+            # Either way is started, never both: a loaded project that fails its trial is followed by the warm way.
+            elif not self._started and self._warmed is None:
+                self._warmed = self._made()
 
     def judge(self, texts: Texts) -> Verdict:
         """The verdict with these files' texts in place.

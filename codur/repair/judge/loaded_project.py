@@ -1,4 +1,4 @@
-"""Judging candidates with the project and its tests loaded once: by the failing tests, or a small suite as a whole."""
+"""Judging candidates by the failing tests alone, with the project and its tests loaded once."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
@@ -19,15 +19,13 @@ _TOGETHER = 8  # a fork with a project loaded costs more than most tests; more i
 _MOST_FAILED = 3  # as in `loaded_tests`, which ends a candidate there
 """As in `loaded_tests`."""
 _FIRST_OF_TEST_S = 4.0
-_EVERY = range(20_000)  # numbers of tests that there may be; the worker passes over those that are not
+_OTHERS = 20_000  # numbers of tests that there may be; the worker passes over those that are not
 _OTHERS_S, _OTHERS_TIMES = 3.0, 1.5
 """Processor time of all other tests once: seconds, and times of the whole check before."""
 _WHOLE_S, _WHOLE_TESTS = 40.0, 5_000
 """Of a suite that takes longer or has more tests, only the files with tests that fail are loaded."""
 _SLOWER = 8.0  # of times so short that the scheduler's share is most of them
-_LEAST_S, _LEAST_AFTER_HANG_S = 0.1, 0.3  # of tests of small suites the first one in any case; they are quick
-_MOST_HUNG = 8
-"""Tests of a small suite that need not end before anything is changed, to know all that pass."""
+_LEAST_S, _LEAST_AFTER_HANG_S = 0.1, 0.3
 _IDLE_S = 0.5  # a test that waits for nothing (a lock, a socket) uses no processor time and would never end by that
 _KEEP = 4_096  # outputs are not looked at: the tests tell how they ended
 _LEFT_OUT = ("-q", "--tb=short")  # given in the form below instead
@@ -43,10 +41,10 @@ class Loaded:
 
     Args:
         checker: bound to the workspace of the search.
-        check: of the failing tests (`Check.tests`), or of a small suite, whose tests are all run for each candidate.
+        check: of the failing tests (`Check.tests`); the other tests of their files are judged with them.
         before: the plain verdict on these tests.
         workers: how many to start.
-        whole: the plain verdict on all tests; they are judged with the failing ones, or those of the same files.
+        whole: the plain verdict on all tests.
 
     Raises:
         Unfit: the check cannot be judged in this way.
@@ -56,25 +54,21 @@ class Loaded:
         # With all tests loaded a candidate that passes can be tried on the others at once; in a large suite loading
         # alone would take the budget.
         quick = whole.duration_s <= _WHOLE_S and (whole.tests_total or 0) <= _WHOLE_TESTS and not whole.timed_out
-        self._small = not check.tests
-        self._after_hang_s = _LEAST_S if self._small else _LEAST_AFTER_HANG_S
-        failing = before.failing
-        files = dict.fromkeys(test.partition("::")[0] for test in failing)
-        job, reason = job_of(replace(check, tests=check.tests or failing), checker, () if quick else files)
-        if job is None or job.target != "pytest" or not failing:
-            raise Unfit(reason or "the check is no run of pytest whose failing tests are known")
-        kept = [word for word in job.argv if word not in _LEFT_OUT and not word.startswith("--junitxml=")]
-        in_order = check.tests not in ((), failing)
-        self._job = replace(job, kind="loaded", argv=(*kept, *_OPTIONS), tests=failing, in_order=in_order)
+        job, reason = job_of(check, checker, narrow=not quick)
+        if job is None or job.command.kind != "pytest":
+            raise Unfit(reason or "the check is no run of pytest")
+        kept = [word for word in job.command.arguments if word not in _LEFT_OUT and not word.startswith("--junitxml=")]
+        command = replace(job.command, kind="loaded", arguments=(*kept, *_OPTIONS))
+        self._job = replace(job, command=command, tests=before.failing, in_order=before.failing != check.tests)
         self._check, self._before, self._wanted = check, before, workers
         self._launcher = checker.programs.launcher
         self._pool = Pool()
-        self._needed = tuple(range(len(failing)))
-        self._tests = Tests(needed=self._needed, test_cpu_s=0.0)
-        self._limits = Limits(cpu_s=_FIRST_S, idle_s=_FIRST_S, keep=_KEEP)
+        self._needed = tuple(range(len(before.failing)))
+        self._tests = Tests(needed=self._needed, cpu_s=0.0)
+        self._limits = Limits(cpu_s=_FIRST_S, keep=_KEEP)
         self._others_known = False
         self._others_s = _OTHERS_S + _OTHERS_TIMES * whole.duration_s
-        self._base: dict[int, str] = {}
+        self._base: tuple[tuple[int, str], ...] = ()
         self._first = Worker.start(self._launcher, self._job)
 
     def try_out(self) -> None:
@@ -84,12 +78,18 @@ class Loaded:
             Unfit: the project cannot be judged in this way.
         """
         problem = self._first.problem()
+        if not problem:
+            # The worker must be at rest, with one thread, before it forks; the answer says so.
+            self._first.ask_adopt({})
+            problem = self._first.problem()
         if problem:
             raise Unfit(problem)
         self._pool.take(self._first)
         self._take_measure()
         for _ in range(self._wanted - 1):
-            self._pool.add(Worker.start(self._launcher, self._job))
+            worker = Worker.start(self._launcher, self._job)
+            self._pool.add(worker)
+            worker.ask_adopt({})
 
     def judged(self, edits: Sequence[Edit | None]) -> Iterator[Verdict | None]:
         """A verdict on each edit, in their order; None where it must be judged in another way.
@@ -121,8 +121,7 @@ class Loaded:
             return {}
         # The last try of a process is the program as it is. If that ends otherwise than it always does, a candidate has
         # left something behind.
-        again = _outcomes(answer.learnt.get("as it is", ()))
-        sound = (bool(again) and again.items() <= self._base.items()) or len(group) == 1
+        sound = _outcomes(answer.learnt.get("as it is", ())) == self._base or len(group) == 1
         found: dict[int, Verdict | None] = {}
         for number, place in enumerate(group):
             ends = answer.learnt.get(str(number))
@@ -149,27 +148,34 @@ class Loaded:
         limits = replace(limits, cpu_s=limits.cpu_s * (len(edits) + 1))
         return lambda worker: worker.ask_try(edits, tests, limits)
 
+    def _run_as_it_is(self, tests: Tests, limits: Limits) -> dict[int, tuple[str, float]]:
+        """How tests end on the program as it is: by number, the outcome and seconds.
+
+        Raises:
+            Unfit: they could not be run.
+        """
+        (answer,) = self._pool.judged([lambda worker: worker.ask_try([None], tests, limits)])
+        if answer is None or answer.plain:
+            raise Unfit(answer.plain if answer else "the worker did not answer")
+        return {number: (outcome, seconds) for number, outcome, _, seconds in answer.learnt.get("0", ())}
+
     def _take_measure(self) -> None:
         """Whether the tests that must pass fail here too, and how long they may take."""
-        ends = self._run_as_it_is(_EVERY if self._small else self._needed, _FIRST_S)
-        fail = tuple(number for number, (outcome, _) in ends.items() if outcome in ("failed", "hung"))
-        # Where tests do not end, the run does not come to all of them, and of those after the first nothing was known.
-        hangs = self._small and self._before.timed_out and bool(fail)
-        if not hangs and not set(self._needed) <= set(fail):
+        count = len(self._needed)
+        if not count:
+            raise Unfit("the tests that failed are not there when the project is loaded")
+        # As others and not as needed, because a run ends at the first needed test that fails.
+        every = Tests(needed=(), others=self._needed, most_failed=count, cpu_s=_FIRST_OF_TEST_S)
+        limits = Limits(cpu_s=_FIRST_S, idle_s=_FIRST_S, keep=_KEEP)
+        ends = self._run_as_it_is(every, limits)
+        if any(ends.get(number, ("", 0.0))[0] not in ("failed", "hung") for number in self._needed):
             raise Unfit("tests that fail otherwise do not fail when the project is loaded")
-        self._needed = fail if hangs else self._needed
+        self._base = tuple((number, ends[number][0]) for number in self._needed[:_MOST_FAILED])
         hung = self._before.timed_out or any(outcome == "hung" for outcome, _ in ends.values())
         usual = max(seconds for _, seconds in ends.values())
-        each = self._after_hang_s if hung else max(_LEAST_S, _SLOWER * usual)
-        self._tests = Tests(needed=self._needed, test_cpu_s=each)
-        tested = self._needed[:_MOST_FAILED]
-        if self._small:
-            others = tuple(number for number, (outcome, _) in ends.items() if outcome == "passed")
-            self._tests = replace(self._tests, others=others, most_failed=len(ends), together=True)
-            self._others_known = True
-            tested = (*self._needed, *others)
-        self._base = {number: ends[number][0] for number in tested}
-        self._limits = Limits(cpu_s=max(len(ends) * each, _LEAST_S), idle_s=max(_IDLE_S, 2 * each), keep=_KEEP)
+        each = _LEAST_AFTER_HANG_S if hung else max(_LEAST_S, _SLOWER * usual)
+        self._tests = Tests(needed=self._needed, cpu_s=each)
+        self._limits = Limits(cpu_s=max(count * each, _LEAST_S), idle_s=max(_IDLE_S, 2 * each), keep=_KEEP)
 
     def _find_others(self) -> None:
         """Which of the other tests pass before anything is changed: a repair must not break them.
@@ -177,33 +183,16 @@ class Loaded:
         It takes about as long as the whole check, so it is done when the first candidate passes what failed.
         """
         self._others_known = True
+        count = len(self._needed)
+        others = tuple(range(count, count + _OTHERS))
+        every = Tests(needed=(), others=others, most_failed=count + _OTHERS, cpu_s=_FIRST_OF_TEST_S)
+        limits = Limits(cpu_s=self._others_s, idle_s=_FIRST_S, keep=_KEEP)
         with suppress(Unfit):
-            ends = self._run_as_it_is(_EVERY[len(self._needed) :], self._others_s)
+            ends = self._run_as_it_is(every, limits)
             passing = {number: seconds for number, (outcome, seconds) in ends.items() if outcome == "passed"}
-            each = max([self._tests.test_cpu_s, *(_SLOWER * seconds for seconds in passing.values())])
-            self._tests = replace(self._tests, others=tuple(passing), test_cpu_s=each)
+            each = max([self._tests.cpu_s, *(_SLOWER * seconds for seconds in passing.values())])
+            self._tests = replace(self._tests, others=tuple(passing), cpu_s=each)
             self._limits = replace(self._limits, cpu_s=self._limits.cpu_s + _SLOWER * sum(passing.values()))
-
-    def _run_as_it_is(self, numbers: Sequence[int], cpu_s: float) -> dict[int, tuple[str, float]]:
-        """How tests end on the program as it is: by number, the outcome and seconds.
-
-        Raises:
-            Unfit: they could not be run.
-        """
-        # As others and not as needed, because a run ends at the first needed tests that fail.
-        each = _LEAST_AFTER_HANG_S if self._before.timed_out else _FIRST_OF_TEST_S
-        tests = Tests(
-            others=tuple(numbers),
-            most_failed=len(numbers),
-            most_hung=_MOST_HUNG if self._small else 2,
-            together=self._small,
-            test_cpu_s=each,
-        )
-        limits = Limits(cpu_s=cpu_s, idle_s=_FIRST_S, keep=_KEEP)
-        (answer,) = self._pool.judged([lambda worker: worker.ask_try([None], tests, limits)])
-        if answer is None or answer.plain:
-            raise Unfit(answer.plain if answer else "the worker did not answer")
-        return {number: (outcome, seconds) for number, outcome, _, seconds in answer.learnt.get("0", ())}
 
     def _ask_first(self, numbers: Sequence[int]) -> None:
         """Run these first of the other tests from now on: what one candidate breaks another one often breaks, too."""
@@ -214,30 +203,30 @@ class Loaded:
     def _verdict(self, ends: Sequence[End], answer: Answer) -> Verdict:
         """What the tests that were run come to."""
         failed = [(number, why) for number, outcome, why, _ in ends if outcome != "passed"]
-        broken = [number for number, _ in failed if number not in self._needed]
-        self._ask_first(broken)
-        asked = (*self._needed, *self._tests.others)
-        green = len(ends) == len(asked) and not failed
-        # One that breaks another test is no step on the way, however many of the failing tests pass; a small suite is
-        # run to its end, and judged as the check does.
-        weighed = asked if self._small else self._needed
-        reached = sum(number in weighed for number, *_ in ends) - len(failed)
+        self._ask_first([number for number, _ in failed if number not in self._needed])
+        passed = len(self._needed) - sum(number in self._needed for number, _ in failed)
+        ran = {number for number, *_ in ends}
+        complete = ran >= {*self._needed, *self._tests.others}
+        total = len(self._needed) + len(self._tests.others)
+        green = complete and not failed
+        reached = sum(number in ran for number in self._needed) - sum(number in self._needed for number, _ in failed)
+        broken = any(number not in self._needed for number, _ in failed)
         return Verdict(
             status="passed" if green else "failed",
             check=self._check.label,
             exit_status=0 if green else 1,
             timed_out=any(outcome == "hung" for _, outcome, _, _ in ends),
-            error="\n".join(why for _, why in failed),
             signature="" if green else " | ".join(f"{number} {why}" for number, why in failed),
-            progress=1.0 if green else 0.0 if broken and not self._small else min(0.99, reached / len(weighed)),
-            tests_passed=len(asked) if green else reached,
-            tests_total=len(asked),
+            # One that breaks another test is no step on the way, however many of the failing tests pass.
+            progress=1.0 if green else 0.0 if broken else min(0.99, reached / max(1, len(self._needed))),
+            tests_passed=total if green else min(passed, reached),
+            tests_total=total,
             duration_s=answer.result.duration_s,
         )
 
 
-def _outcomes(ends: Iterable[End]) -> dict[int, str]:
-    return {number: outcome for number, outcome, *_ in ends}
+def _outcomes(ends: Iterable[End]) -> tuple[tuple[int, str], ...]:
+    return tuple((number, outcome) for number, outcome, *_ in ends)
 
 
 def _fails(ends: Iterable[End] | None) -> bool:

@@ -1,6 +1,7 @@
 """Judging candidates in warm workers, as long as that gives the verdicts of plain processes."""
 
-from collections.abc import Generator, Iterable
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import Any
 
@@ -17,13 +18,14 @@ _LEARN_S = 10.0  # with everything imported for the first time, which later runs
 _SLOWER = 8.0  # chosen; larger than for plain processes, since without the start of an interpreter the times are short
 _LEAST_S = 0.03  # chosen: less would end candidates for what the scheduler does
 _IDLE, _LEAST_IDLE_S = 4.0, 0.25
-_AFTER_HANG_S, _OWN_AFTER_HANG_S = 0.1, 0.5  # nothing is known of how long it should take; who needs more is retried
-_TESTS_AFTER_HANG_S = 3.0
-"""The same for a run of tests, of which pytest alone takes a part."""
+_AFTER_HANG_S = 0.1  # nothing is known of how long it should take; who needs more is retried, patiently
+_OWN_AFTER_HANG_S = 0.5
 _PATIENT, _PATIENT_S = 4.0, 1.0
+_SESSION_AFTER_HANG_S = 3.0
 _MARGIN_BYTES = 65_536
 _KEPT_BYTES = 262_144
 _KNOWN_ANSWERS = 512  # verdicts hold whole outputs
+_LACKS_PLUGIN = ("<error ", "' not found", "not natively supported")
 _TOLD = ("exit_status", "timed_out", "flooded", "truncated", "stdout", "stderr")
 
 
@@ -66,24 +68,27 @@ class Warm:
         self._wanted = workers
         self._before = before
         self._checker = checker
-        job, reason = job_of(check, checker, check.tests)
+        job, reason = job_of(check, checker)
         if job is None:
             raise Unfit(reason)
         self._job = job
-        self._is_tests = job.kind == "module" and job.target == "pytest"
-        self._learnt: dict[str, Any] = {"modules": library(job.files), "inside": []}
+        self._way = ""
+        self._learnt: dict[str, Any] = {"modules": library(job.files), "inside": [], "rewritten": []}
         self._keep = _kept_bytes(checker, check)
         self._known: dict[tuple[object, ...], Verdict] = {}
         self._pool = Pool()
         hangs = before.timed_out
         # This run ends only by its limit if the program hangs.
-        self._after_hang_s = _TESTS_AFTER_HANG_S if self._is_tests else _AFTER_HANG_S
-        self._own_after_hang_s = max(_OWN_AFTER_HANG_S, self._after_hang_s)
-        least_s = self._own_after_hang_s if hangs else max(_LEARN_S, _SLOWER * before.duration_s)
-        self._limits = self._patient = self._limited(least_s)
-        self._first = self._start()
-        with self._first.kept():
-            self._first.ask({}, self._limits, learn=True)
+        least_s = _OWN_AFTER_HANG_S if hangs else max(_LEARN_S, _SLOWER * before.duration_s)
+        self._limits = self._patient = self._limited(least_s, _SESSION_AFTER_HANG_S if hangs else 0.0)
+        self._first = self._started()
+
+    def _started(self) -> Worker:
+        """The first worker, which has been asked to run the program as it is."""
+        worker = self._start()
+        with worker.kept():
+            worker.ask({}, self._limits, "full", learn=True)
+        return worker
 
     def _start(self) -> Worker:
         return Worker.start(self._checker.programs.launcher, self._job)
@@ -95,7 +100,7 @@ class Warm:
             Unfit: the program forbids the warm way.
         """
         try:
-            self._limits, self._patient = self._tried()
+            self._limits, self._patient = self._tried_twice()
         except Unfit:
             self.close()
             raise
@@ -120,13 +125,26 @@ class Warm:
             LimitReached: the run's time was used up.
         """
         limits = self._patient if patient else self._limits
-        questions = (self._question(files, limits) for files in candidates)
+        taken: deque[Files | None] = deque()
+
+        def noted() -> Iterator[Files | None]:
+            for files in candidates:
+                taken.append(files)
+                yield files
+
+        learn = self._may_learn
+        questions = (self._question(files, limits, learn=learn) for files in noted())
         with closing(self._pool.judged(questions)) as answers:
             for answer in answers:
-                yield self._verdict(answer)
+                files = taken.popleft()
+                verdict = self._verdict(answer)
+                if self._may_learn and answer is not None and verdict is not None and files is not None:
+                    self._learn_late(files, answer, verdict)
+                yield verdict
 
-    def _question(self, files: Files | None, limits: Limits) -> Question | None:
-        return None if files is None else lambda worker: worker.ask(files, limits)
+    def _question(self, files: Files | None, limits: Limits, *, learn: bool = False) -> Question | None:
+        way = self._way
+        return None if files is None else lambda worker: worker.ask(files, limits, way, learn=learn)
 
     def settle(self) -> None:
         """Wait until nothing is being judged, so that a plain process may change the workspace's files."""
@@ -137,7 +155,51 @@ class Warm:
         self._first.close()
         self._pool.close()
 
+    # --- what is learnt -----------------------------------------------------------------------------------------------
+
+    @property
+    def _may_learn(self) -> bool:
+        """Whether a candidate may show the light way, because the program as it is could not."""
+        return self._job.command.kind == "pytest" and not self._way and "plan" not in self._learnt
+
+    def _learn_late(self, files: Files, answer: Answer, verdict: Verdict) -> None:
+        """Takes over a candidate's plan, if the light way then gives the candidate the same verdict."""
+        if "plan" not in answer.learnt:
+            return
+        self._pool.settle()
+        try:
+            self._adopt(answer.learnt)
+        except Unfit:
+            self._way = "full"
+            return
+        (again,) = self._pool.judged([self._question(files, self._patient)])
+        light = self._verdict(again)
+        if light is None or _essence(light) != _essence(verdict):
+            self._way = "full"
+
     # --- the start ----------------------------------------------------------------------------------------------------
+
+    def _tried_twice(self) -> tuple[Limits, Limits]:
+        """As `_tried`; if tests forbid the warm way, without the installed plugins of pytest.
+
+        Some start programs or write files in every run. Without them the tests must fail in the same words, and none
+        may ask for a plugin: no candidate could make it pass.
+        """
+        try:
+            return self._tried()
+        except Unfit as reason:
+            if self._job.command.kind != "pytest":
+                raise
+            self._first.close()
+            self._pool.close()
+            self._job = replace(self._job, plugins=False)
+            self._learnt.pop("plan", None)
+            self._way = ""
+            self._first = self._started()
+            try:
+                return self._tried()
+            except Unfit:
+                raise reason from None  # the user is told what forbids it as it is, not what forbids it without plugins
 
     def _tried(self) -> tuple[Limits, Limits]:
         """Takes the verdict on the program as it is, learns from it, and has it judged again; gives the limits."""
@@ -147,33 +209,53 @@ class Warm:
         told = self._same(self._first.answer())
         self._pool.take(self._first)
         # What the run loaded is loaded before the next fork; only then are a candidate's times those that it will have.
-        self._learnt["inside"] = told.learnt.get("inside", [])
-        self._learnt["modules"] = list(dict.fromkeys([*told.learnt.get("modules", []), *self._learnt["modules"]]))
-        self._first.ask_adopt(self._learnt)
-        problem = self._first.problem()
-        if problem:
-            raise Unfit(problem)
-        (answer,) = self._pool.judged([self._question({}, self._limits)])
-        usual = self._same(answer)
+        self._adopt(told.learnt)
+        try:
+            usual = self._own("")
+        except Unfit:
+            if self._job.command.kind != "pytest":
+                raise
+            self._way = "full"
+            usual = self._own(self._way)
         if self._before.timed_out:
-            return self._limited(self._after_hang_s), self._limited(max(_PATIENT_S, _PATIENT * self._own_after_hang_s))
+            limits = self._limited(_AFTER_HANG_S, _SESSION_AFTER_HANG_S)
+            return limits, self._limited(max(_PATIENT_S, _PATIENT * _OWN_AFTER_HANG_S), limits.session_s)
         idle_s = max(_LEAST_IDLE_S, _IDLE * usual.result.duration_s)
-        limits = self._limited(max(_LEAST_S, _SLOWER * usual.cpu_s), idle_s)
-        return limits, self._limited(max(_PATIENT_S, _PATIENT * self._before.duration_s))
+        limits = self._limited(max(_LEAST_S, _SLOWER * usual.cpu_s), _SLOWER * told.cpu_s, idle_s)
+        return limits, self._limited(max(_PATIENT_S, _PATIENT * self._before.duration_s), limits.session_s)
+
+    def _own(self, way: str) -> Answer:
+        """The answer for the program as it is."""
+        (answer,) = self._pool.judged([lambda worker: worker.ask({}, self._limits, way, learn=True)])
+        return self._same(answer)
 
     def _same(self, answer: Answer | None) -> Answer:
         """An answer for the program as it is, if it comes to the verdict that is known."""
         verdict = self._verdict(answer)
         if answer is None or verdict is None:
             raise Unfit(answer.plain if answer else "the worker did not answer")
-        if _essence(verdict) != _essence(self._before):
+        lacks = not self._job.plugins and (verdict.signature != self._before.signature or _lacks_plugin(answer))
+        if _essence(verdict) != _essence(self._before) or lacks:
             raise Unfit("it behaves in another way there")
         return answer
 
-    def _limited(self, seconds: float, idle_s: float = 0.0) -> Limits:
+    def _adopt(self, told: Mapping[str, Any]) -> None:
+        """Have the workers load what the program loads."""
+        self._learnt.update({name: told[name] for name in ("inside", "rewritten", "plan", "room") if name in told})
+        self._learnt["modules"] = list(dict.fromkeys([*told.get("modules", []), *self._learnt["modules"]]))
+        for worker in self._pool.coming:
+            worker.ask_adopt(self._learnt)
+        for worker in self._pool.workers:
+            worker.ask_adopt(self._learnt)
+            problem = worker.problem()
+            if problem:
+                raise Unfit(problem)
+
+    def _limited(self, seconds: float, session_s: float = 0.0, idle_s: float = 0.0) -> Limits:
         most = self._check.timeout_s
         return Limits(
             cpu_s=min(seconds, most),
+            session_s=min(session_s, most),
             idle_s=min(idle_s or max(_PATIENT_S, seconds), most),
             keep=self._keep,
         )
@@ -182,7 +264,7 @@ class Warm:
         if answer is None or answer.plain:
             return None
         # It may be a fault of the worker's own options: a plain process adapts them to the pytest that is installed.
-        if self._is_tests and answer.result.exit_status == PYTEST_WRONG_USAGE:
+        if self._job.command.kind == "pytest" and answer.result.exit_status == PYTEST_WRONG_USAGE:
             return None
         told = (*(getattr(answer.result, name) for name in _TOLD), answer.report)
         known = self._known.get(told)
@@ -200,6 +282,12 @@ def _kept_bytes(checker: Checker, check: Check) -> int:
     # Twice the expected output, else the cut middle of a right one would be judged as wrong.
     size = max(size, len((check.expected_text or "").encode("utf-8", "surrogatepass")))
     return max(_KEPT_BYTES, checker.settings.max_output_kb * 1024, 2 * size + _MARGIN_BYTES)
+
+
+def _lacks_plugin(answer: Answer) -> bool:
+    """Whether a test run tells of tests that need a plugin: fixtures that are not found, coroutines not awaited."""
+    told = (answer.report or b"").decode("utf-8", "replace") + answer.result.stdout
+    return any(words in told for words in _LACKS_PLUGIN)
 
 
 def _essence(verdict: Verdict) -> tuple[object, ...]:

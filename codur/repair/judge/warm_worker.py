@@ -18,6 +18,8 @@ from codur.structs import Struct, field
 
 _PACKAGE = Path(__file__).parents[1] / "worker"
 _PROGRAM = "worker_program"
+_RUNNERS = {"pytest": "session_run", "loaded": "loaded_tests"}
+"""What runs a kind of job; `script_run` the others."""
 _START_S = 20.0  # an interpreter on a cold disk under load; one that takes longer makes a poor worker
 _MARGIN_S = 5.0
 _CPU_S = 3600.0
@@ -25,14 +27,35 @@ _CPU_S = 3600.0
 _LEAST_WALL_S = 1.0  # a fork may wait for a processor as long as that where others are busy
 _WAITING = 8.0
 """Wall time in processor times: the machine may be busy with other things."""
+_TESTS = 3
+"""Of tests that are called one by one each has its processor time, but all together not more than so many times it."""
 _MEMORY = 1_073_741_824  # for each fork; forks share what the worker loaded
 _FLOOD_BYTES = 8 * 1_048_576  # an endless `print` writes this in a moment
 _SINGLE_THREADED = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
 )
 """A process with threads cannot be forked safely; these libraries start theirs when they are imported."""
+_NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 Files = Mapping[str, bytes]
+
+
+class Command(Struct):
+    """What is run by the interpreter.
+
+    Attributes:
+        kind: `script`, `module`, `code`, `pytest`, or `loaded` for tests that are collected once.
+        target: the script's path, the module's name or the code.
+        argv: the program's `sys.argv`.
+        path: what stands first on its module search path.
+        arguments: pytest's, with `{report}` in place of the report's path.
+    """
+
+    kind: str
+    target: str = ""
+    argv: tuple[str, ...] = ()
+    path: str = ""
+    arguments: tuple[str, ...] = ()
 
 
 class Job(Struct):
@@ -40,24 +63,18 @@ class Job(Struct):
 
     Attributes:
         python: the interpreter with its options.
-        kind: `script`, `module`, `code`, or `loaded` for tests that pytest collects once.
-        target: the script's path, the module's name or the code.
-        argv: the program's `sys.argv`, with `{report}` in place of the path of pytest's report.
-        path: what stands first on its module search path.
         root: the workspace.
         files: its Python files by path.
         stdin: all of the program's standard input.
         hidden: paths that it must not see.
-        tests: node ids of the tests that fail, for loaded ones.
+        tests: node ids of the tests to run; empty for all.
         in_order: those tests need what the tests before them leave behind.
         env: variables of its environment.
+        plugins: whether pytest loads the plugins that are installed.
     """
 
     python: tuple[str, ...]
-    kind: str
-    target: str = ""
-    argv: tuple[str, ...] = ()
-    path: str = ""
+    command: Command
     root: Path
     files: Files
     stdin: bytes = b""
@@ -65,6 +82,7 @@ class Job(Struct):
     tests: tuple[str, ...] = ()
     in_order: bool = False
     env: Mapping[str, str] = field(default_factory=dict)
+    plugins: bool = True
 
 
 class Limits(Struct):
@@ -72,17 +90,20 @@ class Limits(Struct):
 
     Attributes:
         cpu_s: processor time of the program or of the tests.
+        session_s: the same for a whole session of a test framework.
         idle_s: wall time from which on a program that does nothing is not waited for.
         keep: bytes kept of each output.
     """
 
     cpu_s: float
-    idle_s: float
+    session_s: float = 0.0
+    idle_s: float = 1.0
     keep: int
 
-    @property
-    def wall_s(self) -> float:
-        return max(_LEAST_WALL_S, _WAITING * self.cpu_s)
+    def of(self, way: str) -> tuple[float, float, float]:
+        """Processor time, idle time and wall time for a way of running."""
+        cpu_s = max(self.cpu_s, self.session_s) if way == "full" else self.cpu_s * (_TESTS if way == "light" else 1)
+        return cpu_s, max(self.idle_s, self.session_s if way == "full" else 0.0), max(_LEAST_WALL_S, _WAITING * cpu_s)
 
 
 Edit = tuple[str, int, int, str]
@@ -95,17 +116,13 @@ class Tests(Struct):
     Attributes:
         needed: those that must pass before the others are run.
         most_failed: after so many failures of the others the rest is not run.
-        most_hung: the same for tests that do not end; one may be the failing one, a second says that a candidate hangs.
-        together: all are run in any case, in the order of the suite.
-        test_cpu_s: processor time of a single one.
+        cpu_s: processor time of a single one.
     """
 
-    needed: tuple[int, ...] = ()
+    needed: tuple[int, ...]
     others: tuple[int, ...] = ()
     most_failed: int = 1
-    most_hung: int = 2
-    together: bool = False
-    test_cpu_s: float
+    cpu_s: float
 
 
 class Answer(Struct):
@@ -114,6 +131,7 @@ class Answer(Struct):
     Attributes:
         result: as if its program had been started.
         report: pytest's report; None if there is none.
+        way: how it was run: `script`, or for tests `full` or `light`.
         cpu_s: processor time that it used.
         plain: why it must be judged in a process of its own; empty if this answer stands.
         learnt: what its run told about what can be loaded once.
@@ -121,6 +139,7 @@ class Answer(Struct):
 
     result: ProcessResult
     report: bytes | None = None
+    way: str = ""
     cpu_s: float = 0.0
     plain: str = ""
     learnt: Mapping[str, Any]
@@ -143,7 +162,7 @@ class Worker:
             [*job.python, "-c", _texts()[_PROGRAM]],
             cwd=job.root,
             cpu_s=_CPU_S,
-            env={**job.env, **_SINGLE_THREADED},
+            env={**job.env, **_SINGLE_THREADED, **({} if job.plugins else _NO_PLUGINS)},
             hidden=job.hidden,
         )
         worker = cls(channel, job)
@@ -151,17 +170,13 @@ class Worker:
         with worker.kept():
             worker._send(
                 package=_texts(),
-                runner="loaded_tests" if job.kind == "loaded" else "script_run",
+                runner=_RUNNERS.get(job.command.kind, "script_run"),
                 root=str(job.root),
                 files=_shown(job.files),
                 task={
-                    "kind": job.kind,
-                    "target": job.target,
-                    "argv": job.argv,
-                    "path": job.path,
+                    **to_builtins(job.command),
                     "tests": job.tests,
                     "in_order": job.in_order,
-                    "memory": _MEMORY,
                     # Where nothing contains programs the audit hook alone keeps a candidate from the user's files.
                     "guarded": launcher.name == "none",
                 },
@@ -190,31 +205,47 @@ class Worker:
 
     def ask_adopt(self, learnt: Mapping[str, Any]) -> None:
         """Have it load what a normal run told; `problem` takes the answer."""
+        names = ("modules", "inside", "rewritten")
+        lists = {name: learnt.get(name, []) for name in names}
         self._due += 1
-        self._send(ask="adopt", modules=learnt["modules"], inside=learnt["inside"])
+        self._send(ask="adopt", plan=learnt.get("plan"), room=learnt.get("room", 0), memory=_MEMORY, **lists)
 
-    def ask(self, files: Files, limits: Limits, *, learn: bool = False) -> None:
+    def ask(self, files: Files, limits: Limits, way: str = "", *, learn: bool = False) -> None:
         """Have it judge a candidate; `answer` takes the answer.
 
         Args:
             files: the changed files' new bytes.
+            way: `full` for a whole session of pytest.
             learn: have the run tell what it loads.
         """
-        self._ask("judge", limits, files=_shown(files), learn=learn)
-
-    def ask_try(self, edits: Sequence[Edit | None], tests: Tests, limits: Limits) -> None:
-        """Have a worker with the project loaded run tests for each edit alone; `answer` takes the answer for all."""
-        self._ask("try", limits, edits=edits, **to_builtins(tests))
-
-    def _ask(self, what: str, limits: Limits, **given: object) -> None:
-        self._wait_s = limits.wall_s + _MARGIN_S
+        # Both, since a worker that finds the light way unfit for a candidate goes on with the full one by itself.
+        self._wait_s = sum(limits.of(each)[-1] for each in ("light", "full")) + _MARGIN_S
         self._send(
-            ask=what,
-            limits=(limits.cpu_s, limits.idle_s, limits.wall_s),
+            ask="judge",
+            files=_shown(files),
+            limits={each: limits.of(each) for each in ("script", "light", "full")},
             keep=limits.keep,
             flood=max(_FLOOD_BYTES, 4 * limits.keep),
             stdin=self._job.stdin.decode("latin-1"),
-            **given,
+            way=way,
+            learn=learn,
+        )
+
+    def ask_try(self, edits: Sequence[Edit | None], tests: Tests, limits: Limits) -> None:
+        """Have a worker with the project loaded run tests for each edit alone; `answer` takes the answer for all."""
+        wall_s = limits.of("loaded")[-1]
+        self._wait_s = wall_s + _MARGIN_S
+        self._send(
+            ask="try",
+            edits=edits,
+            needed=tests.needed,
+            others=tests.others,
+            most_failed=tests.most_failed,
+            test_cpu_s=tests.cpu_s,
+            limits={"loaded": limits.of("loaded")},
+            keep=limits.keep,
+            flood=_FLOOD_BYTES,
+            stdin="",
         )
 
     def answer(self) -> Answer | None:
@@ -248,7 +279,9 @@ class Worker:
             # Silence means that it is lost only for one who waited.
             return self._lost() if timeout_s or self._channel.ended else None
         self._due -= 1
-        return str(said["problem"])
+        if "problem" in said:
+            return str(said["problem"])
+        return "" if said["threads"] == 1 else "what it imports starts threads"
 
     def _lost(self) -> str:
         last = self._channel.stderr.strip().rsplit("\n", 1)[-1]
@@ -267,14 +300,16 @@ def _shown(files: Files) -> dict[str, str]:
 
 def _answer(found: dict[str, Any]) -> Answer:
     told = found["told"]
+    plain = str(told.get("plain") or told.get("again") or "")
     # The fork was ended with its worker: that says nothing about the candidate.
-    plain = "the worker was told to end" if found["end"] == "deserted" else str(told.get("plain", ""))
+    if found["end"] == "deserted":
+        plain = "the worker was told to end"
     result = ProcessResult(
         argv=(),
-        exit_status=found["status"],
+        exit_status=None if told.get("hung") else found["status"],
         stdout=_output(*found["stdout"]),
         stderr=_output(*found["stderr"]),
-        timed_out=found["end"] == "timed_out",
+        timed_out=found["end"] == "timed_out" or bool(told.get("hung")),
         flooded=found["end"] == "flooded",
         truncated=bool(found["stdout"][2] or found["stderr"][2]),
         duration_s=found["duration_s"],
@@ -283,6 +318,7 @@ def _answer(found: dict[str, Any]) -> Answer:
     return Answer(
         result=result,
         report=None if report is None else report.encode("latin-1"),
+        way=found.get("way", "loaded"),
         cpu_s=found["cpu_s"],
         plain=plain,
         learnt={**told, "refused": found.get("plain", {}), "stale": found.get("stale", [])},

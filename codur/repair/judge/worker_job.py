@@ -2,14 +2,14 @@
 
 import re
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePath
 
 from codur.checks.checker import Checker
 from codur.errors import WorkspaceError
 from codur.lazy import regex
 from codur.python.test_run import TO_THE_END, narrowed
-from codur.repair.judge.warm_worker import Files, Job
+from codur.repair.judge.warm_worker import Command, Files, Job
 from codur.structs import replace
 from codur.types import Check
 from codur.workspace.workspace import Workspace
@@ -30,18 +30,18 @@ _AT_EXIT = b"__del__"
 """A fork ends without the interpreter's own end, in which objects that remain are deleted one by one."""
 
 
-def job_of(check: Check, checker: Checker, named: Collection[str]) -> tuple[Job | None, str]:
+def job_of(check: Check, checker: Checker, *, narrow: bool = True) -> tuple[Job | None, str]:
     """The job of a check; or None, and why it has none.
 
     Args:
-        named: of a check of some tests, what pytest is told to run: tests or files; empty for all of the suite.
+        narrow: of a check of some tests, only their files are loaded.
     """
     if not checker.allow_run:
         return None, "running programs is not allowed"
     workspace, programs, words = checker.workspace, checker.programs, _words(check)
     if not words:
         return None, "the check is no Python program"
-    files, reason = _files(workspace, at_exit=check.kind == "tests")
+    files, reason = _files(workspace, at_exit=bool(check.tests))
     if reason:
         return None, reason
     if check.kind == "tests" and "pytest" in check.argv:
@@ -49,22 +49,18 @@ def job_of(check: Check, checker: Checker, named: Collection[str]) -> tuple[Job 
     elif words[1:3] == ["-m", "pytest"]:
         words = [*words, *_NO_CACHE]
     if check.tests:
-        words = [*words[:3], *named, *(narrowed(words[3:], ()) if named else words[3:]), *TO_THE_END]
+        words = [*words[:3], *(narrowed(words[3:], check.tests) if narrow else words[3:]), *TO_THE_END]
     interpreter, rest = (programs.python if words[0] == _PYTHON else words[0]), words[1:]
     flags = [word for word in rest[: _leading(rest)] if word]
-    command = rest[len(flags) :]
-    kind, target, path = _kind(command, workspace.root)
-    if not kind:
+    command = _command(rest[len(flags) :], workspace.root)
+    if command is None:
         return None, "the check's command is not one of a script, a module or tests"
-    script = Path(target)
-    if kind == "script" and script.is_relative_to(workspace.root):
-        files = {**files, script.relative_to(workspace.root).as_posix(): script.read_bytes()}
+    script = command.target if command.kind == "script" else ""
+    if script and (target := Path(script)).is_relative_to(workspace.root):
+        files = {**files, target.relative_to(workspace.root).as_posix(): target.read_bytes()}
     job = Job(
         python=(interpreter, *flags),
-        kind=kind,
-        target=target,
-        argv=tuple(command if kind == "script" else [command[0], *command[2:]]),
-        path=path,
+        command=command,
         root=workspace.root,
         files=files,
         stdin=checker.stdin_of(check),
@@ -97,15 +93,18 @@ def _leading(words: Sequence[str]) -> int:
     return next((place for place, word in enumerate(words) if word not in _FLAGS), len(words))
 
 
-def _kind(words: Sequence[str], root: Path) -> tuple[str, str, str]:
-    """What follows the interpreter and its options: its kind, what it runs, and from where that imports."""
+def _command(words: Sequence[str], root: Path) -> Command | None:
+    """What follows the interpreter and its options."""
     first, *others = words or ("",)
+    if first == "-m" and others[:1] == ["pytest"]:
+        return Command(kind="pytest", argv=("pytest", *others[1:]), path=str(root), arguments=tuple(others[1:]))
     if first in {"-m", "-c"} and others:
-        return ("module", others[0], str(root)) if first == "-m" else ("code", others[0], "")
+        kind, path = ("module", str(root)) if first == "-m" else ("code", "")
+        return Command(kind=kind, target=others[0], argv=(first, *others[1:]), path=path)
     target = root / first
     if not first or first.startswith("-") or not target.is_file() or target.is_symlink():
-        return "", "", ""
-    return "script", str(target), str(target.parent)
+        return None
+    return Command(kind="script", target=str(target), argv=(first, *others), path=str(target.parent))
 
 
 def _files(workspace: Workspace, *, at_exit: bool) -> tuple[dict[str, bytes], str]:

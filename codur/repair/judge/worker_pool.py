@@ -31,6 +31,16 @@ class Pool:
         self._answers: dict[int, Answer | None] = {}
         self._number = 0
 
+    @property
+    def workers(self) -> tuple[Worker, ...]:
+        """Those that still answer."""
+        return tuple(self._asked)
+
+    @property
+    def coming(self) -> tuple[Worker, ...]:
+        """Those that are not ready yet."""
+        return tuple(self._coming)
+
     def take(self, worker: Worker) -> None:
         """Take one more worker, which is ready."""
         self._asked[worker] = deque()
@@ -91,7 +101,7 @@ class Pool:
 
     def _welcome(self) -> None:
         """Takes in those that have become ready."""
-        for worker in tuple(self._coming):
+        for worker in self.coming:
             problem = worker.ready()
             if problem is None:
                 continue

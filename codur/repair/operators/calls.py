@@ -9,7 +9,7 @@ from codur.lazy import regex
 from codur.repair.code.node_context import Context
 from codur.repair.code.node_shapes import called, called_plainly, is_called, is_read
 from codur.repair.code.scopes import nearest
-from codur.repair.code.source_edits import Proposal
+from codur.repair.code.source_edits import Edit, Proposal
 from codur.repair.code.source_file import Source, fact
 from codur.repair.operators.subscripts import Value, is_value
 
@@ -43,6 +43,7 @@ _ARGUMENT_WRAPS: dict[str | None, tuple[str, ...]] = {
 }
 _METHODS = (".lower()", ".upper()", ".strip()", ".split()")
 _OWNERS: dict[str, tuple[type, ...]] = {"text": (str, bytes), "list": (list, tuple), "dict": (dict,), "set": (set,)}
+_DEFAULTS = {"get": ("0", "''", "[]", "{}"), "next": ("None",), "pop": ("None",)}
 _TAKE_FUNCTIONS = ("map", "filter", "reduce", "Thread", "partial", "sorted", "min", "max", "defaultdict")
 _MISSING = regex(r"(\w+)\(\) missing \d+ required positional argument")
 _MOST_NAMES, _MOST_FUNCTIONS = 4, 8
@@ -76,6 +77,14 @@ def function_replaced(context: Context, node: ast.Call) -> Iterator[Proposal]:
 def _functions(source: Source) -> dict[str, int]:
     """The functions of a module, with how many parameters they have."""
     return {each.name: len(each.args.args) for each in source.tree.body if isinstance(each, ast.FunctionDef)}
+
+
+def other_end_taken(context: Context, node: ast.Call) -> Iterator[Proposal]:
+    """`a.pop()` ↔ `a.pop(0)`."""
+    given = [context.code(each) for each in node.args]
+    if called(node) == "pop" and not called_plainly(node) and not node.keywords and given in ([], ["0"]):
+        start, end = context.source.span(node.func)[1], context.source.span(node)[1]
+        yield context.span(start, end, "()" if given else "(0)", "takes from the wrong end")
 
 
 def reverse_toggled(context: Context, node: ast.Call) -> Iterator[Proposal]:
@@ -151,6 +160,21 @@ def argument_added(context: Context, node: ast.Call) -> Iterator[Proposal]:
     names = [each for each in context.scopes.variables(node) if each not in given]
     for rank, name in enumerate(names[:_MOST_NAMES]):
         yield context.last_argument(node, name, f"lacks `{name}`", 0.85**rank)
+
+
+def default_given(context: Context, node: ast.Call) -> Iterator[Proposal]:
+    """`a.get(k)` → `a.get(k, 0)` and the like, `next(a)` → `next(a, None)`, `a.pop(k)` → `a.pop(k, None)`."""
+    if len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
+        return
+    name = called(node)
+    if bool(called_plainly(node)) != (name == "next"):
+        return
+    start, end = context.source.span(node.args[0])
+    for rank, default in enumerate(_DEFAULTS.get(name, ())):
+        edits: tuple[Edit, ...] = (context.edit_span(end, end, f", {default}"),)
+        if isinstance(node.args[0], ast.GeneratorExp):  # the call's brackets are its own
+            edits = (context.edit_span(start, start, "("), context.edit_span(end, end, f", {default})"))
+        yield Proposal(edits=edits, says=f"needs a default: `{default}`", weight=0.5**rank)
 
 
 # --- around a value ---------------------------------------------------------------------------------------------------

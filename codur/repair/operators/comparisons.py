@@ -68,6 +68,23 @@ def bool_operand_removed(context: Context, node: ast.BoolOp) -> Iterator[Proposa
             yield context.span(start, end, "", f"has `{context.code(gone)}` too many")
 
 
+def condition_grouped(context: Context, node: ast.BoolOp) -> Iterator[Proposal]:
+    """`a or b and c` → `(a or b) and c`, `a and b or c` → `a and (b or c)`."""
+    for first, second in pairwise(node.values) if isinstance(node.op, ast.Or) else ():
+        (start, first_end), (second_start, end) = context.source.span(first), context.source.span(second)
+        if set("()") & set(context.source.text[first_end:second_start]):
+            continue
+        if isinstance(second, ast.BoolOp):
+            yield _grouped(context, start, context.source.span(second.values[0])[1])
+        if isinstance(first, ast.BoolOp):
+            yield _grouped(context, context.source.span(first.values[-1])[0], end)
+
+
+def _grouped(context: Context, start: int, end: int) -> Proposal:
+    edits = (context.edit_span(start, start, "("), context.edit_span(end, end, ")"))
+    return Proposal(edits=edits, says="needs brackets: `and` goes before `or`")
+
+
 def not_removed(context: Context, node: ast.UnaryOp) -> Iterator[Proposal]:
     """`not a` → `a`."""
     if is_not(node):

@@ -1,4 +1,4 @@
-"""Operators on what is shown: how `print` separates and ends, a missing f-prefix."""
+"""Operators on what is shown: how `print` separates and ends, formats, digits, a missing f-prefix."""
 
 import ast
 from collections.abc import Iterator
@@ -11,6 +11,10 @@ from codur.repair.code.source_edits import Proposal
 _SEPARATORS = ('""', '" "', '", "', '"\\n"')
 _ENDS = ('""', '" "', '"\\n"')
 _FIELD = regex(r"\{([A-Za-z_]\w*)[^{}]*\}")
+_DIGITS = regex(r"\.(\d)(?=[fge%])")
+_FORMAT = regex(r"\.\d([f%])(?=[}\"'\s])")
+_DATE_CODE = regex(r"%([mMdjyYHIbBaA])")
+_OTHER_CODE = dict(zip("mMdjyYHIbBaA", "MmjdYyIHBbAa", strict=True))
 
 
 def spread(context: Context, node: ast.Call) -> Iterator[Proposal]:
@@ -64,3 +68,35 @@ def _has_field(code: str) -> bool:
     except SyntaxError:
         return False
     return isinstance(tree, ast.JoinedStr) and any(isinstance(value, ast.FormattedValue) for value in tree.values)
+
+
+def digits_shifted(context: Context, node: ast.Constant | ast.JoinedStr) -> Iterator[Proposal]:
+    """`"%.2f"`, `f"{x:.2f}"`: one digit more or less behind the point."""
+    start, text = written(context, node)
+    for found in _DIGITS.finditer(text):
+        for digits in (int(found[1]) + 1, int(found[1]) - 1):
+            if digits >= 0:
+                at = start + found.start(1), start + found.end(1)
+                yield context.span(*at, str(digits), f"should show {digits} digits")
+
+
+def format_swapped(context: Context, node: ast.Constant | ast.JoinedStr) -> Iterator[Proposal]:
+    """`f"{x:.1f}"` ↔ `f"{x:.1%}"`, and one code of a date's format: `%m` ↔ `%M`."""
+    start, text = written(context, node)
+    for found in _FORMAT.finditer(text):
+        other = "%" if found[1] == "f" else "f"
+        says = f"needs the format `{other}` in place of `{found[1]}`"
+        yield context.span(start + found.start(1), start + found.end(1), other, says)
+    codes = list(_DATE_CODE.finditer(text))
+    for found in codes if len(codes) > 1 else ():
+        other = _OTHER_CODE[found[1]]
+        says = f"needs `%{other}` in place of `%{found[1]}`"
+        yield context.span(start + found.start(1), start + found.end(1), other, says)
+
+
+def written(context: Context, node: ast.Constant | ast.JoinedStr) -> tuple[int, str]:
+    """Where a whole text literal starts, and how it is written; empty for its parts, docstrings and other constants."""
+    within = isinstance(context.source.parent(node), ast.JoinedStr | ast.FormattedValue | ast.Expr)
+    if within or (isinstance(node, ast.Constant) and not isinstance(node.value, str)):
+        return 0, ""
+    return context.source.span(node)[0], context.code(node)

@@ -134,6 +134,7 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("constant named", 0.35, constants.constant_named, ast.Constant),  # 3
     Operator("input read", 1.5, constants.input_read, ast.Constant),  # 2
     Operator("text replaced", 0.35, constants.text_replaced, ast.Constant, most=1.5),  # 8
+    Operator("digits shown", 0.6, print_calls.digits_shifted, (ast.Constant, ast.JoinedStr)),
     Operator("elements changed", 0.5, constants.elements_changed, (ast.List, ast.Tuple, ast.Set)),  # 1
     # wrapping and unwrapping
     Operator("slice added", 0.2, subscripts.slice_added, _VALUES),  # 5
@@ -159,11 +160,17 @@ OPERATORS: tuple[Operator, ...] = (
     Operator("result used", 0.8, functions.result_used, ast.Expr, most=2.0),
     Operator("yield swapped", 0.7, functions.yield_swapped, (ast.Return, ast.Expr)),
     # mistakes of everyday code
+    Operator("default given", 0.6, calls.default_given, ast.Call),
+    Operator("other end taken", 0.6, calls.other_end_taken, ast.Call),
+    Operator("duration whole", 0.9, attributes.duration_whole, ast.Attribute),
+    Operator("format swapped", 0.6, print_calls.format_swapped, (ast.Constant, ast.JoinedStr)),
+    Operator("condition grouped", 0.8, comparisons.condition_grouped, ast.BoolOp),
     Operator("inherited called", 0.6, functions.inherited_called, FUNCTIONS),
     # where a program meets values of several kinds
     Operator("class added", 0.7, names.class_added, _ASKED, most=1.5),  # real bugs: 1
     Operator("fallback given", 0.25, conversions.fallback_given, _PLACES, most=2.5),  # real bugs: 1
     Operator("conversion added", 0.25, conversions.conversion_added, _VALUES, most=2.0),  # real bugs: 2
+    Operator("copy taken", 0.25, conversions.copy_taken, _PLACES),
     # synthesised conditions
     Operator("condition extended", 0.2, conditions.condition_extended, _TESTED),  # 1
     Operator("filter added", 0.25, conditions.filter_added, COMPREHENSIONS),  # 1

@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from math import sqrt
 
+from codur.repair.code.source_file import parse_source
 from codur.repair.evidence.failing_lines import Failure
 from codur.repair.evidence.tracing import Coverage, Line, TestLines
+from codur.repair.suspicion.slicing import Slices
 from codur.structs import Struct, field
+from codur.types import Difference
 
 _NOT_EXECUTED = 0.04
 _UNKNOWN = 0.5
@@ -15,6 +18,7 @@ _RUNNING = 0.8
 _RAISING = 1.0
 _CALLING = 0.7
 _NOT_HOT = 0.4
+_FLOW = 0.25
 
 
 class Suspicion(Struct):
@@ -22,10 +26,12 @@ class Suspicion(Struct):
 
     Attributes:
         scores: by line; lines that are not named have `others`.
+        running: lines that were running when the time was up, or ran most often until then; empty if the run ended.
     """
 
     scores: Mapping[Line, float] = field(default_factory=dict)
     others: float = _UNKNOWN
+    running: frozenset[Line] = frozenset()
 
     def ran(self, path: str, first: int, last: int) -> bool:
         """Whether one of these lines was executed; True where that is not known."""
@@ -39,17 +45,21 @@ class Suspicion(Struct):
 def localise(
     coverage: Coverage | None,
     failure: Failure,
+    flow: Mapping[Line, float] | None = None,
     likelier: Mapping[Line, float] | None = None,
 ) -> Suspicion:
     """Scores from an instrumented run (None: there was none) and from the tracebacks of the failure.
 
     Args:
+        flow: lines that had a part in the first wrong output, with their weights; None or empty if that is not known.
         likelier: factors of lines that weigh more for other reasons, if they are executed or that is not known.
     """
     scores = _spectrum(coverage) if coverage and (coverage.lines or coverage.tests) else {}
     others = _NOT_EXECUTED if scores else _UNKNOWN
     if coverage and coverage.hot:
         scores = {line: score if line in coverage.hot else _NOT_HOT * score for line, score in scores.items()}
+    if flow:
+        scores = {line: score + _FLOW * flow.get(line, 0.0) for line, score in scores.items()}
     for line in (*coverage.stack, *coverage.hot) if coverage else ():
         scores[line] = max(_RUNNING, scores.get(line, 0.0))
     for raised in failure.raised:
@@ -60,7 +70,9 @@ def localise(
     more = likelier or {}
     weighed = more.keys() if others == _UNKNOWN else scores.keys() & more.keys()
     scores.update({line: min(1.0, more[line] * scores.get(line, others)) for line in weighed})
-    return Suspicion(scores=scores, others=others)
+    lines = (*coverage.stack, *coverage.hot) if coverage else ()
+    running = frozenset(line for line in lines if line[1])  # a frame that is being left has no line
+    return Suspicion(scores=scores, others=others, running=running)
 
 
 def moved(coverage: Coverage | None, old: Mapping[str, str], new: Mapping[str, str]) -> Coverage | None:
@@ -82,6 +94,7 @@ def moved(coverage: Coverage | None, old: Mapping[str, str], new: Mapping[str, s
         stack=tuple(map(move, coverage.stack)),
         hot=frozenset(map(move, coverage.hot)),
         values={move(line): samples for line, samples in coverage.values.items()},
+        printed=tuple((number, move(line)) for number, line in coverage.printed),
     )
 
 
@@ -105,3 +118,18 @@ def _spectrum(coverage: Coverage) -> dict[Line, float]:
         ochiai = failed / sqrt(len(failing) * (failed + passed))
         scores[line] = max(ochiai, 0.1)
     return scores
+
+
+def flow_of(coverage: Coverage | None, texts: Mapping[str, str], difference: Difference | None) -> dict[Line, float]:
+    """Lines that had a part in the first output line that differs: what printed it, and what flows there."""
+    if coverage is None or difference is None or not coverage.printed:
+        return {}
+    wrong = max((number for number, _ in coverage.printed if number <= difference.line), default=0)
+    places = {line for number, line in coverage.printed if number == wrong}
+    found: dict[Line, float] = {}
+    for path in {path for path, _ in places}:
+        source = parse_source(path, texts[path]) if path in texts else None
+        if source is not None:
+            weights = Slices(source).before(line for each, line in places if each == path)
+            found.update({(path, line): weight for line, weight in weights.items()})
+    return found

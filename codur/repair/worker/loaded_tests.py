@@ -27,16 +27,15 @@ class Loaded:
 
     def __init__(self, service: Service) -> None:
         self.service, task = service, service.task
-        self.arguments: list[str] = task["argv"][1:]
+        self.arguments: list[str] = task["arguments"]
         self.wanted: list[str] = task["tests"]
         self.in_order, self.guarded = task["in_order"], task["guarded"]
         self.items: list[Any] = []
-        self.order: list[int] = []
         self.seconds, self.outcome = 0.0, ""
         self.problem = "pytest did not come to run the tests"
         self.failed = ""
         self.patches = Patches(service.sources)
-        sys.path[0], sys.argv = task["path"], ["pytest", *self.arguments]
+        sys.path[0], sys.argv = task["path"], list(task["argv"])
 
     def enter(self) -> None:
         """Have pytest collect the tests and answer requests in place of running them."""
@@ -49,7 +48,7 @@ class Loaded:
 
     def serve(self) -> None:
         """Answer requests until no more come."""
-        self.service.serve(self.problem or self.service.settle(), {"try": self.attempt_all})
+        self.service.serve(self.problem, {"adopt": self.service.settle, "try": self.attempt_all})
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: Any) -> bool:
@@ -59,8 +58,8 @@ class Loaded:
             self.prelude(session.items)
         places = {name: place for place, name in enumerate(self.wanted)}
         # The failing tests get the first numbers; the sort keeps the order of the others.
-        numbered = sorted(enumerate(session.items), key=lambda pair: places.get(pair[1].nodeid, len(places)))
-        self.order, self.items = [place for place, _ in numbered], [item for _, item in numbered]
+        session.items.sort(key=lambda item: places.get(item.nodeid, len(places)))
+        self.items = list(session.items)
         known = {item.nodeid for item in self.items}
         self.problem = (
             "" if known.issuperset(self.wanted) else "the failing tests are not found when the project is loaded"
@@ -87,7 +86,7 @@ class Loaded:
         edits = request["edits"]
         changes = [self.patches.made(edit) for edit in edits]
         try:
-            answer = Fork(self.service.frames).run(request, self.work(request, changes))
+            answer = Fork(self.service.frames).run(request, "loaded", self.work(request, changes))
             made = [place for place, each in enumerate(changes) if not isinstance(each, str)]
             answer["plain"] = {place: each for place, each in enumerate(changes) if isinstance(each, str)}
             answer["stale"] = [place for place in made if self.patches.is_stale(edits[place])]
@@ -105,7 +104,6 @@ class Loaded:
             if self.guarded:
                 self.service.guard.start(report)
             self.report = report
-            self.most_hung = request["most_hung"]
             self.alone = len(changes) == 1
             for place, change in enumerate(changes):
                 self.place = str(place)
@@ -119,7 +117,7 @@ class Loaded:
         return run
 
     def attempt(self, request: Request, change: Change) -> None:
-        """One change: the tests that must pass, and if they all do the others; or all of them in their order."""
+        """One change: the tests that must pass and, if they all do, the others."""
         self.ends: list[list[Any]] = []
         undo = unchanged()  # what there is to undo if the change itself fails
         with Caught() as caught:
@@ -129,15 +127,11 @@ class Loaded:
                 cache.cache_clear()
         if caught.error is None:
             self.timed = Timed(request["test_cpu_s"], self.give_up)
-            needed, others, most_failed = (request[name] for name in ("needed", "others", "most_failed"))
-            if request["together"]:
-                known = [number for number in (*needed, *others) if number < len(self.items)]
-                self.run_all(sorted(known, key=self.order.__getitem__), most_failed=most_failed)
-            else:
-                self.run_all(needed, most_failed=_MOST_FAILED)
-                passes = len(self.ends) == len(needed) and all(end[1] == "passed" for end in self.ends)
-                if passes and self.alone:  # beside others a pass is only a reason to try it alone
-                    self.run_all(others, most_failed=most_failed)
+            needed = list(request["needed"])
+            self.run_all(needed, most_failed=_MOST_FAILED)
+            passes = len(self.ends) == len(needed) and all(end[1] == "passed" for end in self.ends)
+            if passes and self.alone:  # beside others a pass is only a reason to try it alone
+                self.run_all(list(request["others"]), most_failed=request["most_failed"])
             tell(self.report, {self.place: self.ends})
         undo()
 
@@ -158,7 +152,8 @@ class Loaded:
             outcome = "hung" if self.timed.late else self.outcome or "failed"
             self.ends.append([number, outcome, self.failed, self.seconds])
             failed += outcome in ("failed", "hung")
-            if failed >= most_failed or self.timed.hung >= self.most_hung:
+            # One hanging test may be the failing one; a second says that the candidate hangs.
+            if failed >= most_failed or self.timed.hung > 1:
                 return
 
     def pytest_runtest_logreport(self, report: Any) -> None:
@@ -174,11 +169,7 @@ class Loaded:
         if not self.failed:
             error, last = call.excinfo.value, call.excinfo.traceback[-1]
             with Caught():
-                # As pytest's short report has it, which is read for the place of the fault.
-                place = os.path.relpath(last.path, self.service.sources.root)
-                self.failed = (
-                    f"{place}:{last.lineno + 1}: in {last.name}\nE   {type(error).__name__}: {str(error)[:_TOLD]}"
-                )
+                self.failed = f"{type(error).__name__}: {str(error)[:_TOLD]} at {last.path.name}:{last.lineno + 1}"
 
 
 def main(start: Request) -> None:

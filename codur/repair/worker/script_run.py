@@ -1,10 +1,8 @@
-"""How a candidate's fork runs a script, a module or code as `__main__`; what the candidate changes is loaded anew."""
+"""How a candidate's fork runs a script, a module or code as `__main__`."""
 
 from __future__ import annotations
 
-import contextlib
 import importlib.machinery
-import os
 import runpy
 import signal
 import sys
@@ -13,61 +11,24 @@ from collections.abc import Callable
 from typing import Any
 
 from .effect_guard import tell
-from .fork import Fork
+from .fork import Work
 from .fork_end import Caught, depth, finish, out_of_time, show
 from .memory_sources import outside
-from .service import Answer, Request, Service
-
-REPORT = "report.xml"
+from .service import Runner, Service
 
 
-class Script:
+class Script(Runner):
     """A program that is run as `__main__`."""
 
-    def __init__(self, service: Service) -> None:
-        self.service, self.task = service, service.task
-        self.sources, self.guard = service.sources, service.guard
-        self.report_path = f"{service.temporary}/{REPORT}"
-        self.argv = [each.replace("{report}", self.report_path) for each in self.task["argv"]]
-        self.learning = False
-
-    def serve(self) -> None:
-        """Answer requests until no more come."""
-        self.service.serve("", {"adopt": self.load, "judge": self.judge})
-
-    def load(self, request: Request) -> Answer:
-        """Loads what a normal run loaded."""
-        for name in request["modules"]:
-            with contextlib.suppress(ImportError):  # the normal run may have met it, and gone on without
-                __import__(name)
-        self.sources.keep(request["inside"])
-        return {"problem": self.service.settle()}
-
-    def judge(self, request: Request) -> Answer:
-        """Runs one candidate."""
-        self.learning = request["learn"]
-        self.sources.change({path: text.encode("latin-1") for path, text in request["files"].items()})
-        try:
-            answer = Fork(self.service.frames).run(request, self.run)
-            answer["report"] = self.report()
-            return answer
-        finally:
-            self.sources.change({})
-            self.service.clear()
-
-    def report(self) -> str | None:
-        """The report that a test run wrote."""
-        if os.path.islink(self.report_path) or not os.path.isfile(self.report_path):
-            return None  # a candidate may put a link there
-        with open(self.report_path, encoding="latin-1", newline="") as file:
-            return file.read()
+    def work(self, way: str) -> Work:
+        return self.run
 
     def run(self, report: int) -> int:
         """In the fork: run the program to its end; gives its exit status."""
         main = types.ModuleType("__main__")
         # `pickle`, `dataclasses` and tests look their module up there.
         sys.modules["__main__"] = main
-        sys.path[0], sys.argv = self.task["path"], self.argv
+        sys.path[0], sys.argv = self.task["path"], list(self.task["argv"])
         start = self.program(main)
         self.guard.start(report)
         signal.signal(signal.SIGXCPU, lambda *_: out_of_time())
@@ -86,7 +47,6 @@ class Script:
         return status
 
     def program(self, main: types.ModuleType) -> Callable[[], None]:
-        """What runs it."""
         if self.task["kind"] == "module":
             run_module: Callable[[str], Any] = vars(runpy)["_run_module_as_main"]
             return lambda: run_module(self.task["target"])

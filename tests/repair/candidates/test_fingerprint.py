@@ -165,3 +165,11 @@ def test_equal_marks_mean_equal_files_and_only_what_compiles_has_one() -> None:
         if mark is not None:
             assert known.setdefault(mark, other) == other
     assert len(known) > 100
+
+
+def test_edits_of_the_original_come_with_a_program() -> None:
+    candidate = change(ORIGINAL, ("a + 1", "a + 2"))
+    program = candidate.program()
+    (edit,) = program.edits
+    assert TEXT[: edit.start] + edit.text + TEXT[edit.end :] == program.texts["main.py"]
+    assert change(program, ("a + 2", "a + 3")).program().edits == ()

@@ -65,7 +65,7 @@ def suspicion(text: str) -> Suspicion:
     """The first function is very suspicious, of the others some lines a little."""
     scores = {("main.py", line): 0.1 + line % 7 / 10 for line in range(1, 17)}
     scores |= {("main.py", line): 0.01 + 0.01 * (line % 5) for line in range(17, text.count("\n")) if line % 3}
-    return Suspicion(scores=scores, others=0.01)
+    return Suspicion(scores=scores, others=0.01, running=frozenset({("main.py", 9)}))
 
 
 def taken(agenda: Agenda, most: int) -> list[Candidate]:

@@ -18,7 +18,7 @@ from codur.repair.judge.worker_job import job_of
 from codur.structs import replace
 from tests.repair.support import OUTPUT, Bench, bench
 
-LIMITS = Limits(cpu_s=0.4, idle_s=1.0, keep=10_000)
+LIMITS = Limits(cpu_s=0.4, keep=10_000)
 
 
 @pytest.fixture
@@ -28,12 +28,12 @@ def found(tmp_path: Path) -> Bench:
 
 @pytest.fixture
 def worker(found: Bench) -> Iterator[Worker]:
-    job, reason = job_of(OUTPUT, found.checker, ())
+    job, reason = job_of(OUTPUT, found.checker)
     assert job is not None, reason
     started = Worker.start(found.checker.programs.launcher, replace(job, stdin=b"x" * 200_000, hidden=()))
     assert started is not None
     assert started.problem() == ""
-    started.ask_adopt({"modules": [], "inside": []})
+    started.ask_adopt({})
     assert started.problem() == ""
     yield started
     started.close()
@@ -49,7 +49,7 @@ def answer_to(worker: Worker, text: str, limits: Limits = LIMITS) -> Answer:
 def test_processor_time_wall_time_and_output_are_bounded(worker: Worker) -> None:
     spins = answer_to(worker, "while True: pass\n").result
     sleeps = answer_to(worker, "import time\ntime.sleep(60)\n").result
-    floods = answer_to(worker, "while True: print('x' * 1000)\n", Limits(cpu_s=60, idle_s=1.0, keep=10_000)).result
+    floods = answer_to(worker, "while True: print('x' * 1000)\n", Limits(cpu_s=60, keep=10_000)).result
     ignores = answer_to(worker, "import signal\nfor n in (1, 2, 15): signal.signal(n, 1)\nwhile True: pass\n").result
     threads = answer_to(
         worker, "import threading, time\nthreading.Thread(target=time.sleep, args=[60]).start()\n"
@@ -62,12 +62,12 @@ def test_processor_time_wall_time_and_output_are_bounded(worker: Worker) -> None
 
 
 def test_memory_is_bounded(worker: Worker) -> None:
-    result = answer_to(worker, "x = bytearray(8 * 2**30)\n", Limits(cpu_s=20, idle_s=1.0, keep=10_000)).result
+    result = answer_to(worker, "x = bytearray(8 * 2**30)\n", Limits(cpu_s=20, keep=10_000)).result
     assert (result.exit_status, result.stderr.splitlines()[-1]) == (1, "MemoryError")
 
 
 def test_standard_input_is_fed_whole_or_left(worker: Worker) -> None:
-    generous = Limits(cpu_s=20, idle_s=1.0, keep=10_000)
+    generous = Limits(cpu_s=20, keep=10_000)
     assert answer_to(worker, "import sys\nprint(len(sys.stdin.read()))\n", generous).result.stdout == "200000\n"
     assert answer_to(worker, "import sys\nprint(sys.stdin.read(3))\n", generous).result.stdout == "xxx\n"
     assert answer_to(worker, "print(1)\n", generous).result.stdout == "1\n"

@@ -36,6 +36,12 @@ class A:
         self.a[prefix] = uri
         return self.g('x')
 """
+SHARING = """\
+def f(a):
+    b = a
+    b.append(1)
+    return b
+"""
 INDEXED = "def f(a):\n    b[int(a)] = 1\n    return b[a - 1] + c[a]\n"
 STRIPPED = """\
 def f(a, b):
@@ -44,6 +50,28 @@ def f(a, b):
     return [a.items()]
 """
 EVERYDAY: list[tuple[str, str, list[str]]] = [
+    ("default given", "a.get(k)", ["a.get(k, 0)", "a.get(k, '')", "a.get(k, [])", "a.get(k, {})"]),
+    ("default given", "next(x for x in a)", ["next((x for x in a), None)"]),
+    ("default given", "next(a)", ["next(a, None)"]),
+    ("default given", "a.pop(k)", ["a.pop(k, None)"]),
+    ("default given", "a.get(k, 1)", []),
+    ("default given", "get(k)", []),
+    ("other end taken", "a.pop()", ["a.pop(0)"]),
+    ("other end taken", "a.pop(0)", ["a.pop()"]),
+    ("other end taken", "a.pop(1)", []),
+    ("duration whole", "a = (b - c).seconds / 60", ["a = (b - c).total_seconds() / 60"]),
+    ("duration whole", "a.seconds = 1", []),
+    ("format swapped", "a = f'{b:>10.1f} {c:.2%}'", ["a = f'{b:>10.1%} {c:.2%}'", "a = f'{b:>10.1f} {c:.2f}'"]),
+    (
+        "format swapped",
+        "a.strftime('%Y-%M-%d')",
+        ["a.strftime('%y-%M-%d')", "a.strftime('%Y-%m-%d')", "a.strftime('%Y-%M-%j')"],
+    ),
+    ("format swapped", "a = '100%d' % b", []),
+    ("condition grouped", "x = a or b > 1 and not c", ["x = (a or b > 1) and not c"]),
+    ("condition grouped", "x = a and b or c", ["x = a and (b or c)"]),
+    ("condition grouped", "x = a and (b or c)", []),
+    ("condition grouped", "x = a or (b and c)", []),
     (
         "inherited called",
         OVERRIDES,
@@ -171,6 +199,22 @@ EVERYDAY: list[tuple[str, str, list[str]]] = [
     ),
     ("conversion added", "[a for a in b]", [f"[{name}(a) for a in b]" for name in ("str", "int", "tuple", "list")]),
     ("conversion added", "if a: b = c", []),
+    (
+        "copy taken",
+        SHARING,
+        [SHARING.replace("b = a", f"b = {text}") for text in ("a.copy()", "list(a)", "dict(a)")]
+        + [SHARING.replace("return b", f"return {text}") for text in ("b.copy()", "list(b)", "dict(b)")],
+    ),
+    (
+        "copy taken",
+        "import copy\na = []\nb = a\nb[0] = 1\n",
+        [
+            f"import copy\na = []\nb = {text}\nb[0] = 1\n"
+            for text in ("list(a)", "a[:]", "copy.copy(a)", "copy.deepcopy(a)")
+        ],
+    ),
+    ("copy taken", "a = 1\nb = a\n", []),
+    ("copy taken", "def f(a):\n    b = a\n    return b\n", []),
     ("call unwrapped", "x = copy.deepcopy(a)", ["x = a"]),
     (
         "method wrapped",

@@ -95,6 +95,16 @@ VALUES: list[tuple[str, str, list[str]]] = [
         ],
     ),
     (
+        "digits shown",
+        "print('%.2f' % x)",
+        ["print('%.3f' % x)", "print('%.1f' % x)"],
+    ),
+    (
+        "digits shown",
+        "print(f'{x:.1f}')",
+        ["print(f'{x:.2f}')", "print(f'{x:.0f}')"],
+    ),
+    (
         "elements changed",
         "x = (a, b)",
         ["x = (b, a)"],
@@ -366,6 +376,17 @@ def test_operator_that_answers_an_exception(operator: str, failure: Failure, tex
 
 
 SEEN = Observed(samples={2: ({"a": "1", "b": "5"}, {"a": "2", "b": "1"}, {"a": "0", "b": "7"})})
+
+
+def test_conditions_that_are_equal_in_the_recorded_run_are_offered_once() -> None:
+    text = "def f(a, b):\n    if a:\n        return b\n"
+    found = offers(Context.of(source_of(text), Failure(), SEEN))
+    made = [
+        apply_edits(text, offer.proposal.edits).split("\n")[1].strip()
+        for offer in found
+        if offer.operator == "condition extended"
+    ]
+    assert made == ["if a and a % 2 == 1:", "if a and a % 2 == 0:", "if a and b % 2 == 0:", "if a or b > 0:"]
 
 
 def test_the_kind_of_a_variable_is_seen_in_the_recorded_run() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import venv
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from codur.repair.judge.candidate_judge import Judge
 from codur.structs import replace
 from codur.types import Check
-from tests.repair.judge.test_warm_worker import both, essence
+from tests.repair.judge.test_warm_worker import both
 from tests.repair.support import QUICK_PYTEST, TESTS, bench
 
 ADDRESS = re.compile(r"(?:0x|\.{3})[0-9a-f]+")
@@ -196,23 +197,27 @@ def files_of(suite: Mapping[str, str]) -> dict[str, str | bytes]:
 @pytest.mark.parametrize("suite", SUITES)
 def test_test_runs_are_judged_alike(tmp_path: Path, suite: str) -> None:
     files = files_of(SUITES[suite])
-    found = bench(tmp_path, files, replace(TESTS, protected=tuple(path for path in files if path != "main.py")))
-    before = replace(found.before, duration_s=max(found.before.duration_s, 0.6))  # time enough on a busy machine
-    texts = [{"main.py": text} for text in CANDIDATES.values()]
-    with (
-        Judge(found.checker, found.check, before) as plain,
-        Judge(found.checker, found.check, before, workers=1) as loaded,
-    ):
-        expected = dict(zip(CANDIDATES, plain.judge_apart(texts), strict=True))
-        loaded.prepare()
-        told = dict(zip(CANDIDATES, loaded.judge_many(texts), strict=True))
-        apart = dict(zip(CANDIDATES, map(essence, loaded.judge_apart(texts, patient=True)), strict=True))
-    assert apart == {name: essence(verdict) for name, verdict in expected.items()}
-    assert (loaded.slow, loaded.note, loaded.plain <= 4, loaded.loaded >= 20) == ("", "", True, True)
-    # A pass of some tests and a skip of the others is none with the project loaded either, only told otherwise.
-    assert {name: (each.passed, each.tests_passed or 0) for name, each in told.items() if each is not None} == {
-        name: (each.passed, each.tests_passed or 0) for name, each in expected.items() if told[name] is not None
-    }
+    check = replace(TESTS, protected=tuple(path for path in files if path not in ("main.py",)))
+    found = bench(tmp_path, files, check)
+    _, warm = both(found, [{"main.py": text} for text in CANDIDATES.values()])
+    assert warm.note == ""
+    assert warm.plain <= 4
+
+
+@pytest.mark.parametrize(
+    ("source", "candidate"),
+    [
+        (MAIN + "def broken(:\n", CANDIDATES["other result"]),
+        (MAIN + "1 / 0\n", CANDIDATES["raises"]),
+    ],
+    ids=["syntax", "import"],
+)
+def test_the_light_way_is_learnt_when_the_tests_can_be_collected(tmp_path: Path, source: str, candidate: str) -> None:
+    found = bench(tmp_path, files_of({"test_main.py": PLAIN_TESTS}) | {"main.py": source}, TESTS)
+    texts = [candidate, source + "\n", candidate + "\n", CANDIDATES["box"]]
+    _, warm = both(found, [{"main.py": text} for text in texts])
+    assert (warm.note, warm.warm + warm.plain) == ("", 4)
+    assert warm.warm >= 3
 
 
 def test_errors_are_told_as_by_a_whole_session(tmp_path: Path) -> None:
@@ -240,16 +245,67 @@ def test_commands_that_run_tests(tmp_path: Path, command: str) -> None:
     assert (warm.note, warm.plain) == ("", 0)
 
 
+def test_settings_that_load_the_program_are_seen_anew_by_each_candidate(tmp_path: Path) -> None:
+    plugin = "import main\n\ndef pytest_report_header():\n    return str(main.add(1, 2))\n"
+    settings = QUICK_PYTEST.replace("addopts =", "addopts = -p plugin")
+    files = files_of({"test_main.py": PLAIN_TESTS, "plugin.py": plugin}) | {"pytest.ini": settings}
+    found = bench(tmp_path, files, replace(TESTS, protected=("test_main.py", "plugin.py", "pytest.ini")))
+    _, warm = both(found, [{"main.py": CANDIDATES["right add"]}, {"main.py": CANDIDATES["raises"]}])
+    assert (warm.note, warm.warm) == ("its settings load the workspace's own modules", 0)
+
+
+def python_with(root: Path, plugin: str) -> str:
+    """An interpreter in which a plugin of pytest is installed besides what this one has."""
+    venv.create(root, symlinks=True)
+    (packages,) = root.glob("lib/python*/site-packages")
+    (packages / "noisy.py").write_text(plugin)
+    installed = packages / "noisy-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: noisy\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text("[pytest11]\nnoisy = noisy\n")
+    (packages / "others.pth").write_text(f"{Path(pytest.__file__).parent.parent}\n")
+    return str(root / "bin" / "python")
+
+
+NOISY = """
+import subprocess
+import pytest
+
+@pytest.fixture
+def two():
+    return 2
+
+def pytest_configure(config):
+    subprocess.run(["true"], check=True)
+"""
+
+
+def test_plugins_that_start_programs_are_left_out_if_the_tests_do_without(tmp_path: Path) -> None:
+    python = python_with(tmp_path / "python", NOISY)
+    names = ["right add", "raises", "box"]
+    candidates = [{"main.py": CANDIDATES[name]} for name in names]
+    found = bench(tmp_path / "plain", files_of({"test_main.py": PLAIN_TESTS}), TESTS, python=python)
+    _, warm = both(found, candidates)
+    assert (warm.note, warm.plain) == ("", 0)
+    tests = PLAIN_TESTS + "\ndef test_two(two):\n    assert add(two, 1) == 3\n"
+    found = bench(tmp_path / "uses", files_of({"test_main.py": tests}), TESTS, python=python)
+    _, warm = both(found, candidates)
+    assert (warm.note, warm.warm) == ("it leaves its process (subprocess.Popen)", 0)
+
+
 def test_a_program_that_hangs_shows_its_tests_all_the_same(tmp_path: Path) -> None:
     hangs = MAIN.replace("return a - b", "while True: pass")
     check = replace(TESTS, timeout_s=4.0)
     found = bench(tmp_path, files_of({"test_main.py": PLAIN_TESTS}) | {"main.py": hangs}, check)
-    again = MAIN.replace("return a - b", "while 1: pass")
-    texts = [CANDIDATES["raises"], again, CANDIDATES["fails at import"], CANDIDATES["right add"]]
+    texts = [CANDIDATES["raises"], hangs + "\n", CANDIDATES["fails at import"], CANDIDATES["box"]]
     with Judge(found.checker, found.check, found.before, workers=1) as judge:
-        judge.prepare()
-        verdicts = list(judge.judge_many([{"main.py": text} for text in texts]))
-    told = [each and (each.status, each.timed_out, each.tests_passed, each.tests_total) for each in verdicts]
+        verdicts = list(judge.judge_apart([{"main.py": text} for text in texts]))
+    told = [(each.status, each.timed_out, each.tests_passed, each.tests_total) for each in verdicts]
     assert found.before.timed_out
-    assert (judge.note, judge.slow) == ("", "")
-    assert told == [("failed", False, 4, 11), ("failed", True, 0, 11), None, ("failed", False, 10, 11)]
+    assert (judge.note, judge.plain) == ("", 0)
+    assert told == [
+        ("failed", False, 4, 11),
+        ("failed", True, 4, 11),
+        ("failed", False, 0, 1),
+        ("failed", False, 5, 11),
+    ]
