@@ -1,20 +1,22 @@
 """A whole batch: what is left to do is done, kept, and made into reports."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
 
 from codur.batch.engines.worker_supervisor import Supervisor
 from codur.batch.reports import write_reports
+from codur.batch.reports.totals import totals_of
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.earlier import GOES_ON, Mode, counting, finished, of_other_settings, of_other_work
 from codur.batch.results.identity import settings_hash
 from codur.batch.results.kept_files import Keeper, Keys
 from codur.batch.results.kept_run import RUNS
 from codur.batch.results.progress import Ended, Watch
-from codur.batch.results.results_directory import ResultsDirectory, has_results, read_results, read_spent, total_spent
+from codur.batch.results.result_lines import KeptResults
+from codur.batch.results.results_directory import ResultsDirectory, has_results, read_results, read_spent
 from codur.batch.setup import Setup
 from codur.batch.work import Work
 from codur.errors import CodurError, UsageError, reason_of
@@ -53,7 +55,7 @@ class BatchResult(Struct):
         seconds: wall time of this part.
     """
 
-    results: tuple[ChallengeResult, ...]
+    results: Collection[ChallengeResult]
     ended: Ended
     code: int
     done_before: int
@@ -101,26 +103,22 @@ def solve_batch(work: Sequence[Work], setup: Setup, output: Output, *, watch: Wa
     with ResultsDirectory(results) as directory:
         aside = directory.set_aside() if mode == "fresh" else None
         before = _before(work, results, setup, keys, mode)
-        missing = [item for item in work if item.number not in before.done]
+        missing = [item for item in work if item.number not in before.numbers]
         keeping = replace(setup.keeping, below=str(results.absolute() / RUNS))
         setup = replace(setup, tokens=before.tokens, cost_usd=before.cost_usd, keeping=keeping)
         keeper = Keeper(directory, setup, keys)
-        watch.begins(len(missing), list(before.done.values()), before.others)
-        numbers = {*before.done}
-        before.done.clear()  # while it goes on, results are on disk alone
+        watch.begins(len(missing), before.results, before.others)
         ended, code = _supervised(output.engine(setup, missing, keeper, watch)) if missing else ("all", 0)
-        numbers |= keeper.kept
         found = read_results(results)
-        by_place = {(item.name, item.agent, item.attempt): item for item in found}
-        ordered = tuple(by_place[item.place] for item in work if item.number in numbers)
+        ordered = found.at(item.place for item in work if item.number in keeper.kept or item.number in before.numbers)
         elsewhere = of_other_work(work, found)
-        everything = sorted((*ordered, *elsewhere), key=lambda item: (item.name, item.agent, item.attempt))
+        everything = found.at(sorted((*ordered.places, *elsewhere.places)))
         reports, notes = _reports(directory, everything, setup, output.junit)
     return BatchResult(
         results=ordered,
         ended=ended,
         code=code or exit_code(ordered, ended),
-        done_before=len(numbers) - len(keeper.kept),
+        done_before=len(before.numbers),
         reports=reports,
         others=before.others,
         notes=((f"earlier results are in {aside}",) if aside else ()) + _told(elsewhere) + notes,
@@ -129,10 +127,11 @@ def solve_batch(work: Sequence[Work], setup: Setup, output: Output, *, watch: Wa
 
 
 class _Before(Struct):
-    """What earlier parts of a batch came to: results that count as done, by the number of their work; what all of it
-    has cost; and what to know of the others."""
+    """What earlier parts of a batch came to: the numbers of the work that counts as done, and its results; what all of
+    it has cost; and what to know of the others."""
 
-    done: dict[int, ChallengeResult]
+    numbers: frozenset[int]
+    results: KeptResults
     tokens: int
     cost_usd: float
     others: str
@@ -141,22 +140,25 @@ class _Before(Struct):
 def _before(work: Sequence[Work], results: Path, setup: Setup, keys: Keys, mode: Mode) -> _Before:
     earlier = read_results(results)
     valid = finished(work, earlier, keys, in_place=setup.in_place)
-    done = counting(valid, mode)
-    tokens, cost_usd = total_spent(done.values())
+    numbers = frozenset(counting(valid, mode))
+    done = earlier.at(item.place for item in work if item.number in numbers)
+    spent = totals_of(done)
+    tokens, cost_usd = spent.tokens, spent.cost_usd
     if mode in GOES_ON:  # what was under way when it was cut off, and what is done again, has been paid for too
         had_tokens, had_cost_usd = read_spent(results)
         tokens, cost_usd = max(tokens, had_tokens), max(cost_usd, had_cost_usd)
     others = of_other_settings(work, earlier, valid, keys.settings)
-    return _Before(done=done, tokens=tokens, cost_usd=cost_usd, others=others)
+    return _Before(numbers=numbers, results=done, tokens=tokens, cost_usd=cost_usd, others=others)
 
 
-def exit_code(results: Sequence[ChallengeResult], ended: Ended) -> int:
+def exit_code(results: Collection[ChallengeResult], ended: Ended) -> int:
     """0 if every challenge was solved by every agent, in one attempt at least; 1 if not; 4 if the budget ended it."""
     if ended == "budget":
         return EXIT_CODES["limit"]
-    wanted = {(result.name, result.agent) for result in results}
-    solved = {(result.name, result.agent) for result in results if result.solved}
-    return 0 if wanted == solved else 1
+    solved: dict[tuple[str, str], bool] = {}
+    for result in results:
+        solved[result.name, result.agent] = result.solved or solved.get((result.name, result.agent), False)
+    return 0 if all(solved.values()) else 1
 
 
 def _supervised(engine: Engine) -> tuple[Ended, int]:
@@ -176,7 +178,7 @@ def _supervised(engine: Engine) -> tuple[Ended, int]:
                 engine.stop(SHORT_GRACE_S if code == TERMINATED else GRACE_S)
 
 
-def _told(elsewhere: Sequence[ChallengeResult]) -> tuple[str, ...]:
+def _told(elsewhere: Collection[ChallengeResult]) -> tuple[str, ...]:
     """That the reports tell of more than the work of now."""
     if not elsewhere:
         return ()
@@ -185,7 +187,7 @@ def _told(elsewhere: Sequence[ChallengeResult]) -> tuple[str, ...]:
 
 
 def _reports(
-    directory: ResultsDirectory, results: Sequence[ChallengeResult], setup: Setup, junit: Path | None
+    directory: ResultsDirectory, results: Collection[ChallengeResult], setup: Setup, junit: Path | None
 ) -> tuple[tuple[Path, ...], tuple[str, ...]]:
     """The reports that were written, and what kept one from being written: the results are kept without them, too."""
     path = directory.path

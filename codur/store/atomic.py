@@ -8,7 +8,7 @@ import contextlib
 import errno
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from codur.errors import StateError, reason_of
@@ -72,10 +72,11 @@ def write_private(path: Path, data: bytes, *, durable: bool = True) -> None:
     write_whole(path, data, mode=PRIVATE_FILE, durable=durable)
 
 
-def write_whole(path: Path, data: bytes, *, mode: int = COMMON_FILE, durable: bool = True) -> None:
+def write_whole(path: Path, data: bytes | Iterable[bytes], *, mode: int = COMMON_FILE, durable: bool = True) -> None:
     """Put bytes at a path in one step.
 
     Args:
+        data: all of them, or piece by piece.
         mode: of the file; the umask is taken away from it.
         durable: wait until it is on disk.
 
@@ -86,7 +87,7 @@ def write_whole(path: Path, data: bytes, *, mode: int = COMMON_FILE, durable: bo
     descriptor = os.open(temporary, _CREATE, mode)
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
+            stream.writelines([data] if isinstance(data, bytes) else data)
             stream.flush()
             if durable:
                 # Before the name is given: else a crash may leave the name on an empty file.

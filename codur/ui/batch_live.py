@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from rich.console import Group, RenderableType
 from rich.live import Live
@@ -39,7 +39,7 @@ class LiveDisplay(BatchDisplay):
         self._running: dict[int, _Row] = {}
         self._live: Live | None = None
 
-    def begins(self, missing: int, known: Sequence[ChallengeResult], others: str) -> None:
+    def begins(self, missing: int, known: Collection[ChallengeResult], others: str) -> None:
         """See `Watch`."""
         super().begins(missing, known, others)
         self._live = live_on(self._console, self._table, per_second=_REFRESH_PER_SECOND)
@@ -59,7 +59,7 @@ class LiveDisplay(BatchDisplay):
         """See `Watch`."""
         self.again(work)
         if self._progress is not None:
-            self._progress.add(result)
+            self._progress.done.add(result)
             self._console.print(text_of(row_line(result, self._progress)))
 
     def again(self, work: Work) -> None:

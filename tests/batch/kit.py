@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -98,14 +98,15 @@ def solve(
     engine: EngineOf = Supervisor,
     **fields: Any,
 ) -> BatchResult:
-    """Run a batch to its end."""
+    """Run a batch to its end, and read its results: another one may write there afterwards."""
     places = [directories] if isinstance(directories, Path) else directories
-    return solve_batch(
+    batch = solve_batch(
         work_of(find_challenges(places), **(which or {})),
         setup(settings, **fields),
         Output(results=results, mode=mode, junit=junit, engine=engine),
         watch=watch or Watched(),
     )
+    return structs.replace(batch, results=tuple(batch.results))
 
 
 def children(pid: int | None = None) -> list[int]:
@@ -139,7 +140,7 @@ def rows(batch: BatchResult) -> list[tuple[str, str]]:
     return [(result.name, result.status) for result in batch.results]
 
 
-def table(results: Sequence[ChallengeResult]) -> list[tuple[object, ...]]:
+def table(results: Iterable[ChallengeResult]) -> list[tuple[object, ...]]:
     """What two batches must have in common to be the same."""
     return [
         (item.name, item.agent, item.attempt, item.key, item.status, item.tier, item.reason, item.diff, item.verified)

@@ -64,7 +64,7 @@ def test_each_is_solved_in_a_copy_and_one_bad_one_costs_only_itself(tmp_path: Pa
     assert broken.reason.startswith("challenge.yaml:")
     assert key.reason == "challenge.yaml:2: entri: there is no such key"
     assert {path: path.read_bytes() for path in given.rglob("*") if path.is_file()} == before
-    assert read_results(tmp_path / "out") != []
+    assert len(read_results(tmp_path / "out"))
 
 
 def test_the_patch_applies_and_gives_the_verified_bytes(tmp_path: Path) -> None:
@@ -110,9 +110,9 @@ def test_what_cannot_be_copied_costs_one_challenge_and_special_files_are_left_ou
     os.mkfifo(given / "3" / "prompt.txt")
     batch = solve(given, tmp_path / "out", jobs=2)
     assert rows(batch) == [("1", "failed"), ("2", "failed"), ("3", "error"), ("4", "failed")]
-    assert batch.results[0].notes == ("data/pipe: left out of the copy: not a regular file",)
-    assert batch.results[1].notes == ("socket: left out of the copy: not a regular file",)
-    assert batch.results[2].reason == f"{given / '3' / 'prompt.txt'}: is not a regular file"
+    assert next(iter(batch.results)).notes == ("data/pipe: left out of the copy: not a regular file",)
+    assert [*batch.results][1].notes == ("socket: left out of the copy: not a regular file",)
+    assert [*batch.results][2].reason == f"{given / '3' / 'prompt.txt'}: is not a regular file"
 
 
 def test_a_task_that_leads_out_of_its_challenge_is_not_read(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_a_task_that_leads_out_of_its_challenge_is_not_read(tmp_path: Path) -> N
         (given / name / "prompt.txt").symlink_to(target)
     batch = solve(given, tmp_path / "out")
     assert rows(batch) == [("1", "failed"), ("2", "error")]
-    assert batch.results[1].reason == f"{given / '2' / 'prompt.txt'}: leads out of the challenge"
+    assert [*batch.results][1].reason == f"{given / '2' / 'prompt.txt'}: leads out of the challenge"
 
 
 def test_a_program_keeps_its_own_prompt_file(tmp_path: Path) -> None:
@@ -406,7 +406,7 @@ def test_in_place_writes_back_what_was_solved_in_a_copy_before(tmp_path: Path) -
     solve(given, tmp_path / "out", settings=Settings())
     watch = Watched()
     batch = solve(given, tmp_path / "out", mode="resume", settings=Settings(), in_place=True, watch=watch)
-    assert (watch.starts, batch.results[0].notes) == (["bug"], ())
+    assert (watch.starts, next(iter(batch.results)).notes) == (["bug"], ())
     assert (given / "main.py").read_text() != REPAIRABLE["main.py"]
 
 
@@ -420,8 +420,8 @@ def test_in_place_leaves_a_challenge_alone_that_was_changed_meanwhile(tmp_path: 
 
     batch = solve(given, tmp_path / "out", settings=Settings(), in_place=True, watch=Watched(on_phase=edit))
     assert (given / "main.py").read_text() == mine
-    assert batch.results[0].notes == ("not written back: the challenge was changed meanwhile",)
-    assert batch.results[0].status == "solved"
+    assert next(iter(batch.results)).notes == ("not written back: the challenge was changed meanwhile",)
+    assert next(iter(batch.results)).status == "solved"
 
 
 # --- models -----------------------------------------------------------------------------------------------------------
@@ -498,7 +498,7 @@ def test_at_the_budget_it_stops_and_goes_on_with_a_higher_one(tmp_path: Path) ->
         first = solve(given, out, max_tokens=20_000, **common)  # type: ignore[arg-type]
         assert (first.code, first.ended) == (4, "budget")
         assert rows(first) == [("1", "solved"), ("2", "solved"), ("3", "limit")]
-        last = first.results[-1]
+        last = [*first.results][-1]
         assert last.status == "limit"
         assert last.reason.startswith("The batch's budget is used up: ")
         assert sum(item.tokens for item in first.results) == 12_000
@@ -516,10 +516,10 @@ def test_what_was_spent_on_unfinished_work_counts_when_it_is_gone_on_with(tmp_pa
         common = {"settings": settings_for(server), "host": host(), "offline": False, "max_tokens": 12_000}
         batch = solve(given, out, mode="resume", **common)  # type: ignore[arg-type]
         assert (batch.ended, server.requests) == ("budget", [])
-        assert batch.results[0].reason.startswith("The batch's budget is used up: 11,900 of 12,000")
+        assert next(iter(batch.results)).reason.startswith("The batch's budget is used up: 11,900 of 12,000")
         anew = solve(given, out, mode="fresh", **common)  # type: ignore[arg-type]
     assert (anew.code, anew.ended) == (0, "all")
-    assert read_spent(out)[0] == anew.results[0].tokens
+    assert read_spent(out)[0] == next(iter(anew.results)).tokens
     assert read_spent(tmp_path) == (0, 0.0)
 
 

@@ -72,8 +72,8 @@ def test_progress_knows_what_is_left() -> None:
     progress = Progress(4, [SOLVED])
     assert progress.left_s() is None
     assert progress.line().text == "1 solved of 1 done, 4 in all; 0 calls, $0"
-    progress.add(BY_MODEL)
-    progress.add(FAILED)
+    progress.done.add(BY_MODEL)
+    progress.done.add(FAILED)
     assert progress.left_s() is not None
     assert progress.line().text.startswith("2 solved of 3 done, 4 in all; 3 calls, $0.0100; about 0 s left")
 

@@ -48,6 +48,19 @@ def test_it_compares_several_batches(tmp_path: Path, home: Path) -> None:
     assert "| a | ✔ | ✘ |" in (tmp_path / "codur-report" / "report.md").read_text()
 
 
+def test_the_same_results_in_another_order_give_the_same_files(tmp_path: Path, home: Path) -> None:
+    results = [failed("b", agent="x"), solved("a", attempt=2), failed("a", agent="x"), solved("a"), solved("b")]
+    written = []
+    for name, given in (("one", results), ("two", results[::-1])):
+        (tmp_path / name).mkdir()
+        batch(tmp_path / name / "out", *given)
+        assert codur_here("report", "out", "--junit", "out/j.xml", cwd=tmp_path / name, home=home).code == 0
+        files = sorted((tmp_path / name / "out").glob("[jr]*.[xmh]*"))
+        written.append({file.name: file.read_bytes() for file in files})
+    assert [*written[0]] == ["j.xml", "report.html", "report.md"]
+    assert written[0] == written[1]
+
+
 def test_json(tmp_path: Path, home: Path) -> None:
     batch(tmp_path / "out", solved("a"), failed("a", attempt=2), tail="{}\n")
     ran = codur_here("report", "out", "--output", "there", "--json", cwd=tmp_path, home=home)

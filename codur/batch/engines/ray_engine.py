@@ -111,7 +111,9 @@ class RayEngine:
         with _joined(self._cluster, self._jobs) as ray:
             self._jobs = self._jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
             task = _task(versions(), self.shared(), self._cluster.host)
-            solve = ray.remote(max_retries=RETRIES, **_options(self._cluster.resources))(task)
+            # What Ray keeps of tasks for its own lists grows by some 3 kB each at first, in this process and in the head.
+            options = {"enable_task_events": False, **_options(self._cluster.resources)}
+            solve = ray.remote(max_retries=RETRIES, **options)(task)
             ended = deque[tuple[Work, Attempted]]()
             try:
                 while self._dispatch(ray, solve) or ended:

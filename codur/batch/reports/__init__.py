@@ -1,6 +1,6 @@
 """Reports of a batch: Markdown tables, one HTML page, JUnit XML."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from codur.batch.reports.junit_report import junit_xml
@@ -13,15 +13,14 @@ from codur.store.atomic import write_whole
 
 
 def write_reports(
-    results_dir: Path, results: Sequence[ChallengeResult], *, title: str, junit: Path | None = None
+    results_dir: Path, results: Collection[ChallengeResult], *, title: str, junit: Path | None = None
 ) -> list[Path]:
     """Write the reports of a batch; what was there before is replaced as a whole.
 
-    They depend on the results alone, whatever their order: the same results give the same bytes.
-
     Args:
         results_dir: gets report.md and report.html; it is made if it is not there.
-        results: what they are about.
+        results: what they are about, in the order in which it is shown. They are gone through more than once, and not
+            held: a batch may have more of them than memory has room for.
         title: their heading.
         junit: where to write JUnit XML, if at all.
 
@@ -31,20 +30,20 @@ def write_reports(
     Raises:
         OSError: a file cannot be written.
     """
-    ordered = sorted(results, key=lambda item: (item.name, item.agent, item.attempt, item.key))
     written = [
-        _written(results_dir / MARKDOWN_FILE, encodable(markdown(ordered, title=title)).encode()),
-        _written(results_dir / PAGE_FILE, page(ordered, title=title).encode()),
+        _written(results_dir / MARKDOWN_FILE, (encodable(part).encode() for part in markdown(results, title=title))),
+        _written(results_dir / PAGE_FILE, (part.encode() for part in page(results, title=title))),
     ]
     if junit is not None:
-        written.append(_written(junit, junit_xml(ordered, title=title)))
+        written.append(_written(junit, [junit_xml(results, title=title)]))
     return written
 
 
-def _written(path: Path, data: bytes) -> Path:
+def _written(path: Path, data: Iterable[bytes]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists() and not path.is_file():  # a pipe or a device is written to, not replaced
-        path.write_bytes(data)
+        with path.open("wb") as stream:
+            stream.writelines(data)
         return path
     write_whole(path, data, durable=False)
     return path

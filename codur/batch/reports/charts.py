@@ -1,10 +1,10 @@
 """What the charts of the page show, as figures in plain values: the page draws them."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from codur.batch.reports.comparison import agent_name
-from codur.batch.reports.totals import TIER_WORDS, totals_of
+from codur.batch.reports.totals import TIER_WORDS, agent_name, totals_by_agent
 from codur.batch.results.challenge_record import ChallengeResult
 
 _DIGITS = 6
@@ -15,7 +15,7 @@ _MEASURES: tuple[tuple[str, str, str, Callable[[ChallengeResult], float]], ...] 
 )
 
 
-def charts_of(results: Sequence[ChallengeResult]) -> list[dict[str, Any]]:
+def charts_of(results: Iterable[ChallengeResult]) -> list[dict[str, Any]]:
     """The cumulative curves: solved against calls, cost and time.
 
     Returns:
@@ -23,35 +23,37 @@ def charts_of(results: Sequence[ChallengeResult]) -> list[dict[str, Any]]:
         and its `curves`, one for each agent: how many `results` it has, solved or not, and `points`, each of what it
         took and how many are solved with that or less.
     """
-    own = _by_agent(results)
+    number: Counter[str] = Counter()
+    taken: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for item in results:
+        agent = agent_name(item)
+        number[agent] += 1
+        if item.solved:
+            for title, _, _, measure in _MEASURES:
+                taken[title, agent].append(round(measure(item), _DIGITS))
     return [
         {
             "title": title,
             "axis": axis,
             "unit": unit,
             "curves": [
-                {"agent": agent, "results": len(items), "points": _points(items, measure)}
-                for agent, items in own.items()
+                {"agent": agent, "results": number[agent], "points": _points(taken[title, agent])}
+                for agent in sorted(number)
             ],
         }
-        for title, axis, unit, measure in _MEASURES
+        for title, axis, unit, _ in _MEASURES
     ]
 
 
-def bars_of(results: Sequence[ChallengeResult]) -> list[dict[str, Any]]:
+def bars_of(results: Iterable[ChallengeResult]) -> list[dict[str, Any]]:
     """How many were solved in each way that solved any, cheapest first; the counts in the order of the curves."""
-    own = [totals_of(items).by_tier for items in _by_agent(results).values()]
+    own = [totals.by_tier for totals in totals_by_agent(results).values()]
     return [
-        {"tier": tier, "word": TIER_WORDS[tier], "counts": [tiers.get(tier, 0) for tiers in own]}
-        for tier in totals_of(results).by_tier
+        {"tier": tier, "word": word, "counts": [tiers.get(tier, 0) for tiers in own]}
+        for tier, word in TIER_WORDS.items()
+        if any(tier in tiers for tiers in own)
     ]
 
 
-def _by_agent(results: Sequence[ChallengeResult]) -> dict[str, list[ChallengeResult]]:
-    names = sorted({agent_name(item) for item in results})
-    return {name: [item for item in results if agent_name(item) == name] for name in names}
-
-
-def _points(items: Sequence[ChallengeResult], measure: Callable[[ChallengeResult], float]) -> list[tuple[float, int]]:
-    taken = sorted(round(measure(item), _DIGITS) for item in items if item.solved)
-    return list({value: number for number, value in enumerate(taken, start=1)}.items())  # of equal ones the last counts
+def _points(taken: Sequence[float]) -> list[tuple[float, int]]:
+    return list({value: number for number, value in enumerate(sorted(taken), start=1)}.items())  # of equals the last

@@ -1,15 +1,14 @@
 """Agents side by side: who solved what, what a solved challenge cost, and how likely one of k attempts solves it."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from math import comb
 from statistics import median
 
-from codur.batch.reports.totals import totals_of
+from codur.batch.reports.totals import Totals, agent_name
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.structs import Struct
 
-DEFAULT_AGENT = "default"
 _SHOWN_K = (1, 2, 3, 5, 10, 20, 50, 100)
 
 
@@ -61,7 +60,8 @@ class Comparison(Struct):
 
     Attributes:
         agents: by name.
-        matrix: for each challenge, by name, what each of `agents` came to; None where one did not try it.
+        matrix: for each challenge, by name, what each of `agents` came to; None where one did not try it. Empty if
+            there is one agent.
         by_any: how many challenges were solved by at least one agent.
         pass_at_k: empty if nothing was tried more than once.
     """
@@ -70,11 +70,6 @@ class Comparison(Struct):
     matrix: tuple[tuple[str, tuple[Tried | None, ...]], ...]
     by_any: int
     pass_at_k: tuple[PassAtK, ...]
-
-
-def agent_name(result: ChallengeResult) -> str:
-    """The name under which its agent is shown."""
-    return result.agent or DEFAULT_AGENT
 
 
 def pass_at_k(attempts: int, solved: int, k: int) -> float:
@@ -91,39 +86,51 @@ def pass_at_k(attempts: int, solved: int, k: int) -> float:
     return 1.0 - comb(attempts - solved, k) / comb(attempts, k)
 
 
-def compare(results: Sequence[ChallengeResult]) -> Comparison:
+def compare(results: Iterable[ChallengeResult]) -> Comparison:
     """Put the agents of a batch side by side."""
-    cells = _cells(results)
-    agents = sorted({agent for _, agent in cells})
-    names = sorted({name for name, _ in cells})
-    solvers = {
-        name: [agent for agent in agents if (tried := cells.get((name, agent))) is not None and tried.solved]
-        for name in names
-    }
+    cells: dict[tuple[str, str], Tried] = {}
+    totals: defaultdict[str, Totals] = defaultdict(Totals)
+    seconds: defaultdict[str, list[float]] = defaultdict(list)
+    for item in results:
+        agent = agent_name(item)
+        had = cells.get((item.name, agent), Tried(solved=0, attempts=0))
+        cells[item.name, agent] = Tried(solved=had.solved + item.solved, attempts=had.attempts + 1)
+        totals[agent].add(item)
+        seconds[agent].append(item.seconds)
+    agents, names = sorted(totals), sorted({name for name, _ in cells})
+    solvers = Counter(tuple(agent for agent in agents if _solved(cells.get((name, agent)))) for name in names)
     return Comparison(
-        agents=tuple(_figures(agent, results, solvers) for agent in agents),
-        matrix=tuple((name, tuple(cells.get((name, agent)) for agent in agents)) for name in names),
-        by_any=sum(map(bool, solvers.values())),
+        agents=tuple(_figures(agent, totals[agent], cells, solvers, median(seconds[agent])) for agent in agents),
+        matrix=tuple((name, tuple(cells.get((name, agent)) for agent in agents)) for name in names)
+        if len(agents) > 1
+        else (),
+        by_any=sum(number for by, number in solvers.items() if by),
         pass_at_k=tuple(entry for agent in agents for entry in _pass_at_k(agent, cells)),
     )
 
 
-def _cells(results: Sequence[ChallengeResult]) -> dict[tuple[str, str], Tried]:
-    outcomes: defaultdict[tuple[str, str], list[bool]] = defaultdict(list)
-    for item in results:
-        outcomes[item.name, agent_name(item)].append(item.solved)
-    return {place: Tried(solved=sum(found), attempts=len(found)) for place, found in outcomes.items()}
+def _solved(tried: Tried | None) -> bool:
+    return tried is not None and tried.solved > 0
 
 
-def _figures(agent: str, results: Sequence[ChallengeResult], solvers: dict[str, list[str]]) -> AgentFigures:
-    own = [item for item in results if agent_name(item) == agent]
-    totals = totals_of(own)
-    solved = sum(agent in by for by in solvers.values())
+def _figures(
+    agent: str,
+    totals: Totals,
+    cells: Mapping[tuple[str, str], Tried],
+    solvers: Mapping[tuple[str, ...], int],
+    median_seconds: float,
+) -> AgentFigures:
+    """The figures of an agent.
+
+    Args:
+        solvers: for how many challenges just these agents solved it.
+    """
+    solved = sum(number for by, number in solvers.items() if agent in by)
     return AgentFigures(
         agent=agent,
-        challenges=len({item.name for item in own}),
+        challenges=sum(by == agent for _, by in cells),
         solved=solved,
-        alone=sum(by == [agent] for by in solvers.values()),
+        alone=solvers.get((agent,), 0),
         results=totals.results,
         calls=totals.calls,
         tokens=totals.tokens,
@@ -131,11 +138,11 @@ def _figures(agent: str, results: Sequence[ChallengeResult], solvers: dict[str, 
         seconds=totals.seconds,
         cost_per_solved=totals.cost_usd / solved if solved else None,
         calls_per_solved=totals.calls / solved if solved else None,
-        median_seconds=median(item.seconds for item in own),
+        median_seconds=median_seconds,
     )
 
 
-def _pass_at_k(agent: str, cells: dict[tuple[str, str], Tried]) -> list[PassAtK]:
+def _pass_at_k(agent: str, cells: Mapping[tuple[str, str], Tried]) -> list[PassAtK]:
     tried = [found for (_, by), found in cells.items() if by == agent]
     most = max(found.attempts for found in tried)
     if most == 1:

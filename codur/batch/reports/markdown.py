@@ -1,25 +1,32 @@
 """The results as Markdown tables."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import chain
 
-from codur.batch.reports.comparison import Comparison, Tried, agent_name, compare
+from codur.batch.reports.comparison import Comparison, Tried, compare
 from codur.batch.reports.report_text import markdown_cell as cell
-from codur.batch.reports.totals import TIER_WORDS, Totals, totals_of
+from codur.batch.reports.totals import TIER_WORDS, Totals, agent_name, totals_of
 from codur.batch.results.challenge_record import ChallengeResult
 
 _SOURCE = "[Chen et al. 2021](https://arxiv.org/abs/2107.03374)"
 
 
-def markdown(results: Sequence[ChallengeResult], *, title: str) -> str:
-    """A page of tables: the sums, the agents side by side where there are several, and every result."""
+def markdown(results: Collection[ChallengeResult], *, title: str) -> Iterator[str]:
+    """A page of tables, part by part: the sums, the agents side by side where there are several, and every result."""
     comparison = compare(results)
-    parts = [f"# {cell(title)}", _summary(totals_of(results))]
-    if len(comparison.agents) > 1:
-        parts += ["## Agents", _agents(comparison), "## Who solved what", _matrix(comparison)]
+    several_agents = len(comparison.agents) > 1
+    yield f"# {cell(title)}\n\n"
+    yield from _summary(totals_of(results))
+    if several_agents:
+        yield "\n## Agents\n\n"
+        yield from _agents(comparison)
+        yield "\n## Who solved what\n\n"
+        yield from _matrix(comparison)
     if comparison.pass_at_k:
-        parts += ["## pass@k", _pass_at_k(comparison)]
-    parts += ["## Results", _results(results, several_agents=len(comparison.agents) > 1)]
-    return "\n\n".join(parts) + "\n"
+        yield "\n## pass@k\n\n"
+        yield from _pass_at_k(comparison)
+    yield "\n## Results\n\n"
+    yield from _results(results, several_agents=several_agents)
 
 
 def money(dollars: float) -> str:
@@ -40,7 +47,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def _summary(totals: Totals) -> str:
+def _summary(totals: Totals) -> Iterator[str]:
     share = f" ({100 * totals.solved // totals.results} %)" if totals.results else ""
     rows = [
         ("solved", f"{totals.solved:,} of {totals.results:,}{share}, {totals.without_model:,} without a model"),
@@ -57,7 +64,7 @@ def _summary(totals: Totals) -> str:
     return _table(("", "total"), rows, right=())
 
 
-def _agents(comparison: Comparison) -> str:
+def _agents(comparison: Comparison) -> Iterator[str]:
     rows = [
         (
             cell(one.agent),
@@ -72,11 +79,12 @@ def _agents(comparison: Comparison) -> str:
         for one in comparison.agents
     ]
     header = ("agent", "solved", "alone", "calls", "tokens", "cost", "cost per solved", "median s")
-    return f"{_table(header, rows, right=range(1, 8))}\n\nSolved by any agent: {comparison.by_any:,}."
+    yield from _table(header, rows, right=range(1, 8))
+    yield f"\nSolved by any agent: {comparison.by_any:,}.\n"
 
 
-def _matrix(comparison: Comparison) -> str:
-    rows = [(cell(name), *map(_tried, found)) for name, found in comparison.matrix]
+def _matrix(comparison: Comparison) -> Iterator[str]:
+    rows = ((cell(name), *map(_tried, found)) for name, found in comparison.matrix)
     return _table(("challenge", *(cell(one.agent) for one in comparison.agents)), rows, right=())
 
 
@@ -88,25 +96,26 @@ def _tried(found: Tried | None) -> str:
     return "✔" if found.solved else "✘"
 
 
-def _pass_at_k(comparison: Comparison) -> str:
+def _pass_at_k(comparison: Comparison) -> Iterator[str]:
     rows = [
         (cell(one.agent), f"{one.k}", f"{100 * one.value:.1f} %", f"{one.challenges:,}") for one in comparison.pass_at_k
     ]
-    table = _table(("agent", "k", "pass@k", "challenges"), rows, right=range(1, 4))
-    return f"{table}\n\nThe unbiased estimate 1 − C(n−c, k) / C(n, k) of {_SOURCE}, as a mean over challenges."
+    yield from _table(("agent", "k", "pass@k", "challenges"), rows, right=range(1, 4))
+    yield f"\nThe unbiased estimate 1 − C(n−c, k) / C(n, k) of {_SOURCE}, as a mean over challenges.\n"
 
 
-def _results(results: Sequence[ChallengeResult], *, several_agents: bool) -> str:
+def _results(results: Collection[ChallengeResult], *, several_agents: bool) -> Iterator[str]:
     several_attempts = any(item.attempt > 1 for item in results)
     left_out = {"agent": not several_agents, "attempt": not several_attempts}
     titles = [title for title in _COLUMNS if not left_out.get(title, False)]
-    rows = [[_COLUMNS[title](item) for title in titles] for item in results]
+    rows = ([_COLUMNS[title](item) for title in titles] for item in results)
     return _table(titles, rows, right=[titles.index(title) for title in ("calls", "tokens", "cost", "seconds")])
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int] | range) -> str:
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[int] | range) -> Iterator[str]:
+    """A table, line by line."""
     rule = ["---:" if index in right else "---" for index in range(len(header))]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (header, rule, *rows))
+    return (f"| {' | '.join(row)} |\n" for row in chain((header, rule), rows))
 
 
 _COLUMNS: dict[str, Callable[[ChallengeResult], str]] = {

@@ -7,7 +7,7 @@ style alone, by their hashes, and no requests.
 
 import json
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -16,9 +16,9 @@ from typing import Any
 from msgspec import to_builtins
 
 from codur.batch.reports.charts import bars_of, charts_of
-from codur.batch.reports.comparison import agent_name, compare
+from codur.batch.reports.comparison import compare
 from codur.batch.reports.report_text import UNSEEN, cut, encodable, visible
-from codur.batch.reports.totals import TIER_WORDS, totals_of
+from codur.batch.reports.totals import TIER_WORDS, agent_name, totals_of
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.kept_run import kept_place
 from codur.lazy import regex
@@ -37,8 +37,8 @@ _ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028",
 _PLACE = regex(r"\{\{(\w+)\}\}")
 
 
-def page(results: Sequence[ChallengeResult], *, title: str) -> str:
-    """The whole page."""
+def page(results: Collection[ChallengeResult], *, title: str) -> Iterator[str]:
+    """The page, part by part."""
     style, script = _template("page.css"), _template("page.js")
     policy = "; ".join(
         (
@@ -56,31 +56,34 @@ def page(results: Sequence[ChallengeResult], *, title: str) -> str:
         "title": escape(visible(title)),
         "style": style,
         "script": script,
-        "data": embedded(results, title=title),
     }
-    # in one pass, so that what is put in is not looked at again
-    return _PLACE.sub(lambda place: parts[place.group(1)], _template("page.html"))
+    # What is put in is not looked at again: it may hold what looks like a place.
+    for number, part in enumerate(_PLACE.split(_template("page.html"))):
+        if number % 2 and part == "data":
+            yield from _data(results, title)
+        else:
+            yield parts[part] if number % 2 else part
 
 
-def embedded(results: Sequence[ChallengeResult], *, title: str) -> str:
+def _data(results: Collection[ChallengeResult], title: str) -> Iterator[str]:
     """The page's data as JSON that can stand inside a script element, with its long texts cut to what fits."""
     rest = _inert(_rest(results, title))
     room = MAX_DATA_BYTES - len(rest.encode())
     *limits, least = _TEXT_LIMITS
-    fitting = (rows for limit in limits if (rows := _rows(results, limit, room)) is not None)
-    rows = next(fitting, None) or [_inert(_row(item, least)) for item in results]
-    return f'{rest[:-1]},"rows":[{",".join(rows)}]}}'
+    limit = next((limit for limit in limits if _fit(results, limit, room)), least)
+    yield f'{rest[:-1]},"rows":['
+    for number, item in enumerate(results):
+        yield f"{',' if number else ''}{_inert(_row(item, limit))}"
+    yield "]}"
 
 
-def _rows(results: Sequence[ChallengeResult], limit: int, room: int) -> list[str] | None:
-    """The results with their texts cut to a limit; None if they take more bytes than there is room for."""
-    rows = []
+def _fit(results: Collection[ChallengeResult], limit: int, room: int) -> bool:
+    """Whether the results with their texts cut to a limit take no more bytes than there is room for."""
     for item in results:
-        rows.append(_inert(_row(item, limit)))
-        room -= len(rows[-1].encode()) + 1
+        room -= len(_inert(_row(item, limit)).encode()) + 1
         if room < 0:
-            return None
-    return rows
+            return False
+    return True
 
 
 def _inert(value: Any) -> str:
@@ -92,9 +95,8 @@ def _inert(value: Any) -> str:
     return text
 
 
-def _rest(results: Sequence[ChallengeResult], title: str) -> dict[str, Any]:
+def _rest(results: Collection[ChallengeResult], title: str) -> dict[str, Any]:
     comparison = compare(results)
-    agents = [one.agent for one in comparison.agents]
     return {
         "title": title,
         "started": min((item.started for item in results if item.started), default=""),
@@ -107,9 +109,7 @@ def _rest(results: Sequence[ChallengeResult], title: str) -> dict[str, Any]:
         "matrix": [
             [name, [None if found is None else [found.solved, found.attempts] for found in row]]
             for name, row in comparison.matrix
-        ]
-        if len(agents) > 1
-        else [],
+        ],
         "passAtK": [to_builtins(one) for one in comparison.pass_at_k],
     }
 

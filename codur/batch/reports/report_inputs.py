@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from codur.batch.reports.comparison import agent_name
+from codur.batch.reports.totals import agent_name
 from codur.batch.results.challenge_record import ChallengeResult
-from codur.batch.results.result_lines import RESULTS_FILE, FileLines, latest, read_lines
+from codur.batch.results.result_lines import RESULTS_FILE, FileLines, read_lines
 from codur.errors import UsageError, reason_of
 from codur.structs import Struct, replace
 
@@ -39,7 +39,7 @@ def read_results(paths: Sequence[Path]) -> Found:
     """
     files = list(dict.fromkeys(file.resolve() for path in paths for file in _files(path)))
     found = [_read(file) for file in files]
-    batches = [latest(lines.results) for lines in found]
+    batches = [lines.results for lines in found]
     notes = tuple(note for lines in found for note in lines.notes)
     if not any(batches):
         more = f"; {notes[0]}" if notes else ""
@@ -73,8 +73,8 @@ def _read(file: Path) -> FileLines:
         ) from error
 
 
-def _told_apart(batches: Sequence[list[ChallengeResult]], labels: Sequence[str]) -> Iterator[list[ChallengeResult]]:
-    places = Counter((item.name, item.agent, item.attempt) for batch in batches for item in batch)
+def _told_apart(batches: Sequence[Sequence[ChallengeResult]], labels: Sequence[str]) -> Iterator[list[ChallengeResult]]:
+    places = Counter(item.place for batch in batches for item in batch)
     clashing = {agent for (_, agent, _), number in places.items() if number > 1}
     for batch, label in zip(batches, labels, strict=True):
         yield [

@@ -1,28 +1,27 @@
 """The sums of a batch."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import get_args
 
 from codur.batch.results.challenge_record import ChallengeResult, SolvedTier, Status
-from codur.structs import Struct
+from codur.structs import Struct, field
 
 STATUSES: tuple[Status, ...] = get_args(Status)
-TIERS: tuple[SolvedTier, ...] = tuple(tier for tier in get_args(SolvedTier) if tier != "none")
-"""Cheapest first."""
-
+DEFAULT_AGENT = "default"
 TIER_WORDS: dict[SolvedTier, str] = {
-    "none": "other",
     "pattern": "rule",
     "repair": "offline repair",
     "pre_plan": "first call",
     "plan": "plan",
     "retry": "retry",
     "agent": "agent",
+    "none": "other",
 }
+"""Cheapest first."""
 
 
-class Totals(Struct):
+class Totals(Struct, frozen=False):
     """What a batch came to.
 
     Attributes:
@@ -34,32 +33,50 @@ class Totals(Struct):
         seconds: wall time, each result by itself.
     """
 
-    results: int
-    by_status: dict[Status, int]
-    by_tier: dict[SolvedTier, int]
-    without_model: int
-    calls: int
-    tokens: int
-    cost_usd: float
-    seconds: float
+    results: int = 0
+    by_status: dict[Status, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
+    by_tier: dict[SolvedTier, int] = field(default_factory=dict)
+    without_model: int = 0
+    calls: int = 0
+    tokens: int = 0
+    cost_usd: float = 0.0
+    seconds: float = 0.0
 
     @property
     def solved(self) -> int:
         """How many were solved."""
         return self.by_status["solved"]
 
+    def add(self, item: ChallengeResult) -> None:
+        """Count one more."""
+        self.results += 1
+        self.by_status[item.status] += 1
+        self.calls += item.calls
+        self.tokens += item.tokens
+        self.cost_usd += item.cost_usd
+        self.seconds += item.seconds
+        if item.solved:
+            self.without_model += item.calls == 0
+            counts = {**self.by_tier, item.tier: self.by_tier.get(item.tier, 0) + 1}
+            self.by_tier = {tier: counts[tier] for tier in TIER_WORDS if tier in counts}
 
-def totals_of(results: Sequence[ChallengeResult]) -> Totals:
+
+def totals_of(results: Iterable[ChallengeResult]) -> Totals:
     """The sums of results."""
-    statuses = Counter(item.status for item in results)
-    tiers = Counter(item.tier for item in results if item.solved)
-    return Totals(
-        results=len(results),
-        by_status={status: statuses[status] for status in STATUSES},
-        by_tier={tier: tiers[tier] for tier in (*TIERS, "none") if tiers[tier]},
-        without_model=sum(item.solved and item.calls == 0 for item in results),
-        calls=sum(item.calls for item in results),
-        tokens=sum(item.tokens for item in results),
-        cost_usd=sum(item.cost_usd for item in results),
-        seconds=sum(item.seconds for item in results),
-    )
+    totals = Totals()
+    for item in results:
+        totals.add(item)
+    return totals
+
+
+def totals_by_agent(results: Iterable[ChallengeResult]) -> dict[str, Totals]:
+    """The sums of each agent's results, by its name."""
+    totals: defaultdict[str, Totals] = defaultdict(Totals)
+    for item in results:
+        totals[agent_name(item)].add(item)
+    return dict(sorted(totals.items()))
+
+
+def agent_name(result: ChallengeResult) -> str:
+    """The name under which its agent is shown."""
+    return result.agent or DEFAULT_AGENT

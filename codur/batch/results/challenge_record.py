@@ -109,6 +109,11 @@ class ChallengeResult(Struct):
         return plain
 
     @property
+    def place(self) -> tuple[str, str, int]:
+        """What tells its work from all other of a batch; see `Work.place`."""
+        return self.name, self.agent, self.attempt
+
+    @property
     def solved(self) -> bool:
         """Whether it is solved."""
         return self.status == "solved"

@@ -1,13 +1,14 @@
 """What earlier results are worth for the work that is wanted now."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
 from codur.batch.results.challenge_outcome import over_budget
-from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.results.challenge_record import Status
 from codur.batch.results.identity import settings_hash
 from codur.batch.results.kept_files import Keys
+from codur.batch.results.result_lines import KeptResults
 from codur.batch.results.results_directory import read_results
 from codur.batch.setup import Setup
 from codur.batch.work import Work
@@ -20,15 +21,15 @@ GOES_ON: frozenset[Mode] = frozenset({"resume", "rerun_failed"})
 """The ways that need earlier results."""
 
 
-def counting(found: Mapping[int, ChallengeResult], mode: Mode) -> dict[int, ChallengeResult]:
-    """The results that count as done, of those that `finished` has found."""
+def counting(found: Mapping[int, Status], mode: Mode) -> dict[int, Status]:
+    """The work that counts as done, of what `finished` has found."""
     if mode not in GOES_ON:
         return {}
-    return {number: result for number, result in found.items() if mode == "resume" or result.solved}
+    return {number: status for number, status in found.items() if mode == "resume" or status == "solved"}
 
 
-def counting_in(path: Path, work: Sequence[Work], setup: Setup, *, mode: Mode) -> dict[int, ChallengeResult]:
-    """The results in a directory that count as done.
+def counting_in(path: Path, work: Sequence[Work], setup: Setup, *, mode: Mode) -> dict[int, Status]:
+    """The work that counts as done by the results in a directory.
 
     Raises:
         UsageError: they cannot be read.
@@ -38,54 +39,47 @@ def counting_in(path: Path, work: Sequence[Work], setup: Setup, *, mode: Mode) -
 
 
 def finished(
-    work: Sequence[Work], results: Sequence[ChallengeResult], key_of: Callable[[Work], str], *, in_place: bool
-) -> dict[int, ChallengeResult]:
-    """The results that belong to the work as it is now, by its number.
+    work: Sequence[Work], results: KeptResults, key_of: Callable[[Work], str], *, in_place: bool
+) -> dict[int, Status]:
+    """How the work ended whose results belong to it as it is now, by its number.
 
     A changed challenge, another agent or other settings make it other work. What the batch's budget ended is not
     finished; nor is, with `in_place`, what was solved and is not written back yet.
     """
-    by_place = {(result.name, result.agent, result.attempt): result for result in results}
-    found: dict[int, ChallengeResult] = {}
-    for item in work:
-        result = by_place.get(item.place)
-        if result is None or over_budget(result):
+    by_place = {item.place: item for item in work}
+    found: dict[int, Status] = {}
+    for result in results.at(item.place for item in work if item.place in results.places):
+        if over_budget(result):
             continue
+        item = by_place[result.place]
         key = key_of(item)
         is_written = bool(result.key_written) and result.key_written == key
         is_to_write = in_place and result.solved and bool(result.changed_files)
         if is_written or (result.key == key and not is_to_write):
-            found[item.number] = result
+            found[item.number] = result.status
     return found
 
 
-def of_other_settings(
-    work: Sequence[Work], results: Sequence[ChallengeResult], found: Mapping[int, ChallengeResult], settings: str
-) -> str:
+def of_other_settings(work: Sequence[Work], results: KeptResults, found: Collection[int], settings: str) -> str:
     """How many results do not count because they were made with other settings, in a line; empty if none are.
 
     Args:
-        found: the results that count.
+        found: the numbers of the work whose results count.
         settings: the hash of those of now.
     """
     left_out = {item.place for item in work if item.number not in found}
-    places = [
-        (result.name, result.agent, result.attempt) for result in results if result.settings not in ("", settings)
-    ]
-    number = len(left_out.intersection(places))
+    number = len(left_out.intersection(result.place for result in results if result.settings not in ("", settings)))
     if not number:
         return ""
     belong = "1 earlier result belongs" if number == 1 else f"{number:,} earlier results belong"
     return f"{belong} to other settings or options, such as --offline or --timeout: this work is done again"
 
 
-def of_other_work(work: Sequence[Work], results: Sequence[ChallengeResult]) -> list[ChallengeResult]:
+def of_other_work(work: Sequence[Work], results: KeptResults) -> KeptResults:
     """The results that the work of now does not replace: of challenges, agents or attempts that are no part of it."""
     names = {item.place for item in work}
     places = {(str(item.challenge.directory), item.agent, item.attempt) for item in work}
-    return [
-        result
-        for result in results
-        if (result.name, result.agent, result.attempt) not in names
-        and (result.directory, result.agent, result.attempt) not in places
-    ]
+    unknown = results.at(place for place in results.places if place not in names)
+    return results.at(
+        result.place for result in unknown if (result.directory, result.agent, result.attempt) not in places
+    )

@@ -1,7 +1,7 @@
 """What an attempt at a challenge leaves behind, so that it can be examined: record, trace, attempts, result, log."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -118,7 +118,7 @@ def kept_place(result: ChallengeResult) -> str:
     return result.kept if _PLAIN.fullmatch(result.kept) else ""
 
 
-def find_run(directory: Path, results: Sequence[ChallengeResult], name: str) -> RunDirectory:
+def find_run(directory: Path, results: Collection[ChallengeResult], name: str) -> RunDirectory:
     """The kept run of a challenge.
 
     Args:

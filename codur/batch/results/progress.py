@@ -1,7 +1,7 @@
 """What the supervisor of a batch knows of work that goes on, and what it tells."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Literal
 
 from codur.batch.results.challenge_record import Attempted, ChallengeResult, Status, result_for
@@ -16,7 +16,7 @@ Ended = Literal["all", "budget", "stopped"]
 class Watch:
     """Sees the batch go on, from one other thread than the one that ends it; this one does nothing about it."""
 
-    def begins(self, missing: int, known: Sequence[ChallengeResult], others: str) -> None:
+    def begins(self, missing: int, known: Collection[ChallengeResult], others: str) -> None:
         """So much is to be done, beside results that are there already; what to know about the other ones there."""
 
     def started(self, work: Work) -> None:

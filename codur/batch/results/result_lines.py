@@ -1,22 +1,85 @@
 """Reads the lines of a result file: what is whole and makes sense, and what is wrong with the rest."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from codur.batch.results.challenge_record import ChallengeResult, UnusableResult, result_from
+from codur.errors import UsageError, reason_of
 from codur.structs import Struct, replace
 
 RESULTS_FILE: Final = "results.jsonl"
+Place = tuple[str, str, int]
 _REPEATED: Final = ("route", "settings", "prompt", "check", "verdict", "solved_by", "sandbox", "started")
+
+
+class KeptResults(Collection[ChallengeResult]):
+    """Results of a file that are read from it each time they are gone through: only where they are is in memory.
+
+    Args:
+        offsets: where the line of each begins, by its place; this is their order.
+    """
+
+    def __init__(self, file: Path, offsets: Mapping[Place, int]) -> None:
+        self._file = file
+        self._offsets = offsets
+
+    @property
+    def places(self) -> KeysView[Place]:
+        """What tells each from the others, in their order."""
+        return self._offsets.keys()
+
+    def at(self, places: Iterable[Place]) -> "KeptResults":
+        """Some of the results, in this order. Raises KeyError: there is none at a place."""
+        return KeptResults(self._file, {place: self._offsets[place] for place in places})
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def __contains__(self, item: object) -> bool:
+        return any(item == each for each in self)
+
+    def __iter__(self) -> Iterator[ChallengeResult]:
+        """Read them. Raises UsageError: the file is not what it was."""
+        if not self._offsets:
+            return
+        try:
+            with self._file.open("rb") as stream:
+                for offset in self._offsets.values():
+                    stream.seek(offset)
+                    yield _result(stream.readline())
+        except (OSError, UnusableResult) as error:
+            why = reason_of(error) if isinstance(error, OSError) else "it was changed meanwhile"
+            raise UsageError(f"{self._file}: cannot be read again: {why}", remedy="Go on with --resume.") from error
+
+
+def kept_results(file: Path) -> KeptResults:
+    """The results in a file; of several of one attempt the last, at the place of the first.
+
+    A line that is damaged is passed over, and so is one at the end without its line end, whole or not: its writer was
+    stopped within it.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    offsets: dict[Place, int] = {}
+    end = 0
+    with file.open("rb") as stream:
+        for line in stream:
+            begin, end = end, end + len(line)
+            if line.endswith(b"\n"):
+                with suppress(UnusableResult):
+                    offsets[_result(line).place] = begin
+    return KeptResults(file, offsets)
 
 
 class FileLines(Struct):
     """What a result file holds.
 
     Attributes:
-        results: in the order of the file.
+        results: in the order of the file; of several of one attempt the last, at the place of the first.
         notes: what could not be used, a line each, with its place.
     """
 
@@ -24,37 +87,30 @@ class FileLines(Struct):
     notes: tuple[str, ...]
 
 
-def read_lines(file: Path, *, only_ended: bool = False) -> FileLines:
-    """All results in a file, also several of one attempt.
-
-    Args:
-        only_ended: a last line without its line end does not count, whole or not: its writer was stopped within it.
+def read_lines(file: Path) -> FileLines:
+    """All that is in a file, a last line without its line end too.
 
     Raises:
         OSError: it cannot be read.
     """
-    results: list[ChallengeResult] = []
+    results: dict[Place, ChallengeResult] = {}
     notes: list[str] = []
     known: dict[Any, Any] = {}
     with file.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
             try:
-                if line.strip() and (line.endswith(b"\n") or not only_ended):
-                    results.append(_held_once(_result(line), known))
+                if line.strip():
+                    result = _held_once(_result(line), known)
+                    results[result.place] = result
             except UnusableResult as problem:
                 notes.append(f"{file}:{number}: {_why(line, problem)}")
-    return FileLines(results=tuple(results), notes=tuple(notes))
+    return FileLines(results=tuple(results.values()), notes=tuple(notes))
 
 
 def _held_once(result: ChallengeResult, known: dict[Any, Any]) -> ChallengeResult:
     """The result, with the values of earlier ones where they are equal: many results take half of the memory."""
     values = ((name, getattr(result, name)) for name in _REPEATED)
     return replace(result, **{name: known.setdefault(value, value) for name, value in values})
-
-
-def latest(results: Iterable[ChallengeResult]) -> list[ChallengeResult]:
-    """Of several results of one attempt the last, each at the place of the first."""
-    return list({(item.name, item.agent, item.attempt): item for item in results}.values())
 
 
 def _result(line: bytes) -> ChallengeResult:

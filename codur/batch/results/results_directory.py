@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +13,7 @@ from pathlib import Path
 from codur.batch.discovery import RESULTS_NAME
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.kept_run import RUNS
-from codur.batch.results.result_lines import RESULTS_FILE, latest, read_lines
+from codur.batch.results.result_lines import RESULTS_FILE, KeptResults, kept_results
 from codur.errors import UsageError, WorkspaceBusy, reason_of
 from codur.store.append_log import drop_torn_tail
 from codur.store.atomic import sync_directory, write_whole
@@ -132,7 +132,7 @@ class ResultsDirectory:
         sync_directory(self.path)
         return aside
 
-    def write_predictions(self, results: Sequence[ChallengeResult], model: str) -> None:
+    def write_predictions(self, results: Iterable[ChallengeResult], model: str) -> None:
         """Write the patches in the form that SWE-bench's harness reads, one line a result.
 
         Args:
@@ -141,22 +141,19 @@ class ResultsDirectory:
         Raises:
             UsageError: they cannot be written.
         """
-        lines = [
-            json.dumps(
-                {
-                    "instance_id": result.name if result.attempt == 1 else f"{result.name}#{result.attempt}",
-                    "model_name_or_path": result.agent or model,
-                    "model_patch": read_patch(self.path, result),
-                },
-                ensure_ascii=True,
-            )
+        rows = (
+            {
+                "instance_id": result.name if result.attempt == 1 else f"{result.name}#{result.attempt}",
+                "model_name_or_path": result.agent or model,
+                "model_patch": read_patch(self.path, result),
+            }
             for result in results
-        ]
+        )
         with _unwritable(self.path):
-            write_whole(self.path / PREDICTIONS, _encoded("".join(f"{line}\n" for line in lines)))
+            write_whole(self.path / PREDICTIONS, (json.dumps(row, ensure_ascii=True).encode() + b"\n" for row in rows))
 
 
-def read_results(path: Path) -> list[ChallengeResult]:
+def read_results(path: Path) -> KeptResults:
     """The results in a directory (or of a `results.jsonl`), the last one of each piece of work, in their order.
 
     A line that is damaged, or was not written to its end, is passed over: its work is done again.
@@ -166,7 +163,7 @@ def read_results(path: Path) -> list[ChallengeResult]:
     """
     file = path / RESULTS_FILE if path.is_dir() else path
     with _unusable(file):
-        return latest(read_lines(file, only_ended=True).results)
+        return kept_results(file)
 
 
 def read_spent(path: Path) -> tuple[int, float]:
@@ -210,12 +207,6 @@ def newest(below: Path) -> Path | None:
     home = below / RESULTS_NAME
     found = [path for path in home.iterdir() if has_results(path)] if home.is_dir() else []
     return max(found, key=lambda path: ((path / RESULTS_FILE).stat().st_mtime_ns, path.name), default=None)
-
-
-def total_spent(results: Iterable[ChallengeResult]) -> tuple[int, float]:
-    """Tokens and dollars of results."""
-    items = list(results)
-    return sum(item.tokens for item in items), sum(item.cost_usd for item in items)
 
 
 def _stamp(now: datetime) -> str:

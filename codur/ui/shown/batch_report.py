@@ -1,9 +1,10 @@
 """A batch in words: how it goes on, and the table at its end."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
+from codur.batch.reports.totals import Totals, totals_of
 from codur.batch.results.challenge_record import ChallengeResult, Status
 from codur.batch.results.progress import Watch
 from codur.batch.work import Work, titled
@@ -41,34 +42,24 @@ class Progress:
         before: what was done before.
     """
 
-    def __init__(self, total: int, before: Sequence[ChallengeResult]) -> None:
+    def __init__(self, total: int, before: Collection[ChallengeResult]) -> None:
         self.total = total
-        self.done = len(before)
-        self.solved = sum(item.solved for item in before)
-        self.calls = sum(item.calls for item in before)
-        self.cost = sum(item.cost_usd for item in before)
+        self.done = totals_of(before)
         self.began = time.monotonic()
         self._done_before = len(before)
 
-    def add(self, result: ChallengeResult) -> None:
-        """Count what has finished."""
-        self.done += 1
-        self.solved += result.solved
-        self.calls += result.calls
-        self.cost += result.cost_usd
-
     def left_s(self) -> float | None:
         """Seconds that the rest takes, if it goes on as until now; None if nothing tells yet."""
-        finished = self.done - self._done_before
-        return (time.monotonic() - self.began) / finished * (self.total - self.done) if finished else None
+        finished = self.done.results - self._done_before
+        return (time.monotonic() - self.began) / finished * (self.total - self.done.results) if finished else None
 
     def line(self) -> Line:
         """All of it in one line."""
-        left = self.left_s()
+        done, left = self.done, self.left_s()
         return line(
-            (f"{self.solved} solved", "good"),
-            f" of {self.done} done, {self.total} in all; {count(self.calls, 'call')}, {money(self.cost)}",
-            (f"; about {_time(left)} left" if left is not None and self.done < self.total else "", "dim"),
+            (f"{done.solved} solved", "good"),
+            f" of {done.results} done, {self.total} in all; {count(done.calls, 'call')}, {money(done.cost_usd)}",
+            (f"; about {_time(left)} left" if left is not None and done.results < self.total else "", "dim"),
         )
 
 
@@ -79,7 +70,7 @@ class BatchDisplay(Watch):
         self._stream = stream
         self._progress: Progress | None = None
 
-    def begins(self, missing: int, known: Sequence[ChallengeResult], others: str) -> None:
+    def begins(self, missing: int, known: Collection[ChallengeResult], others: str) -> None:
         """See `Watch`."""
         if others:
             self._stream.put(line(f"note: {others}").text)
@@ -99,7 +90,7 @@ class LineDisplay(BatchDisplay):
     def finished(self, _: Work, result: ChallengeResult) -> None:
         """See `Watch`."""
         if self._progress is not None:
-            self._progress.add(result)
+            self._progress.done.add(result)
             self._stream.put(row_line(result, self._progress).text)
 
 
@@ -110,14 +101,14 @@ def row_line(result: ChallengeResult, progress: Progress) -> Line:
     name = sanitise(titled(result.name, result.agent, result.attempt), keep_newlines=False)
     note = f"  {result.reason}" if result.reason else ""
     return line(
-        f"[{progress.done:>{size + 1}}/{progress.total}] ",
+        f"[{progress.done.results:>{size + 1}}/{progress.total}] ",
         (f"{result.status:<6}", _STYLES[result.status]),
         f"  {name:<{_NAME_CELLS}}  {result.way if result.solved else '-':<8}",
         f"  {count(result.calls, 'call')}  {result.seconds:.1f} s{note}",
     )
 
 
-def batch_table(rows: Sequence[ChallengeResult], *, wall_s: float | None = None, width: int = 0) -> Shown:
+def batch_table(rows: Collection[ChallengeResult], *, wall_s: float | None = None, width: int = 0) -> Shown:
     """Give the table of a batch, with a line of totals.
 
     Args:
@@ -127,7 +118,7 @@ def batch_table(rows: Sequence[ChallengeResult], *, wall_s: float | None = None,
     several = {"agent": len({row.agent for row in rows}) > 1, "attempt": any(row.attempt > 1 for row in rows)}
     titles = [title for title in _CELLS if several.get(title, True)]
     cells = [[_CELLS[title](row) for title in titles] for row in rows]
-    totals = _totals(rows, attempts=any(several.values()))
+    totals = _totals(totals_of(rows), attempts=any(several.values()))
     if wall_s is not None:
         totals["seconds"] = f"{wall_s:.1f} (sum {totals['seconds']})"
     footer = [line(totals.get(title, "")) for title in titles]
@@ -146,16 +137,15 @@ def _way(row: ChallengeResult) -> str:
     return worker(row.solved_by) if row.solved_by in ("pattern", "repair") else f"{worker(row.solved_by)} ({row.way})"
 
 
-def _totals(rows: Sequence[ChallengeResult], *, attempts: bool) -> dict[str, str]:
+def _totals(all_of: Totals, *, attempts: bool) -> dict[str, str]:
     """The cells of the last row, by their titles."""
-    solved = [row for row in rows if row.solved]
     return {
-        "challenge": f"{len(solved)} of {count(len(rows), 'attempt') if attempts else len(rows)} solved",
-        "solved by": f"{sum(row.calls == 0 for row in solved)} without a model",
-        "calls": f"{sum(row.calls for row in rows):,}",
-        "tokens": f"{sum(row.tokens for row in rows):,}",
-        "cost": money(sum(row.cost_usd for row in rows)),
-        "seconds": f"{sum(row.seconds for row in rows):.1f}",
+        "challenge": f"{all_of.solved} of {count(all_of.results, 'attempt') if attempts else all_of.results} solved",
+        "solved by": f"{all_of.without_model} without a model",
+        "calls": f"{all_of.calls:,}",
+        "tokens": f"{all_of.tokens:,}",
+        "cost": money(all_of.cost_usd),
+        "seconds": f"{all_of.seconds:.1f}",
     }
 
 

@@ -122,7 +122,7 @@ def test_work_that_ends_three_workers_is_given_up(tmp_path: Path, nodes: Any) ->
         batch = solve(many(tmp_path / "given", 1, SLOW), tmp_path / "out", jobs=1, engine=engine(nodes))
     assert len(set(killed)) == 3
     assert rows(batch) == [("1", "error")]
-    assert batch.results[0].reason == "crashed: it was lost 3 times (WorkerCrashedError)"
+    assert next(iter(batch.results)).reason == "crashed: it was lost 3 times (WorkerCrashedError)"
 
 
 def command(given: Path, results: Path, *more: str, jobs: int = 2) -> list[str]:
@@ -226,7 +226,11 @@ def broken() -> Host:
 def test_a_machine_that_cannot_be_worked_on_costs_its_own_work_alone(tmp_path: Path, nodes: Any) -> None:
     batch = solve(many(tmp_path / "given", 2), tmp_path / "out", engine=engine(nodes, host=broken))
     assert rows(batch) == [("1", "error"), ("2", "error")]
-    assert batch.results[0].reason == "a worker of the cluster has failed: OSError: [Errno 28] No space left on device"
+    found = next(iter(batch.results))
+    assert found.reason == "a worker of the cluster has failed: OSError: [Errno 28] No space left on device"
+        next(iter(batch.results)).reason
+        == "a worker of the cluster has failed: OSError: [Errno 28] No space left on device"
+    )
 
 
 def test_a_worker_without_a_sandbox_does_nothing_unless_that_is_wanted(tmp_path: Path, nodes: Any) -> None:

@@ -74,7 +74,20 @@ def test_a_damaged_line_costs_itself(tmp_path: Path) -> None:
     senseless = [json.dumps({**json.loads(line), "name": "b", **wrong}) for wrong in ({"calls": -1}, {"prompt": 3})]
     no_number = line.replace('"name":"a"', '"name":"b"').replace('"seconds":0.0', '"seconds":NaN')
     file.write_text("\n".join(('{"name": 3}', "nonsense", "[" * 100_000, *senseless, f"{no_number}{line}[]", "")))
-    assert read_results(tmp_path) == [RESULT]
+    assert [*read_results(tmp_path)] == [RESULT]
+
+
+def test_results_that_were_changed_meanwhile_are_told(tmp_path: Path) -> None:
+    with ResultsDirectory(tmp_path) as directory:
+        directory.add(RESULT, "")
+    results = read_results(tmp_path)
+    assert RESULT in results
+    (tmp_path / "results.jsonl").write_text("nonsense\n")
+    with pytest.raises(UsageError, match=r"results.jsonl: cannot be read again: it was changed meanwhile"):
+        list(results)
+    (tmp_path / "results.jsonl").unlink()
+    with pytest.raises(UsageError, match="cannot be read again: no such file"):
+        list(results)
 
 
 def test_one_batch_at_a_time(tmp_path: Path) -> None:

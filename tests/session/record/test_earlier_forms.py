@@ -311,7 +311,7 @@ def test_the_journal(run: RunDirectory, tmp_path: Path) -> None:
 
 
 def test_results_of_a_batch() -> None:
-    assert read_results(DATA / "results.jsonl") == RESULTS
+    assert [*read_results(DATA / "results.jsonl")] == [*RESULTS]
     for text, result in zip((DATA / "results.jsonl").read_text().splitlines(), RESULTS, strict=True):
         assert json.dumps(result.to_json(), separators=(",", ":")) == text
         assert result_from(json.loads(text)) == result

@@ -24,10 +24,11 @@ def build(paths: Sequence[Path], *, output: Path | None, junit: Path | None, jso
         0, also if some lines could not be used: what is left out is told.
     """
     found = read_results(paths)
+    results = sorted(found.results, key=lambda item: (*item.place, item.key))
     target = output or _beside(paths)
     title = f"codur solve: {', '.join(dict.fromkeys(_title(path) for path in paths))}"
     try:
-        written = write_reports(target, found.results, title=title, junit=junit)
+        written = write_reports(target, results, title=title, junit=junit)
     except OSError as error:
         raise unwritable(
             error.filename or target, error, "Name a directory that you may write with --output."

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from codur import ui
 from codur.batch.batch_run import BatchResult
-from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.reports.totals import totals_of
+from codur.batch.results.challenge_record import Status
 from codur.batch.work import Work
 from codur.cli import machine
 from codur.cli.actions.batch.solve_request import SolveRequest
@@ -32,11 +33,11 @@ def display_of(request: SolveRequest) -> BatchDisplay:
     return ui.batch_live.LiveDisplay(stream)
 
 
-def show_list(work: Sequence[Work], done: Mapping[int, ChallengeResult], *, json: bool) -> int:
+def show_list(work: Sequence[Work], done: Mapping[int, Status], *, json: bool) -> int:
     """Show what would be done; gives 0.
 
     Args:
-        done: what is done already, by the number of its work.
+        done: how what is done already ended, by the number of its work.
     """
     if json:
         rows = [
@@ -46,7 +47,7 @@ def show_list(work: Sequence[Work], done: Mapping[int, ChallengeResult], *, json
                 "agent": item.agent,
                 "attempt": item.attempt,
                 "done": item.number in done,
-                "status": done[item.number].status if item.number in done else "",
+                "status": done.get(item.number, ""),
                 "problem": item.challenge.problem,
             }
             for item in work
@@ -59,9 +60,9 @@ def show_list(work: Sequence[Work], done: Mapping[int, ChallengeResult], *, json
     return 0
 
 
-def _state(item: Work, done: Mapping[int, ChallengeResult]) -> str:
+def _state(item: Work, done: Mapping[int, Status]) -> str:
     if item.number in done:
-        return f"done: {done[item.number].status}"
+        return f"done: {done[item.number]}"
     return item.challenge.problem or "to do"
 
 
@@ -98,6 +99,7 @@ def show_note(note: str) -> None:
 
 def _as_json(batch: BatchResult, work: Sequence[Work], results: Path) -> dict[str, Any]:
     """All but the results, which may be many."""
+    totals = totals_of(batch.results)
     return {
         "schema_version": SCHEMA,
         "exit_code": batch.code,
@@ -106,11 +108,11 @@ def _as_json(batch: BatchResult, work: Sequence[Work], results: Path) -> dict[st
         "challenges": len({item.challenge.directory for item in work}),
         "challenges_solved": len({item.directory for item in batch.results if item.solved}),
         "attempts": len(work),
-        "attempts_finished": len(batch.results),
-        "attempts_solved": sum(item.solved for item in batch.results),
-        "model_calls": sum(item.calls for item in batch.results),
-        "tokens": sum(item.tokens for item in batch.results),
-        "cost_usd": round(sum(item.cost_usd for item in batch.results), 6),
+        "attempts_finished": totals.results,
+        "attempts_solved": totals.solved,
+        "model_calls": totals.calls,
+        "tokens": totals.tokens,
+        "cost_usd": round(totals.cost_usd, 6),
         "seconds": batch.seconds,
         "reports": [str(path) for path in batch.reports],
         "notes": [note for note in (batch.others, *batch.notes) if note],
