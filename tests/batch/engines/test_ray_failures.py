@@ -52,7 +52,7 @@ def nodes() -> Iterator[Any]:
         cluster: Any = Nodes()
         options: dict[str, Any] = {"node_ip_address": "127.0.0.1", "include_dashboard": False}
         cluster.add_node(num_cpus=1, **options)
-        cluster.add_node(num_cpus=1, **options)
+        cluster.add_node(num_cpus=1, resources={"agent": 1}, **options)
         cluster.place = place
         try:
             yield cluster
@@ -123,6 +123,25 @@ def test_work_that_ends_three_workers_is_given_up(tmp_path: Path, nodes: Any) ->
     assert len(set(killed)) == 3
     assert rows(batch) == [("1", "error")]
     assert next(iter(batch.results)).reason == "crashed: it was lost 3 times (WorkerCrashedError)"
+
+
+def test_a_resource_of_the_cluster_caps_what_goes_on_at_once(tmp_path: Path, nodes: Any) -> None:
+    together, ended = list[int](), threading.Event()
+
+    def look() -> None:
+        while not ended.wait(0.05):
+            together.append(len(busy_workers()))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        capped = engine(nodes, resources={"num_cpus": 0.5, "agent": 1.0})
+        batch = solve(many(tmp_path / "given", 3, SLOW), tmp_path / "out", jobs=2, engine=capped)
+    finally:
+        ended.set()
+        thread.join()
+    assert len(rows(batch)) == 3
+    assert max(together) == 1
 
 
 def command(given: Path, results: Path, *more: str, jobs: int = 2) -> list[str]:
@@ -228,9 +247,6 @@ def test_a_machine_that_cannot_be_worked_on_costs_its_own_work_alone(tmp_path: P
     assert rows(batch) == [("1", "error"), ("2", "error")]
     found = next(iter(batch.results))
     assert found.reason == "a worker of the cluster has failed: OSError: [Errno 28] No space left on device"
-        next(iter(batch.results)).reason
-        == "a worker of the cluster has failed: OSError: [Errno 28] No space left on device"
-    )
 
 
 def test_a_worker_without_a_sandbox_does_nothing_unless_that_is_wanted(tmp_path: Path, nodes: Any) -> None:
