@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from codur.events import CheckRan, Event, Note, RepairProgress, RunFinished, RunStarted
+from codur.events import CheckRan, Event, ModelWaiting, Note, RepairProgress, RunFinished, RunStarted
 from codur.patches import Patch, RepairReport
 from codur.structs import replace
 from codur.types import Attempt, RunResult, Verdict
@@ -79,6 +79,12 @@ def test_a_run_that_ends_well(kind: OutputKind) -> None:
 @pytest.mark.parametrize("kind", ["plain", "rich"])
 def test_a_run_that_fails(kind: OutputKind) -> None:
     assert shown(kind, FAILED) == ("", FAILURE)
+
+
+def test_a_model_that_is_asked_again_at_once_is_not_waited_for() -> None:
+    again = ModelWaiting(profile="fast", seconds=0.2, reason="it did not answer within 60 s")
+    _, err = shown("plain", DONE, events=(again,))
+    assert err.startswith("asking fast again: it did not answer within 60 s\n")
 
 
 def test_verbose_adds_routes_models_and_tools() -> None:

@@ -120,8 +120,13 @@ def prompt_lines(event: events.ModelPrompted) -> list[Line]:
 
 def _delay(event: events.ModelWaiting | events.ModelSwitched) -> str:
     if isinstance(event, events.ModelWaiting):
-        return f"waiting {event.seconds:.0f} s for {event.profile}: "
+        return f"{_wait(event)}: "
     return f"switched model: {event.from_profile} → {event.to_profile}: "
+
+
+def _wait(event: events.ModelWaiting) -> str:
+    seconds = f"{event.seconds:.0f}"
+    return f"asking {event.profile} again" if seconds == "0" else f"waiting {seconds} s for {event.profile}"
 
 
 def _detail(event: Event) -> str:
@@ -252,7 +257,7 @@ class Status:
             case events.ModelAnswered():
                 return "reading the answer"
             case events.ModelWaiting():
-                return f"waiting {event.seconds:.0f} s for {event.profile}"
+                return _wait(event)
             case events.RepairProgress():
                 if event.passing:
                     return _passing_words(event.passing)
