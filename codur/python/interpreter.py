@@ -53,10 +53,11 @@ def choose_python(root: Path, environ: Mapping[str, str]) -> Interpreter:
     Of those that lack equally little it is one with pytest, then the first of: the environment that uv's variable
     names, `.venv`, `venv`, `env`, the active one, those of pdm, poetry, hatch, tox and nox. The first interpreter on
     `PATH`, and then the one that runs Codur, are taken if there is no environment or if they lack less than each of
-    them. What a link or file of the workspace leads to outside it is none of them, unless the user's variables name it
-    or only the tool makes environments there: the workspace may be a stranger's, and programs can read all of an
-    environment. Nothing is run: what is installed is read. A version manager's shim is a slow script and is passed
-    over; pyenv's is replaced by what it stands for.
+    them. What a link of the workspace leads to outside it is one of them if it is a virtual environment; what a file of
+    the workspace names there is not, unless the user's variables name it, too, or only the tool makes environments
+    there: the workspace may be a stranger's, and programs can read what is installed in an environment. Nothing is
+    run: what is installed is read. A version manager's shim is a slow script and is passed over; pyenv's is replaced by
+    what it stands for.
     """
     needed = declared_dependencies(root).runtime
     environments = [_candidate(path, name, needed) for name, path in _environments(root, environ)]
@@ -98,7 +99,8 @@ def _environments(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str,
     for name, directory in _directories(root, environ):
         program = next((path for item in reversed(_NAMES) if _is_program(path := directory / "bin" / item)), None)
         real = Path(os.path.realpath(directory))
-        strange = directory.is_relative_to(root) and not real.is_relative_to(own) and real not in named
+        linked = directory.is_relative_to(root) and not real.is_relative_to(own)
+        strange = linked and not is_environment(real) and real not in named
         if program is not None and real not in seen and not strange:
             seen.add(real)
             yield name, program

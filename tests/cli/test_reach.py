@@ -151,10 +151,22 @@ def chained(place: Path) -> None:
     (place / "bin/python").symlink_to("python3")
 
 
+def elsewhere(place: Path) -> None:
+    """As some tools keep environments: in a place of their own, with a link in the project."""
+    linked(place.parents[1] / "home/environments/x")
+    place.symlink_to(place.parents[1] / "home/environments/x")
+
+
 @pytest.mark.parametrize("back_end", CONTAINED)
 @pytest.mark.parametrize(
     ("where", "make"),
-    [("work/.venv", linked), ("work/.venv", copied), ("work/.venv", chained), ("home/environments/x", linked)],
+    [
+        ("work/.venv", linked),
+        ("work/.venv", copied),
+        ("work/.venv", chained),
+        ("work/.venv", elsewhere),
+        ("home/environments/x", linked),
+    ],
 )
 def test_honest_environments_work(where: str, make: Callable[[Path], None], back_end: str, base: Path) -> None:
     make(base / where)
@@ -165,6 +177,21 @@ def test_honest_environments_work(where: str, make: Callable[[Path], None], back
     path = os.pathsep.join((str(Path(sys.base_prefix) / "bin"), os.defpath))
     active = {"VIRTUAL_ENV": str(base / where)} if where.startswith("home") else {}
     checked(base, back_end, PATH=path, **active)
+    assert (base / "work/found").read_text() == "installed"
+
+
+@pytest.mark.parametrize("back_end", CONTAINED)
+def test_an_installation_on_the_path_that_is_no_environment_works(back_end: str, base: Path) -> None:
+    """As pyenv, conda and uv install a Python below the home directory; this one needs its library, and writes it."""
+    prefix = base / "home/versions/3"
+    for name in ("bin", "lib/python3.99"):
+        (prefix / name).mkdir(parents=True)
+    (prefix / "lib/python3.99/os.py").write_text("installed")
+    (prefix / "bin/python3").write_text('#!/bin/sh\ncat "${0%/*}/../lib/python3.99/os.py" > found\n')
+    (prefix / "bin/python3").chmod(0o755)
+    (prefix / "bin/python").symlink_to("python3")
+    (base / "work/main.py").touch()
+    checked(base, back_end, PATH=f"{prefix}/bin{os.pathsep}{os.defpath}")
     assert (base / "work/found").read_text() == "installed"
 
 

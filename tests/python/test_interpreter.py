@@ -175,17 +175,19 @@ def test_environment_behind_a_link_keeps_its_place_in_the_workspace(tmp_path: Pa
     assert chosen == Interpreter(path=str(tmp_path / "work/.venv/bin/python"), reason=".venv")
 
 
-@pytest.mark.parametrize("way", ["a link", "a file of pdm", "a link to pdm's"])
-def test_environment_outside_that_only_the_workspace_names_is_passed_over(way: str, tmp_path: Path) -> None:
+def test_link_to_an_environment_elsewhere_counts_and_one_to_anything_else_does_not(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     there = installed(tmp_path / "elsewhere")
-    if way == "a link":
-        (tmp_path / "work" / ".venv").symlink_to(tmp_path / "elsewhere")
-    elif way == "a file of pdm":
-        (tmp_path / "work" / ".pdm-python").write_text(f"{there}\n")
-    else:
-        (tmp_path / "work" / "own").symlink_to(tmp_path / "elsewhere")
-        (tmp_path / "work" / ".pdm-python").write_text(f"{tmp_path}/work/own/bin/python\n")
+    (tmp_path / "work" / ".venv").symlink_to(tmp_path / "elsewhere")
+    assert choose_python(tmp_path / "work", {}) == Interpreter(path=f"{tmp_path}/work/.venv/bin/python", reason=".venv")
+    (there.parent.parent / "pyvenv.cfg").unlink()
+    assert choose_python(tmp_path / "work", {}).path == sys.executable
+
+
+def test_environment_outside_that_a_file_of_the_workspace_names_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    there = installed(tmp_path / "elsewhere")
+    (tmp_path / "work" / ".pdm-python").write_text(f"{there}\n")
     assert choose_python(tmp_path / "work", {"HOME": str(tmp_path)}).path == sys.executable
     named = choose_python(tmp_path / "work", {"HOME": str(tmp_path), "VIRTUAL_ENV": str(tmp_path / "elsewhere")})
     assert Path(named.path).resolve() == there.resolve()

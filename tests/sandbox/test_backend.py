@@ -214,11 +214,14 @@ def test_an_interpreter_needs_its_installation_and_nothing_beside_it(tmp_path: P
     (environment / "bin/python").symlink_to("python3")
     (environment / "bin/python3").symlink_to(prefix / "bin/python3.99")
     found = interpreter_paths(environment / "bin/python")
-    assert set(found) == {environment, prefix / "bin", prefix / "lib", prefix / "include", prefix / "bin/python3.99"}
+    installation = {prefix / "bin", prefix / "lib", prefix / "include", prefix / "bin/python3.99"}
+    inside = {environment / name for name in ("pyvenv.cfg", "bin", "bin/python", "bin/python3")}
+    assert set(found) == installation | inside
+    assert set(interpreter_paths(prefix / "bin/python3.99")) == installation
     (environment / "bin/python").unlink()
     (environment / "bin/python").write_text("a copy, not a link")
     (environment / "pyvenv.cfg").write_text(f"include-system-site-packages = false\nhome = {prefix}/bin\n")
-    assert {environment, prefix / "lib"} <= set(interpreter_paths(environment / "bin/python"))
+    assert {environment / "bin", prefix / "lib"} <= set(interpreter_paths(environment / "bin/python"))
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/python3").symlink_to("../python/bin/python3.99")
     assert tmp_path not in interpreter_paths(tmp_path / "bin/python3")

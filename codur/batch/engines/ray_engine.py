@@ -111,7 +111,7 @@ class RayEngine:
         with _joined(self._cluster, self._jobs) as ray:
             self._jobs = self._jobs or max(1, int(ray.cluster_resources().get("CPU", 1)))
             task = _task(versions(), self.shared(), self._cluster.host)
-            # What Ray keeps of tasks for its own lists grows by some 3 kB each at first, in this process and in the head.
+            # Ray would keep some 3 kB of each, here and in the head, for its own lists of tasks.
             options = {"enable_task_events": False, **_options(self._cluster.resources)}
             solve = ray.remote(max_retries=RETRIES, **options)(task)
             ended = deque[tuple[Work, Attempted]]()

@@ -15,8 +15,8 @@ _ROOTS = tuple(
     """.split()
 )
 _PRIVATE_ROOTS = ("/etc", "/usr/local/etc")
-_ENVIRONMENT_PARTS = ("pyvenv.cfg", "bin", "lib", "lib64")
-"""What makes a virtual environment."""
+_ENVIRONMENT_PARTS = ("pyvenv.cfg", "bin", "lib", "lib64", "include", "share")
+"""What makes a virtual environment; settings of tools that are kept in one, such as `pip.conf`, may hold passwords."""
 _PREFIX_PARTS = ("bin", "lib", "lib64", "include", "ssl")
 _TOOLCHAINS = ("RUSTUP_HOME", "GOROOT", "JAVA_HOME", "CARGO_HOME/bin", "NVM_DIR/versions", "PYENV_ROOT/versions")
 _BEHIND_SHIMS = ("libexec", "plugins", "versions", "version")
@@ -61,7 +61,7 @@ def is_below(path: Path, roots: Iterable[Path]) -> bool:
 def interpreter_paths(python: str | Path) -> tuple[Path, ...]:
     """What a Python interpreter needs to be read outside the system's own directories.
 
-    These are its environment, if it is in one, and the programs and libraries of the installation that it leads to:
+    These are the programs and libraries of its environment, if it is in one, and of the installation that it leads to:
     real paths, and the links from one program to the next. Nothing else beside them, such as other files of a home
     directory, is among them, nor what a link in the environment or installation leads to. What is no Python counts for
     nothing.
@@ -71,19 +71,25 @@ def interpreter_paths(python: str | Path) -> tuple[Path, ...]:
     chain = list(link_chain(program))
     environment = _prefix_of(program)
     if is_environment(environment):
-        found[environment] = None
+        found |= _parts(environment, _ENVIRONMENT_PARTS)
         if is_below(Path(os.path.realpath(program)), (environment,)):  # a copy, not a link to the installation's
             chain += link_chain(_home_of(environment) / program.name)
     for item in chain:
         prefix = _prefix_of(item)
         # Nobody can use what this user may not look at.
         if os.access(prefix, os.R_OK | os.X_OK) and next(prefix.glob("lib*/py*3*/os.py"), None) is not None:
-            parts = (prefix / part for part in _PREFIX_PARTS)
-            found.update((part, None) for part in parts if part.is_dir() and is_below(part.resolve(), (prefix,)))
+            found |= _parts(prefix, _PREFIX_PARTS)
+    directories = tuple(found)
     # Only if the last link ends in a Python: a chain that leads elsewhere shows nothing on its way either.
-    if is_below(Path(os.path.realpath(chain[-1])), (*found, *system_roots())):
-        found.update((item, None) for item in chain)
-    return tuple(path for path in found if not is_below(path, (*system_roots(), environment)) or path == environment)
+    if is_below(Path(os.path.realpath(chain[-1])), (*directories, *system_roots())):
+        found |= dict.fromkeys(chain)
+    return tuple(path for path in found if not is_below(path, system_roots()))
+
+
+def _parts(prefix: Path, names: Iterable[str]) -> dict[Path, None]:
+    """What there is of these below a directory, and does not lead out of it."""
+    parts = (prefix / name for name in names)
+    return {part: None for part in parts if part.exists() and is_below(part.resolve(), (prefix,))}
 
 
 def _prefix_of(program: Path) -> Path:
