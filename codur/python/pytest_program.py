@@ -177,13 +177,13 @@ def is_own(module: str) -> bool:
 
 def channel(path: str, word: str) -> Callable[..., None]:
     """What writes events to a file that is open before anything of the workspace is loaded."""
-    file = open(path, "a", encoding="utf-8")  # noqa: SIM115 - open until the process ends
-    dumps, put, flush = json.dumps, file.write, file.flush
+    # Not a file object: one that is open at the end is a warning, which the workspace's settings may make an error.
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    dumps, put = json.dumps, os.write
     signed = {"word": word} if word else {}
 
     def write(**event: Any) -> None:
-        put(dumps({**event, **signed}) + "\n")
-        flush()
+        put(file, f"{dumps({**event, **signed})}\n".encode())
 
     return write
 

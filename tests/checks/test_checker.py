@@ -269,3 +269,14 @@ def test_a_warning_of_pytest_itself_that_counts_as_an_error_is_left_out(tmp_path
     }
     verdict = run(tmp_path, files, replace(TESTS, protected=()))
     assert (verdict.failing, verdict.excused) == (("test_b.py::test_b",), ("test_a.py::TestSuite",))
+
+
+def test_what_keeps_pytest_from_starting_is_told_and_nothing_of_our_own(tmp_path: Path) -> None:
+    files = {
+        "pytest.ini": "[pytest]\nfilterwarnings =\n    error\n    ignore::absent.OldWarning\n",
+        "test_a.py": "def test_a():\n    pass\n",
+    }
+    verdict = run(tmp_path, files, replace(TESTS, protected=()))
+    assert verdict.status == "failed"
+    assert "Failed to import filter module 'absent'" in verdict.error
+    assert "events.jsonl" not in verdict.error
