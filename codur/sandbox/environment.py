@@ -15,6 +15,8 @@ _ALLOWED: frozenset[str] = frozenset(
     DEVELOPER_DIR
     """.split()
 )
+_HOMES: Mapping[str, str] = {"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup"}
+"""Where toolchains are below the home directory, if no variable says so: programs have an empty one."""
 _LOCALE = frozenset(
     f"LC_{name}"
     for name in "ALL ADDRESS COLLATE CTYPE IDENTIFICATION MEASUREMENT MESSAGES MONETARY NAME NUMERIC PAPER "
@@ -48,7 +50,9 @@ def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """
     kept = {name: value for name, value in environ.items() if _is_allowed(name, value)}
     items = [item for item in kept.get("PATH", "").split(os.pathsep) if item.startswith("/")]
-    return {**kept, "PATH": os.pathsep.join(items) or _DEFAULT_PATH, **_ALWAYS}
+    homes = {name: f"{environ.get('HOME', '')}/{below}" for name, below in _HOMES.items()}
+    there = {name: place for name, place in homes.items() if place.startswith("/") and os.path.lexists(place)}
+    return {**there, **kept, "PATH": os.pathsep.join(items) or _DEFAULT_PATH, **_ALWAYS}
 
 
 def _is_allowed(name: str, value: str) -> bool:

@@ -19,7 +19,7 @@ class Surroundings:
 
     Args:
         environ: the user's environment.
-        python: the interpreter whose directory comes first on `PATH`, so that `python` means it; None: none does.
+        python: the interpreter that `python` means: its directory comes first on `PATH` if need be; None: any.
         temporary: where temporary directories are made.
         contained: the programs may read what they are told only.
 
@@ -31,7 +31,10 @@ class Surroundings:
         self.variables = child_environment(environ)
         self._alias: str | None = None
         if python is not None:
-            self.variables["PATH"] = f"{Path(python).parent}{os.pathsep}{self.variables['PATH']}"
+            folder, path = str(Path(python).parent), self.variables["PATH"]
+            # Only where it is not found first as it is: other tools are found in the user's order.
+            if any(_first_with(name, path) not in (folder, "") for name in ("python", "python3")):
+                self.variables["PATH"] = f"{folder}{os.pathsep}{path}"
             # Many commands say `python`, and systems without that name would run none, or another one.
             self._alias = None if Path(python).with_name("python").exists() else python
         self._python = python
@@ -77,6 +80,11 @@ class Surroundings:
         with private_directory(self._temporary) as names:
             (Path(names) / "python").symlink_to(self._alias)
             yield f"{names}{os.pathsep}{self.variables['PATH']}", (Path(names),)
+
+
+def _first_with(program: str, path: str) -> str:
+    """The first directory on a path that has a program; empty if none has."""
+    return next((item for item in path.split(os.pathsep) if os.path.lexists(f"{item}/{program}")), "")
 
 
 @lru_cache(maxsize=64)

@@ -35,10 +35,10 @@ def base() -> Iterator[Path]:
         yield Path(directory)
 
 
-def checked(base: Path, back_end: str, **variables: str) -> None:
+def checked(base: Path, back_end: str, check: str = CHECK, **variables: str) -> None:
     """Have the program in the workspace run by a check of Codur's, whatever it comes to."""
     more = {"CODUR_SANDBOX__BACKEND": back_end, "TMPDIR": str(base / "temporary"), **variables}
-    words = ("run the tests", "--check", CHECK, "--offline", "--json")
+    words = ("run the tests", "--check", check, "--offline", "--json")
     ran = codur(*words, cwd=base / "work", home=base / "home", stdin=b"", before=(), **more)
     assert ran.out, ran.err
 
@@ -192,6 +192,35 @@ def test_an_installation_on_the_path_that_is_no_environment_works(back_end: str,
     (prefix / "bin/python").symlink_to("python3")
     (base / "work/main.py").touch()
     checked(base, back_end, PATH=f"{prefix}/bin{os.pathsep}{os.defpath}")
+    assert (base / "work/found").read_text() == "installed"
+
+
+TOOLS = {
+    "cargo": (".cargo/bin/cargo", ".rustup/settings.toml", 'cat "$RUSTUP_HOME/settings.toml"'),
+    "npm": (
+        "tools/lib/node_modules/npm/cli",
+        "tools/lib/node_modules/npm/data",
+        'cat "$(dirname "$(readlink -f "$0")")/data"',
+    ),
+    "go": ("go/bin/go", "go/src/runtime/data", 'cat "${0%/*}/../src/runtime/data"'),
+}
+
+
+@pytest.mark.parametrize("back_end", CONTAINED)
+@pytest.mark.parametrize("name", TOOLS)
+def test_tools_that_are_installed_below_the_home_find_what_they_need(name: str, back_end: str, base: Path) -> None:
+    """As rustup, nvm and the like install them, with no variable that tells of it."""
+    program, data, words = TOOLS[name]
+    for place, text in ((program, f'#!/bin/sh\ncd /\n{words} > "$OLDPWD/found"\n'), (data, "installed")):
+        (base / "home" / place).parent.mkdir(parents=True, exist_ok=True)
+        (base / "home" / place).write_text(text)
+    (base / "home" / program).chmod(0o755)
+    folder = (base / "home" / program).parent
+    if name == "npm":
+        folder = base / "home/tools/bin"
+        folder.mkdir()
+        (folder / "npm").symlink_to("../lib/node_modules/npm/cli")
+    checked(base, back_end, check=f"{name} test", PATH=f"{folder}{os.pathsep}{os.defpath}")
     assert (base / "work/found").read_text() == "installed"
 
 

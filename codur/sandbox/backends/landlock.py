@@ -62,8 +62,6 @@ _NEEDED_SETTINGS = tuple(
     """.split()
 )
 """How the names begin; what is not there costs nothing."""
-# Toolchains look below the home directory, which is another one here, unless a variable says where they are.
-_HOMES: Mapping[str, str] = {"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup"}
 _HOME_DIRECTORIES = ("XDG_CACHE_HOME", "GOCACHE")
 
 
@@ -131,7 +129,7 @@ class LandlockBackend:
 
 
 def _without_home(env: Mapping[str, str], temporary: Path) -> dict[str, str]:
-    """The environment with an empty home; where toolchains are in the real one is stated."""
+    """The environment with an empty home."""
     home = env.get("HOME", "")
     if not home.startswith("/"):
         return dict(env)
@@ -140,9 +138,6 @@ def _without_home(env: Mapping[str, str], temporary: Path) -> dict[str, str]:
         for name, value in env.items()
         if name not in _HOME_DIRECTORIES or not Path(value).is_relative_to(home)
     }
-    for name, below in _HOMES.items():
-        if name not in kept and (Path(home) / below).is_dir():
-            kept[name] = f"{home}/{below}"
     return {**kept, "HOME": str(temporary)}
 
 

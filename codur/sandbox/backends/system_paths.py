@@ -12,14 +12,27 @@ from pathlib import Path
 _ROOTS = tuple(
     """
     /usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc /opt /nix/store /gnu/store /run/current-system
+    /home/linuxbrew/.linuxbrew
     """.split()
 )
 _PRIVATE_ROOTS = ("/etc", "/usr/local/etc")
 _ENVIRONMENT_PARTS = ("pyvenv.cfg", "bin", "lib", "lib64", "include", "share")
 """What makes a virtual environment; settings of tools that are kept in one, such as `pip.conf`, may hold passwords."""
 _PREFIX_PARTS = ("bin", "lib", "lib64", "include", "ssl")
-_TOOLCHAINS = ("RUSTUP_HOME", "GOROOT", "JAVA_HOME", "CARGO_HOME/bin", "NVM_DIR/versions", "PYENV_ROOT/versions")
-_BEHIND_SHIMS = ("libexec", "plugins", "versions", "version")
+_TOOLCHAINS = tuple(
+    """
+    RUSTUP_HOME GOROOT JAVA_HOME CARGO_HOME/bin CARGO_HOME/registry CARGO_HOME/git NVM_DIR/versions PYENV_ROOT/versions
+    """.split()
+)
+"""Not all of Cargo's home: it holds credentials."""
+_BESIDE_PROGRAMS: Mapping[str, tuple[str, ...]] = {
+    "lib/node_modules": ("lib/node_modules",),
+    "lib/ruby": ("lib/ruby",),
+    "src/runtime": ("src", "pkg", "lib", "VERSION", "go.env"),
+    "lib/jrt-fs.jar": ("lib", "conf", "release"),
+}
+"""What the programs in a `bin` need beside it (npm's scripts, Ruby's library, Go's and Java's), by what tells of it."""
+_BEHIND_SHIMS = ("libexec", "plugins", "versions", "version", "installs")
 """What the scripts of a version manager (pyenv and its like) call and read beside their own directory."""
 _MAX_LINKS = 40  # as the kernel
 
@@ -118,6 +131,9 @@ def toolchain_paths(environ: Mapping[str, str]) -> tuple[Path, ...]:
         name, _, below = entry.partition("/")
         if environ.get(name, "").startswith("/"):
             stated.append(Path(environ[name]) / below)
+    prefixes = [Path(os.path.realpath(item)).parent for item in stated if item.name == "bin"]
+    for mark, parts in _BESIDE_PROGRAMS.items():
+        stated += [prefix / part for prefix in prefixes if os.path.lexists(prefix / mark) for part in parts]
     others = {Path(environ.get("HOME", "/")), Path("/")}
     return tuple(
         path
