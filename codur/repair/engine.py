@@ -342,8 +342,10 @@ def _confirmed(fault: Fault, narrow: Check, changed: Mapping[str, str]) -> Verdi
     change = Change(before={path: workspace.read_bytes(path) for path in changed}, own=True)
     unchanged = {path: workspace.read_text(path).text for path in changed}
     with workspace.replaced(changed):
+        if narrow is check:
+            return confirm(checker, check, None, change, runs=0)
         verdict = checker.run(narrow)
-        if narrow is not check and verdict.passed:
+        if verdict.passed:
             verdict = _run_all(fault, unchanged)
         return confirm(checker, check, verdict, change, runs=0) if verdict.passed else verdict
 
