@@ -18,6 +18,7 @@ from codur.patches import RepairRequest
 from codur.planning.patterns.classify import lists_steps
 from codur.planning.patterns.decide import decide
 from codur.planning.plans.first_plan import first_plan, repair_plan, verdict_plan
+from codur.python.interpreter import python_version
 from codur.structs import replace
 from codur.types import CODE_TASKS, Discovery, Plan, Step, Verdict
 
@@ -120,8 +121,12 @@ def _check_before(discovery: Discovery, context: RunContext) -> Verdict | None:
     if discovery.check is not None:  # what runs it is loaded before the other thread begins
         context.checker.guard(discovery.check)
     with futures.ThreadPoolExecutor(max_workers=1) as beside:
-        beside.submit(_what_follows(discovery, context))  # what cannot be loaded is told by who needs it
-        return check_before(discovery, context)
+        follows = _what_follows(discovery, context)
+        beside.submit(follows)  # what cannot be loaded is told by who needs it
+        before = check_before(discovery, context)
+        if not before.passed and follows is context.load_graph:
+            python_version(context.python, context.launcher)  # a request names it: 10 ms of a program, meanwhile
+        return before
 
 
 def _what_follows(discovery: Discovery, context: RunContext) -> Callable[[], object]:

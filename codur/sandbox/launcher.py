@@ -105,7 +105,7 @@ class Launcher:
         self._settings = sandbox or SandboxSettings(backend="none")
         self._state_cache = state_cache
         self._watch = WorkspaceWatch(observer, quarantine, contained=self._contained)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # the choice of the back end starts a program
         self._backend: Chosen | None = shared.backend if shared else None
         self._shared = shared
         self._waited = waited
@@ -419,7 +419,7 @@ class Launcher:
     def _choose(self) -> Chosen:
         strict = self._settings.require == "strict"
         return backends.probe.choose_backend(
-            self._settings.backend, self._environ, cache=self._state_cache, strict=strict
+            self._settings.backend, self._environ, cache=self._state_cache, strict=strict, starter=self._helper
         )
 
 

@@ -82,6 +82,9 @@ class Warm:
         least_s = _OWN_AFTER_HANG_S if hangs else max(_LEARN_S, _SLOWER * before.duration_s)
         self._limits = self._patient = self._limited(least_s, _SESSION_AFTER_HANG_S if hangs else 0.0)
         self._first = self._started()
+        # The second one starts beside the first; where tests are traced meanwhile both processors are busy.
+        with self._first.kept():
+            self._second = self._start() if workers > 1 and self.runs_scripts else None
 
     def _started(self) -> Worker:
         """The first worker, which has been asked to run the program as it is."""
@@ -105,7 +108,7 @@ class Warm:
             self.close()
             raise
         for _ in range(self._wanted - 1):
-            worker = self._start()
+            worker, self._second = self._second or self._start(), None
             self._pool.add(worker)
             worker.ask_adopt(self._learnt)
 
@@ -168,6 +171,8 @@ class Warm:
     def close(self) -> None:
         """End the workers."""
         self._first.close()
+        if self._second is not None:
+            self._second.close()
         self._pool.close()
 
     # --- what is learnt -----------------------------------------------------------------------------------------------
