@@ -18,7 +18,6 @@ from codur.patches import RepairRequest
 from codur.planning.patterns.classify import lists_steps
 from codur.planning.patterns.decide import decide
 from codur.planning.plans.first_plan import first_plan, repair_plan, verdict_plan
-from codur.python.interpreter import python_version
 from codur.structs import replace
 from codur.types import CODE_TASKS, Discovery, Plan, Step, Verdict
 
@@ -125,6 +124,8 @@ def _check_before(discovery: Discovery, context: RunContext) -> Verdict | None:
         beside.submit(follows)  # what cannot be loaded is told by who needs it
         before = check_before(discovery, context)
         if not before.passed and follows is context.load_graph:
+            from codur.python.interpreter import python_version  # noqa: PLC0415 - lazy: a settled request has none
+
             python_version(context.python, context.launcher)  # a request names it: 10 ms of a program, meanwhile
         return before
 
