@@ -107,7 +107,7 @@ def _options() -> argparse.Namespace:
 
 
 def _agents(options: argparse.Namespace) -> dict[str, Agent]:
-    codur = [options.codur, "fix main.py"]
+    codur = [str(Path(options.codur).absolute()), "fix main.py"]
     peers = {name: str(options.peers.absolute() / path) for name, path in PEERS.items()}
     found = {
         "codex": Agent(command=lambda url: [peers["codex"], *CODEX_WORDS, *_codex_provider(url), TASK], serve=_codex),

@@ -6,13 +6,14 @@ values into plain JSON types, and reads them from these with a check of every ty
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, dataclass_transform
 
 import msgspec
 from msgspec import StructMeta, field
+
+from codur.lazy import late
 
 __all__ = ("Struct", "convert", "field", "is_data", "names", "replace")
 
@@ -30,6 +31,7 @@ class Struct(msgspec.Struct, metaclass=StructType):
     """A class of data; its fields are given by keyword and never change, but for `kw_only=False`, `frozen=False`."""
 
 
+dataclasses = late("dataclasses")  # a settled request has none, and its `inspect` is a fourteenth of a start
 _building = threading.RLock()
 _built: set[Any] = set()
 
@@ -67,7 +69,7 @@ else:
 
 def is_data(value: Any) -> bool:
     """Whether it is a class of data, a struct or a dataclass, or a value of one."""
-    return hasattr(value, "__struct_fields__") or dataclasses.is_dataclass(value)
+    return hasattr(value, "__struct_fields__") or hasattr(value, "__dataclass_fields__")
 
 
 def names(data: Any) -> tuple[str, ...]:

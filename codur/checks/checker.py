@@ -49,6 +49,7 @@ class Checker:
     Attributes:
         pristine: the check's files as they were when it was guarded.
         conditions: what decides how its tests run.
+        passed_apart: checks, and contents of copies without the expected output, in which they passed.
         last_tests: how the tests of the last run of pytest ended, by node id; empty if it did not tell.
     """
 
@@ -61,6 +62,7 @@ class Checker:
         self.allow_run = allow_run
         self.pristine = Pristine()
         self.conditions = Conditions()
+        self.passed_apart: set[tuple[Check, bytes]] = set()
         self._tripped: list[str] = []
         self._guarded: Check | None = None
         self._excused: frozenset[str] | None = None
@@ -96,7 +98,7 @@ class Checker:
         """
         programs = self.programs.on(workspace, launcher)
         other = Checker(workspace, self.settings, programs, allow_run=self.allow_run)
-        other.pristine = self.pristine.without(without)
+        other.pristine, other.passed_apart = self.pristine.without(without), self.passed_apart
         # Before the conditions are copied: they are read from the files.
         other.pristine.restore(workspace)  # a copy has no ignored files, and the check may need one
         other.conditions = self.conditions.copy(workspace)

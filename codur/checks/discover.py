@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from posixpath import basename, dirname, join
 from typing import TYPE_CHECKING
@@ -89,8 +88,7 @@ def find_check(workspace: Workspace, settings: VerificationSettings, request: Ch
     return replace(check, protected=tuple(path for path in check.protected if path not in freed))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Search:
+class _Search(Struct, dict=True):  # cached properties need one
     """One look for a check; what several rules need is found once."""
 
     workspace: Workspace

@@ -38,7 +38,8 @@ def with_command(
     word, explicit = argv[place], "--" in argv[:place]
     if word in commands and not explicit:
         return [word, *argv[:place], *argv[place + 1 :]]
-    if not explicit and len(argv) <= FEW_WORDS:
+    # What is quoted is a sentence; to look at it closely would load difflib, a fiftieth of a start.
+    if not explicit and len(argv) <= FEW_WORDS and " " not in word:
         _refuse_misspelt(word, commands)
     return [TASK_COMMAND, *argv]
 

@@ -120,8 +120,14 @@ def _check_before(discovery: Discovery, context: RunContext) -> Verdict | None:
     if discovery.check is not None:  # what runs it is loaded before the other thread begins
         context.checker.guard(discovery.check)
     with futures.ThreadPoolExecutor(max_workers=1) as beside:
-        beside.submit(_what_follows(discovery, context))  # what cannot be loaded is told by who needs it
-        return check_before(discovery, context)
+        follows = _what_follows(discovery, context)
+        beside.submit(follows)  # what cannot be loaded is told by who needs it
+        before = check_before(discovery, context)
+        if not before.passed and follows is context.load_graph:
+            from codur.python.interpreter import python_version  # noqa: PLC0415 - lazy: a settled request has none
+
+            python_version(context.python, context.launcher)  # a request names it: 10 ms of a program, meanwhile
+        return before
 
 
 def _what_follows(discovery: Discovery, context: RunContext) -> Callable[[], object]:

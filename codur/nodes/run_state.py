@@ -9,9 +9,9 @@ from operator import add, or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, cast, get_args, get_origin, get_type_hints
 
+from codur import planning
 from codur.events import Emit, Guided
 from codur.patches import RepairReport
-from codur.planning.replies import Asker
 from codur.questions import Answer, Guidance, PlanEffects, Question
 from codur.structs import Struct, field
 from codur.types import (
@@ -310,6 +310,6 @@ class RunContext(Struct):
         return said
 
     @property
-    def asker(self) -> Asker:
+    def asker(self) -> planning.replies.Asker:
         """Who is asked what has to be planned and judged."""
-        return Asker(self.models, self.prompts, self.settings.planning.max_retry_attempts)
+        return planning.replies.Asker(self.models, self.prompts, self.settings.planning.max_retry_attempts)

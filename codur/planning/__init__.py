@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codur.lazy import parts_of
 
 if TYPE_CHECKING:
-    from codur.planning import explanation, renaming
+    from codur.planning import explanation, renaming, replies
 
-__all__ = ["explanation", "renaming"]
+__all__ = ["explanation", "renaming", "replies"]
 __getattr__ = parts_of(__name__)

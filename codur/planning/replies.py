@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal, TypeVar
 
@@ -88,8 +87,7 @@ class ToolReply(Struct, frozen=True, kw_only=True):
 Reply = TypeVar("Reply", PrePlanReply, PlanReply, CriteriaReply, ToolReply)
 
 
-@dataclass(frozen=True, slots=True)
-class Asker:
+class Asker(Struct, frozen=True):
     """Who is asked what has to be planned and judged, in which words, and how often where answers cannot be read."""
 
     pool: ModelPool

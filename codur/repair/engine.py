@@ -26,7 +26,7 @@ from codur.repair.candidates.late_candidates import Prospect, Sight, Which, pros
 from codur.repair.choice.probing import Prober
 from codur.repair.evidence.failing_lines import Failure, read_failure
 from codur.repair.evidence.observed_values import Observed
-from codur.repair.evidence.tracing import Coverage, Line, run_traced
+from codur.repair.evidence.tracing import Coverage, Line, RunThere, run_traced
 from codur.repair.hints import Hints, read_hints
 from codur.repair.judge.candidate_judge import Flaky, Judge
 from codur.repair.judge.obstacles import RUNS_NONE, why_not
@@ -148,14 +148,14 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
             if paths:
                 # Without files to change the search ends below, and a worker would have been started for nothing.
                 judge.prepare()  # the first worker starts while the program is traced
-            scene = _look(fault, narrow, first, paths, trace_s=trace_s)
+            scene = _look(fault, narrow, first, paths, trace_s=trace_s, there=judge.run_there)
             if isinstance(scene, str):
                 return RepairOutcome(reason=scene, best_progress=before.progress)
             means = Means(
                 judge=judge,
                 changes=scene.changes,
                 # Not the hurried checker: what passes is run once more in the time that was kept for it.
-                prober=Prober(fault.checker, narrow, scene.coverage),
+                prober=Prober(fault.checker, narrow, scene.coverage, judge.run_there),
                 confirm=lambda changed: _confirmed(fault, narrow, changed),
             )
             bounds = Bounds(
@@ -288,15 +288,18 @@ class _Scene(Struct):
         )
 
 
-def _look(fault: Fault, check: Check, before: Verdict, paths: list[str], *, trace_s: float) -> _Scene | str:
+def _look(
+    fault: Fault, check: Check, before: Verdict, paths: list[str], *, trace_s: float, there: RunThere | None = None
+) -> _Scene | str:
     """What the check executes and which files are in question; or why a search makes no sense.
 
     Args:
         check: the narrow one, with its verdict.
         paths: the files that may be changed.
+        there: see `run_traced`.
     """
     checker, workspace = fault.checker, fault.workspace
-    coverage = run_traced(checker, check, before, most_s=trace_s) if paths else None
+    coverage = run_traced(checker, check, before, most_s=trace_s, there=there) if paths else None
     suspicion = localise(coverage, read_failure(before, workspace.root))
     texts = _texts(workspace, _in_question(paths, fault.files, suspicion, known=coverage is not None))
     reason = why_not(before, texts, coverage)
@@ -342,8 +345,10 @@ def _confirmed(fault: Fault, narrow: Check, changed: Mapping[str, str]) -> Verdi
     change = Change(before={path: workspace.read_bytes(path) for path in changed}, own=True)
     unchanged = {path: workspace.read_text(path).text for path in changed}
     with workspace.replaced(changed):
+        if narrow is check:
+            return confirm(checker, check, None, change, runs=0)
         verdict = checker.run(narrow)
-        if narrow is not check and verdict.passed:
+        if verdict.passed:
             verdict = _run_all(fault, unchanged)
         return confirm(checker, check, verdict, change, runs=0) if verdict.passed else verdict
 

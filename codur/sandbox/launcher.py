@@ -23,7 +23,7 @@ from codur.lazy import late
 from codur.sandbox import backends
 from codur.sandbox import process as running
 from codur.sandbox.backend import Chosen, Confined, NoBackend
-from codur.sandbox.cancel import CancelToken
+from codur.sandbox.cancel import CancelToken, Until
 from codur.sandbox.program_environment import Surroundings
 from codur.sandbox.program_limits import limits_of
 from codur.sandbox.program_policy import Limits, Policy
@@ -105,7 +105,7 @@ class Launcher:
         self._settings = sandbox or SandboxSettings(backend="none")
         self._state_cache = state_cache
         self._watch = WorkspaceWatch(observer, quarantine, contained=self._contained)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # the choice of the back end starts a program
         self._backend: Chosen | None = shared.backend if shared else None
         self._shared = shared
         self._waited = waited
@@ -166,6 +166,11 @@ class Launcher:
         other = copy.copy(self)
         other._cancel = cancel
         return other
+
+    def stoppable(self) -> tuple[Launcher, CancelToken]:
+        """The same launcher, and a token that ends its programs too. Raises CodurError: as `ended_by`."""
+        token = Until(self._cancel or CancelToken(), lambda: 1.0)
+        return self.ended_by(token), token
 
     @contextlib.contextmanager
     def temporary_directory(self) -> Iterator[Path]:
@@ -414,7 +419,7 @@ class Launcher:
     def _choose(self) -> Chosen:
         strict = self._settings.require == "strict"
         return backends.probe.choose_backend(
-            self._settings.backend, self._environ, cache=self._state_cache, strict=strict
+            self._settings.backend, self._environ, cache=self._state_cache, strict=strict, starter=self._helper
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -172,14 +171,16 @@ class Tool(Struct):
 
 
 @cache
-def _arguments_of(function: Callable[..., ToolResult]) -> Arguments:
-    """Read when it is first asked for: most runs name few of the tools."""
+def _arguments_of(function: Any) -> Arguments:
+    """Read when it is first asked for: most runs name few of the tools. Not by `inspect`: a twentieth of a start."""
     hints = get_type_hints(function, include_extras=True)
+    code = function.__code__
+    names, by_keyword = code.co_varnames[: code.co_argcount], code.co_varnames[code.co_argcount :]
+    optional = {*names[len(names) - len(function.__defaults__ or ()) :], *(function.__kwdefaults__ or ())}
     found = {}
-    for name, parameter in list(inspect.signature(function).parameters.items())[1:]:
+    for name in (*names[1:], *by_keyword[: code.co_kwonlyargcount]):
         kind, said = get_args(hints[name])
-        required = parameter.default is parameter.empty
-        found[name] = Argument(type=kind, doc=said.doc, accepts=said.accepts, required=required)
+        found[name] = Argument(type=kind, doc=said.doc, accepts=said.accepts, required=name not in optional)
     return found
 
 
@@ -200,7 +201,7 @@ def tool(
     def made(function: Callable[..., ToolResult]) -> Tool:
         return Tool(
             name=function.__name__,
-            description=" ".join((inspect.getdoc(function) or "").partition("\n\n")[0].split()),
+            description=" ".join((function.__doc__ or "").partition("\n\n")[0].split()),
             function=function,
             side_effect=side_effect,
             task_types=task_types,

@@ -1,5 +1,6 @@
 """Copying a workspace's files to a directory where candidates can be tried."""
 
+import hashlib
 import os
 import stat
 from collections.abc import Iterable
@@ -52,6 +53,16 @@ def copy_files(root: Root, relative_paths: Iterable[str], target: Path) -> None:
                 )
     except OSError as error:
         raise from_os_error(str(error.filename or target), error) from error
+
+
+def content_of(root: Path) -> bytes:
+    """What tells copies apart in which a file's name, mode or content differs."""
+    found = hashlib.sha256()
+    for path in sorted(each for each in root.rglob("*") if not each.is_dir()):
+        data = path.read_bytes()
+        found.update(f"{path.relative_to(root)}\0{path.stat().st_mode}\0{len(data)}\0".encode(errors="surrogateescape"))
+        found.update(data)
+    return found.digest()
 
 
 def _copy(root: Root, path: str, target: Path) -> int:

@@ -215,3 +215,35 @@ def test_a_file_that_says_it_is_huge_is_refused_or_cut(name: str, tmp_path: Path
             guarded(tmp_path / "w", files, OUTPUT)
     else:
         guarded(tmp_path / "w", {"test_app.py": "def test_a(): pass\n"}, TESTS)
+
+
+LOGGED = """import os, time
+open({log!r}, "a").write("begun ")
+if not os.path.exists("expected.txt"):
+    time.sleep({seconds})
+    open({log!r}, "a").write("ended ")
+print({printed})
+"""
+
+
+def test_what_passed_in_a_copy_is_not_run_there_again_for_the_same_files(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    program = LOGGED.format(log=str(log), seconds=0, printed="len([0, 0])")
+    checker, workspace = guarded(tmp_path / "w", {"main.py": program, "expected.txt": "2"}, OUTPUT)
+    verdict = checker.run(OUTPUT)
+    change = Change(before={"main.py": b"print(1)"}, own=True)
+    copied = checker.on(workspace.scratch_copy(tmp_path / "copy"))
+    for judge, times in ((copied, 1), (checker, 1)):
+        assert confirm(judge, OUTPUT, verdict, change, runs=0).passed
+        assert log.read_text().count("ended") == times
+    workspace.write_text("other.txt", "this may be read")
+    assert confirm(checker, OUTPUT, verdict, change, runs=0).passed
+    assert log.read_text().count("ended") == 2
+
+
+def test_a_check_that_fails_ends_the_run_in_the_copy(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    program = LOGGED.format(log=str(log), seconds=5, printed=3)
+    checker, _ = guarded(tmp_path / "w", {"main.py": program, "expected.txt": "2"}, OUTPUT)
+    verdict = confirm(checker, OUTPUT, None, Change(before={"main.py": b"print(1)"}, own=True), runs=0)
+    assert (verdict.status, "ended" in log.read_text()) == ("failed", False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import translate
 from functools import cached_property
 from posixpath import basename, dirname
@@ -56,8 +55,7 @@ class Suite(Struct):
     env: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Suites:
+class Suites(Struct, dict=True):  # cached properties need one
     """The tests of one workspace; what several rules need is looked up once.
 
     Attributes:

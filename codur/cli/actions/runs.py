@@ -11,10 +11,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from codur import ui
-from codur.batch.results.kept_run import RUNS, find_run
-from codur.batch.results.results_directory import has_results, read_results
 from codur.cli import machine
-from codur.cli.actions.run import shown_result
 from codur.cli.actions.undo import undone_since
 from codur.cli.ask_user import shows_plans, user_at
 from codur.cli.machine import Showing
@@ -22,7 +19,6 @@ from codur.cli.printing import say, say_json, warn, write
 from codur.config.reading.agent_files import shipped_names
 from codur.events import Note
 from codur.graph.wiring import ROUTES, START_NODE
-from codur.session.task_run import resume_task
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory
 from codur.structs import replace
@@ -94,6 +90,10 @@ def _of_batch(wanted: str | None, directory: Path) -> RunDirectory | None:
     """The run of a challenge that is named `RESULTS/NAME`; None if no results are named."""
     if wanted is None or "/" not in wanted:
         return None
+    # Lazy: a list of runs needs nothing of batches, which are an eighth of its start.
+    from codur.batch.results.kept_run import RUNS, find_run  # noqa: PLC0415
+    from codur.batch.results.results_directory import has_results, read_results  # noqa: PLC0415
+
     path = directory / wanted
     places = [path, *(directory / place for place in Path(wanted).parents)]
     results = next((place for place in places if has_results(place)), None)
@@ -116,6 +116,10 @@ def resume_run(run: RunDirectory, showing: Showing, *, wait: bool, yes: bool, **
         yes: the user approves of any plan.
         given: of `settings_for`.
     """
+    # Lazy: a list of runs carries out none, and what does is half of its start.
+    from codur.cli.actions.run import shown_result  # noqa: PLC0415
+    from codur.session.task_run import resume_task  # noqa: PLC0415
+
     record = run.record()
     workspace = Path(record.workspace)
     loaded = machine.settings_for(workspace, agents=shipped_names(), **given)

@@ -2,13 +2,13 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from codur.config.settings import Provider
 from codur.errors import ConfigError
 from codur.lazy import regex
 from codur.redaction import secrets_of
+from codur.structs import Struct, field
 
 GROQ_URL = "https://api.groq.com"
 ANTHROPIC_URL = "https://api.anthropic.com"
@@ -23,8 +23,7 @@ _LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})
 _LONGEST_MESSAGE = 300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
+class Endpoint(Struct):
     """A provider as it can be reached.
 
     Attributes:
@@ -43,9 +42,12 @@ class Endpoint:
     timeout_s: float
     max_tokens_field: str = "max_tokens"
     key_env: str = ""
-    key: str = field(default="", repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    secrets: tuple[str, ...] = field(default=(), repr=False)
+    key: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Endpoint(provider={self.provider!r}, place={self.place!r})"
 
     @property
     def local(self) -> bool:

@@ -4,12 +4,15 @@ It stands alone (standard library only, no import of Codur): its text is given t
 
     TASK OUT ROOT
 
-TASK is a JSON object: `entry` (file relative to ROOT), `function` (empty: the program is run as a script), `inputs`
-(texts for standard input, or argument lists as literals), `seconds` for one input, `most` seconds for a version, and
-`versions`, each of which has the bytes (as Latin-1) of the same files. Each runs in a fork: one interpreter is started
-for all of them. OUT and its number becomes a JSON list with one answer for each input: the printed text or the returned
-value, shortened, or `!` and what was raised. With the function `>>>`, the examples of the file's docstrings are tried:
-an answer for each, `ok` or `!`.
+TASK is a file with a JSON object: `entry` (file relative to ROOT), `function` (empty: the program is run as a script),
+`inputs` (texts for standard input, or argument lists as literals), `seconds` for one input, `most` seconds for a
+version, and `versions`, each of which has the bytes (as Latin-1) of the same files. Each runs in a fork: one
+interpreter is started for all of them. OUT and its number becomes a JSON list with one answer for each input: the
+printed text or the returned value, shortened, or `!` and what was raised. With the function `>>>`, the examples of the
+file's docstrings are tried: an answer for each, `ok` or `!`.
+
+In a warm worker's fork, whose imports have a version's texts, TASK is the object itself, without `versions`, and OUT is
+empty: the list becomes the fork's report.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ import sys
 import time
 import types
 from contextlib import suppress
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +60,17 @@ def run_script(path: Path, text: str) -> str:
     module.__file__ = str(path)
     sys.modules["__main__"] = module
     try:
-        exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), module.__dict__)
+        exec(code_of(path), module.__dict__)
     except SystemExit as leave:
         # Status 0 is an end like any other; another one is part of the answer.
         if leave.code:
             raise
     return bytes(printed.buffer.getbuffer()).decode(errors="replace")
+
+
+def code_of(path: Path) -> Any:
+    """As an import compiles it: in a warm worker the version's text is in memory alone."""
+    return SourceFileLoader(path.stem, str(path)).get_code(path.stem)
 
 
 def guarded(call: Any) -> str:
@@ -87,7 +96,7 @@ def loaded(entry: Path) -> types.ModuleType:
     module.__file__ = str(entry)
     sys.modules[entry.stem] = module
     sys.stdout = io.StringIO()
-    exec(compile(entry.read_text(encoding="utf-8"), str(entry), "exec"), module.__dict__)
+    exec(code_of(entry), module.__dict__)
     return module
 
 
@@ -142,11 +151,15 @@ def in_fork(work: Any, seconds: float) -> None:
 
 
 def main(task: str, out: str, root: str) -> None:
-    wanted = json.loads(Path(task).read_text(encoding="utf-8"))
+    sys.dont_write_bytecode = True
+    wanted = json.loads(task if not out else Path(task).read_text(encoding="utf-8"))
     LIMIT[0] = wanted["seconds"]
     signal.signal(signal.SIGALRM, give_up)
     sys.path[0] = root
     entry = Path(root) / wanted["entry"]
+    if not out:
+        Path(os.environ["TMPDIR"], "report.xml").write_text(json.dumps(answers(wanted, entry)))
+        return
     for number, texts in enumerate(wanted["versions"]):
         for path, text in texts.items():
             (Path(root) / path).write_bytes(text.encode("latin-1"))

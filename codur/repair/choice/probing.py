@@ -14,7 +14,7 @@ from codur.lazy import regex
 from codur.repair.candidates.candidates import Program
 from codur.repair.choice.input_generator import changed_arguments, changed_text, literal
 from codur.repair.code.source_file import FunctionNode, parse_source
-from codur.repair.evidence.tracing import Coverage
+from codur.repair.evidence.tracing import Coverage, RunThere
 from codur.structs import Struct
 from codur.types import Check
 from codur.workspace import text
@@ -56,11 +56,14 @@ class Inputs(Struct):
 class Prober:
     """Runs candidate programs on generated inputs, in the scratch workspace of a checker."""
 
-    def __init__(self, checker: Checker, check: Check, coverage: Coverage | None) -> None:
+    def __init__(
+        self, checker: Checker, check: Check, coverage: Coverage | None, there: RunThere | None = None
+    ) -> None:
         self._workspace = checker.workspace
         self._checker = checker
         self._check = check
         self._coverage = coverage
+        self._there = there
 
     def inputs(self, original: Program, programs: Sequence[Program]) -> Inputs | None:
         """Inputs that reach what the programs change; None if none can be made."""
@@ -127,19 +130,24 @@ class Prober:
             "inputs": inputs.given,
             "seconds": _SECONDS,
             "most": _TIMEOUT_S,
-            "versions": [
-                {path: _encoded(path, texts.get(path), old) for path, old in originals.items()} for texts in versions
-            ],
         }
+        program = _PROGRAM.read_text(encoding="utf-8")
+        if self._there is not None:
+            told = self._there(program, (json.dumps(wanted), "", str(here.root)), _TIMEOUT_S, versions)
+            if None not in told:
+                return [_answered(each or b"") for each in told]
+        wanted["versions"] = [
+            {path: _encoded(path, texts.get(path), old) for path, old in originals.items()} for texts in versions
+        ]
         task, outs = here.root / _TASK, [here.root / f"{_OUT}{number}" for number in range(len(versions))]
         words = map(str, (task, here.root / _OUT, here.root))
-        argv = ("{python}", "-c", _PROGRAM.read_text(encoding="utf-8"), *words)
+        argv = ("{python}", "-c", program, *words)
         timeout_s = _TIMEOUT_S * (len(versions) + 1)
         try:
             task.write_text(json.dumps(wanted), encoding="utf-8")
             with suppress(LimitReached):  # what was answered until then counts
                 self._checker.run(Check(kind="command", argv=argv, timeout_s=timeout_s, source="generated inputs"))
-            return [_answered(out) for out in outs]
+            return [_answered(out.read_bytes() if out.is_file() else b"") for out in outs]
         finally:
             Pristine(originals).restore(here)  # the program put the versions in place
             for path in (task, *outs):
@@ -151,8 +159,8 @@ def _encoded(path: str, new: str | None, old: bytes) -> str:
     return (old if new is None else text.encode(path, new, old)).decode("latin-1")
 
 
-def _answered(out: Path) -> tuple[str, ...]:
+def _answered(told: bytes) -> tuple[str, ...]:
     try:
-        return tuple(json.loads(out.read_text(encoding="utf-8")))
-    except (OSError, ValueError):  # it did not end, or forbids being run like this
+        return tuple(json.loads(told))
+    except ValueError:  # it did not end, or forbids being run like this
         return ()

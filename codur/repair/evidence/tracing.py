@@ -1,7 +1,7 @@
 """Which lines the check executes: one run of its program under a tracer (`sys.monitoring`, else a trace function)."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -11,6 +11,9 @@ from codur.structs import Struct, field, replace
 from codur.types import Check, Verdict
 
 Line = tuple[str, int]
+RunThere = Callable[[str, Sequence[str], float, Sequence[Mapping[str, str]]], Sequence[bytes | None]]
+"""Runs a program with these words in a process that is there already, so many seconds at most, for each version of the
+workspace's texts; gives what it reports of each, None where it must be run in a process of its own."""
 
 _PROGRAM = Path(__file__).with_name("trace_program.py")
 _OUT = ".repair-lines.json"
@@ -56,12 +59,15 @@ class Coverage(Struct):
         return frozenset(path for path, _ in lines)
 
 
-def run_traced(checker: Checker, check: Check, before: Verdict, *, most_s: float = 0.0) -> Coverage | None:
+def run_traced(
+    checker: Checker, check: Check, before: Verdict, *, most_s: float = 0.0, there: RunThere | None = None
+) -> Coverage | None:
     """Runs the check once under the tracer, in the checker's own way.
 
     Args:
         before: its verdict without.
         most_s: for a narrow check, how long its tests may be traced.
+        there: asked first, since to start an interpreter takes longer than most programs.
 
     None if the command is not a plain Python program or test run, or if the tracer wrote nothing.
     """
@@ -75,11 +81,16 @@ def run_traced(checker: Checker, check: Check, before: Verdict, *, most_s: float
     out = root / _OUT
     failing = before.failing if check.tests else ()
     limits = json.dumps({"seconds": limit, "failing": failing, "in_order": failing != check.tests})
-    traced = ("{python}", "-c", _PROGRAM.read_text(encoding="utf-8"), str(out), str(root), limits, *arguments)
+    program, words = _PROGRAM.read_text(encoding="utf-8"), (str(root), limits, *arguments)
     patience = _PATIENCE_S + (3 * before.duration_s if check.tests else 0.0)
+    if there is not None:
+        (told,) = there(program, ("", *words), limit + patience, [{}])
+        if told is not None:
+            return _read(told)
+    traced = ("{python}", "-c", program, str(out), *words)
     try:
         checker.run(replace(check, argv=traced, timeout_s=limit + patience))
-        return _read(out)
+        return _read(out.read_bytes()) if out.is_file() else None
     finally:
         out.unlink(missing_ok=True)
 
@@ -101,10 +112,10 @@ def python_arguments(argv: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(rest)
 
 
-def _read(out: Path) -> Coverage | None:
+def _read(told: bytes) -> Coverage | None:
     try:
-        data: Any = json.loads(out.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        data: Any = json.loads(told)
+    except ValueError:
         return None
     tests = {
         name: TestLines(failed=each["failed"], lines=frozenset((path, line) for path, line in each["lines"]))

@@ -1,13 +1,13 @@
 """Judging candidates in warm workers, as long as that gives the verdicts of plain processes."""
 
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
 from codur.checks.check_programs import TestFiles
 from codur.checks.checker import PYTEST_WRONG_USAGE, Checker
-from codur.repair.judge.warm_worker import Answer, Files, Limits, Worker
+from codur.repair.judge.warm_worker import Answer, Command, Files, Limits, Worker
 from codur.repair.judge.worker_job import job_of, library
 from codur.repair.judge.worker_pool import Pool, Question
 from codur.sandbox.process.process_result import ProcessResult
@@ -82,6 +82,9 @@ class Warm:
         least_s = _OWN_AFTER_HANG_S if hangs else max(_LEARN_S, _SLOWER * before.duration_s)
         self._limits = self._patient = self._limited(least_s, _SESSION_AFTER_HANG_S if hangs else 0.0)
         self._first = self._started()
+        # The second one starts beside the first; where tests are traced meanwhile both processors are busy.
+        with self._first.kept():
+            self._second = self._start() if workers > 1 and self.runs_scripts else None
 
     def _started(self) -> Worker:
         """The first worker, which has been asked to run the program as it is."""
@@ -105,9 +108,14 @@ class Warm:
             self.close()
             raise
         for _ in range(self._wanted - 1):
-            worker = self._start()
+            worker, self._second = self._second or self._start(), None
             self._pool.add(worker)
             worker.ask_adopt(self._learnt)
+
+    @property
+    def runs_scripts(self) -> bool:
+        """Whether what is run is a program, and no tests."""
+        return self._job.command.kind != "pytest"
 
     @property
     def files(self) -> Files:
@@ -146,6 +154,16 @@ class Warm:
         way = self._way
         return None if files is None else lambda worker: worker.ask(files, limits, way, learn=learn)
 
+    def run_instead(self, program: Command, versions: Sequence[Files], seconds: float) -> list[bytes | None]:
+        """What this program, run in place of the check's, reports of each version; None where it cannot be run here."""
+        limits = Limits(cpu_s=seconds, idle_s=seconds, keep=self._keep)
+        questions = [self._instead(program, files, limits) for files in versions]
+        with closing(self._pool.judged(questions)) as answers:
+            return [None if answer is None or answer.plain else answer.report or b"" for answer in answers]
+
+    def _instead(self, program: Command, files: Files, limits: Limits) -> Question:
+        return lambda worker: worker.ask(files, limits, instead=program)
+
     def settle(self) -> None:
         """Wait until nothing is being judged, so that a plain process may change the workspace's files."""
         self._pool.settle()
@@ -153,6 +171,8 @@ class Warm:
     def close(self) -> None:
         """End the workers."""
         self._first.close()
+        if self._second is not None:
+            self._second.close()
         self._pool.close()
 
     # --- what is learnt -----------------------------------------------------------------------------------------------

@@ -210,13 +210,16 @@ class Worker:
         self._due += 1
         self._send(ask="adopt", plan=learnt.get("plan"), room=learnt.get("room", 0), memory=_MEMORY, **lists)
 
-    def ask(self, files: Files, limits: Limits, way: str = "", *, learn: bool = False) -> None:
+    def ask(
+        self, files: Files, limits: Limits, way: str = "", *, learn: bool = False, instead: Command | None = None
+    ) -> None:
         """Have it judge a candidate; `answer` takes the answer.
 
         Args:
             files: the changed files' new bytes.
             way: `full` for a whole session of pytest.
             learn: have the run tell what it loads.
+            instead: what is run in place of the check's program.
         """
         # Both, since a worker that finds the light way unfit for a candidate goes on with the full one by itself.
         self._wait_s = sum(limits.of(each)[-1] for each in ("light", "full")) + _MARGIN_S
@@ -229,6 +232,7 @@ class Worker:
             stdin=self._job.stdin.decode("latin-1"),
             way=way,
             learn=learn,
+            instead={} if instead is None else to_builtins(instead),
         )
 
     def ask_try(self, edits: Sequence[Edit | None], tests: Tests, limits: Limits) -> None:

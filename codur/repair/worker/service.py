@@ -106,7 +106,7 @@ class Runner:
 
     def judge(self, request: Request) -> Answer:
         """Runs one candidate; in another way if the first one cannot tell."""
-        self.learning = request["learn"]
+        self.learning, self.task = request["learn"], {**self.service.task, **request["instead"]}
         self.limit_s = request["limits"]["script"][0]
         for way in self.ways(request["way"]):
             answer = self.run_candidate(request, way)

@@ -1,20 +1,32 @@
 """Chooses the back end by trying: one counts only if a program under it was seen to be contained."""
 
+from __future__ import annotations
+
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codur.errors import CodurError, ConfigError
 from codur.sandbox import backends
 from codur.sandbox.backend import Backend, Chosen, NoBackend
 from codur.sandbox.backends.probe_cache import SWITCHES, Tried, one_line, remember, remembered, system_key
 
+if TYPE_CHECKING:
+    from codur.sandbox.starter.starter_client import Starter
+
 _NO_SANDBOX = "programs run without containment"
 _INSTALL = "install bubblewrap (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap)"
 
 
 def choose_backend(
-    wanted: str, environ: Mapping[str, str], *, cache: Path | None, fresh: bool = False, strict: bool = False
+    wanted: str,
+    environ: Mapping[str, str],
+    *,
+    cache: Path | None,
+    fresh: bool = False,
+    strict: bool = False,
+    starter: Callable[[], Starter] | None = None,
 ) -> Chosen:
     """The back end that contains programs here.
 
@@ -25,11 +37,12 @@ def choose_backend(
             tries it again each time.
         fresh: try again even what is remembered.
         strict: one that does not hold all that is promised is none.
+        starter: as for `try_backend`.
 
     Raises:
         ConfigError: the wanted one does not work here, or there is none.
     """
-    chosen = _choice(wanted, environ, cache, fresh=fresh)
+    chosen = _choice(wanted, environ, cache, starter, fresh=fresh)
     # After the choice: that one works and still leaves something open is told with what it leaves open.
     if strict and chosen.backend.gaps:
         raise ConfigError(
@@ -40,10 +53,18 @@ def choose_backend(
     return chosen
 
 
-def _choice(wanted: str, environ: Mapping[str, str], cache: Path | None, *, fresh: bool) -> Chosen:
+def _choice(
+    wanted: str,
+    environ: Mapping[str, str],
+    cache: Path | None,
+    starter: Callable[[], Starter] | None,
+    *,
+    fresh: bool,
+) -> Chosen:
     if wanted == "none":
         return Chosen(backend=NoBackend(), note=f"{_NO_SANDBOX}: sandbox.backend is none; set it to auto")
-    results = tried(environ, cache=cache, fresh=fresh, names=candidates() if wanted == "auto" else (wanted,))
+    names = candidates() if wanted == "auto" else (wanted,)
+    results = tried(environ, cache=cache, fresh=fresh, names=names, starter=starter)
     working = next((result for result in results if not result.problem), None)
     if wanted != "auto" and working is None:
         raise ConfigError(
@@ -91,7 +112,12 @@ def _made(result: Tried) -> Backend:
 
 
 def tried(
-    environ: Mapping[str, str], *, cache: Path | None, fresh: bool = False, names: tuple[str, ...] | None = None
+    environ: Mapping[str, str],
+    *,
+    cache: Path | None,
+    fresh: bool = False,
+    names: tuple[str, ...] | None = None,
+    starter: Callable[[], Starter] | None = None,
 ) -> list[Tried]:
     """Try back ends in turn until one works.
 
@@ -99,6 +125,7 @@ def tried(
         cache: where results are remembered; None remembers nothing.
         fresh: try again even what is remembered.
         names: of the back ends, best first; all for this system if None.
+        starter: as for `try_backend`.
     """
     key = system_key()
     known = {} if cache is None or fresh else remembered(cache, key)
@@ -107,7 +134,7 @@ def tried(
     for name in candidates() if names is None else names:
         result = known.get(name)
         if result is None:
-            known[name] = result = _try(name, environ)
+            known[name] = result = _try(name, environ, starter)
             new = True
         results.append(result)
         if not result.problem:
@@ -138,14 +165,14 @@ def _present(name: str, *, loopback: bool) -> Backend | Tried:
     return Tried(name=name, problem="it is not for this system")
 
 
-def _try(name: str, environ: Mapping[str, str]) -> Tried:
+def _try(name: str, environ: Mapping[str, str], starter: Callable[[], Starter] | None) -> Tried:
     problem = ""
     # With a network of its own first: many tests need one, and whether it can be had only a trial shows.
     for loopback in (True, False) if name == "landlock" else (True,):  # a network of its own needs namespaces
         backend = _present(name, loopback=loopback)
         if isinstance(backend, Tried):
             return backend
-        problem = backends.trial.try_backend(backend, environ)
+        problem = backends.trial.try_backend(backend, environ, starter)
         if not problem:
             return Tried(name=name, loopback=backend.has_loopback)
     return Tried(name=name, problem=problem, remedy=_remedy(name))

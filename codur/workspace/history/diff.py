@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import io
-import string
 import zlib
 
 from codur.lazy import late
@@ -13,7 +12,7 @@ difflib = late("difflib")
 
 _NO_NEWLINE = "\\ No newline at end of file\n"
 _BINARY_LINE = 52
-_LENGTHS = string.ascii_uppercase + string.ascii_lowercase
+_LENGTHS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 class FileChange(Struct):

@@ -1,10 +1,10 @@
 """Requests that make, change, move and delete files."""
 
-import ast
 import re
 from functools import partial
 
 from codur.errors import WorkspaceError
+from codur.lazy import late
 from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, Mention, suffix_of
 from codur.planning.patterns.prompt_tokens import Token
 from codur.planning.patterns.rules.rule import Found, Rule, Settled, call, missing, say
@@ -12,7 +12,7 @@ from codur.structs import replace
 from codur.tools import code
 from codur.tools.tool import ToolError
 
-_STATEMENTS = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
+ast = late("ast")
 
 
 def _to_target(tool: str, found: Found) -> Settled | None:
@@ -55,8 +55,9 @@ def _is_program(text: str) -> bool:
         body = code.definitions.parse("", text).body
     except ToolError:
         return False
+    statements = (ast.Assign, ast.AnnAssign, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)
     return bool(body) and all(
-        isinstance(node, _STATEMENTS) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+        isinstance(node, statements) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
         for node in body
     )
 
