@@ -149,7 +149,7 @@ class _Step:
         results = [await self._seen(call, room) for call in calls]
         left = self.looks_left
         results[-1] += (
-            f"\n\n({left} more such step{'s' if left > 1 else ''}.)"
+            f"\n\n({left} more look{'s' if left > 1 else ''}, then edit.)"
             if left
             else (f"\n\n(No further look: edit now, or call {CANNOT}.)")
         )

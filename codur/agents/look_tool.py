@@ -25,8 +25,8 @@ def specs(*, looks: bool, check: bool) -> tuple[ToolSpec, ...]:
     """What is offered beside the editing tools: looking, running the check if there is one, asking, giving up."""
     look = _spec(
         LOOK,
-        "See more before you edit. Each item is a file (`a.py`), lines of it (`a.py:10-80`), a folder, the name of a"
-        " function, class or test (shown where it is defined, and where it is used), or any text to search for.",
+        f"See more before you edit, at most {ITEMS} items at a time: a file (`a.py`), lines of it (`a.py:10-80`), a"
+        " folder, the name of a function, class or test (its definition and uses), or any text to search for.",
         at={"type": "array", "items": {"type": "string"}},
     )
     run = _spec(RUN_CHECK, "Run the check on the files as they are now, before your edits.")
