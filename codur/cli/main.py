@@ -76,7 +76,7 @@ def _converse(*, goes_on: bool) -> int:
     with _stopped_by_signals():
         # Before what takes most of the start is loaded: Enter is seen to have been taken.
         cli.printing.tell(f"codur {__version__} in {Path().absolute()}")
-        return cli.conversation.Conversation(Path(), run=run, guarded=_guarded, goes_on=goes_on).hold()
+        return cli.Conversation(Path(), run=run, guarded=_guarded, goes_on=goes_on).hold()
 
 
 def _guarded(command: Callable[[], int]) -> int:
