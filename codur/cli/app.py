@@ -29,7 +29,7 @@ from codur.cli.commands.run import run
 from codur.cli.commands.runs import resume, runs, show
 from codur.cli.commands.trust import trust
 from codur.cli.commands.undo import diff, undo
-from codur.cli.default_command import TASK_COMMAND, with_command
+from codur.cli.default_command import with_command
 from codur.cli.plain_words import COMPLETION_VARIABLE
 from codur.errors import UsageError
 
@@ -94,7 +94,7 @@ def invoke(argv: Sequence[str]) -> int:
     """
     if COMPLETION_VARIABLE in os.environ:
         program().main(prog_name="codur", complete_var=COMPLETION_VARIABLE)
-    words = with_command(argv, commands=NAMES, value_options=_value_options, app_options=_APP_OPTIONS)
+    words = with_command(argv, commands=NAMES, app_options=_APP_OPTIONS)
     group = program(words[:1] if words[:1] and words[0] in NAMES else NAMES)
     try:
         # `main` of the group would turn Ctrl-C and a broken pipe into exits of its own
@@ -119,10 +119,3 @@ def _number_problem(error: TyperException) -> str:
     number = _UNITS.get(option.metavar or "", "a whole number" if name.startswith("int") else "a number")
     bounds = "" if least is None else f", {least:g} or more" if most is None else f" from {least:g} to {most:g}"
     return f"{max(option.opts, key=len)} must be {number}{bounds}"
-
-
-def _value_options() -> list[str]:
-    """The options of a task that take a value, as typed."""
-    parameters = program([TASK_COMMAND]).commands[TASK_COMMAND].params
-    names = (name for parameter in parameters if not getattr(parameter, "is_flag", False) for name in parameter.opts)
-    return [name for name in names if name.startswith("-")]

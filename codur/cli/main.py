@@ -16,6 +16,7 @@ from types import FrameType
 from typing import NoReturn
 
 from codur import __version__, cli
+from codur.cli.default_command import first_word
 from codur.cli.exit_codes import JsonKind, exit_code_of
 from codur.errors import UsageError
 from codur.session.stop import INTERRUPTED, TERMINATED, Stopped, leaving
@@ -112,10 +113,10 @@ def _invoke(argv: Sequence[str]) -> int:
 
 def _is_shown_task(argv: Sequence[str]) -> bool:
     """Whether a task is carried out that a terminal shows the progress of; found without the parser."""
-    words = [item for item in argv if not item.startswith("-")]
-    if not words or "-" in argv or not _OTHERWISE.isdisjoint(argv) or placeholder.is_simple(os.environ):
+    place = first_word(argv)
+    if place is None or "-" in argv or not _OTHERWISE.isdisjoint(argv) or placeholder.is_simple(os.environ):
         return False
-    task = words[0] in _TASKS or words[0] not in cli.plain_words.COMMANDS
+    task = argv[place] in _TASKS or argv[place] not in cli.plain_words.COMMANDS
     return task and all(stream is not None and stream.isatty() for stream in (sys.stderr, sys.stdout))
 
 
