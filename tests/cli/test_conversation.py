@@ -44,7 +44,7 @@ def opens(project: Path, home: Path) -> Opens:
 
     def begin(*words: str, **variables: str) -> Terminal:
         environ = environment(home, PROMPT_TOOLKIT_NO_CPR="1", **variables)
-        return Terminal([sys.executable, "-m", "codur", *words], cwd=project, environ=environ)
+        return Terminal(words, cwd=project, environ=environ, forked=True)
 
     return begin
 
