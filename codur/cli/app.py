@@ -11,24 +11,16 @@ from typer.core import TyperGroup
 from typer.exceptions import Exit, TyperException
 
 from codur import __version__
-from codur.cli.commands.acp import acp
 from codur.cli.commands.agents import agents_app
-from codur.cli.commands.batch.challenge import challenge_app
-from codur.cli.commands.batch.report import report
-from codur.cli.commands.batch.solve import solve
-from codur.cli.commands.bisect import bisect
-from codur.cli.commands.commit import commit
-from codur.cli.commands.doctor import doctor
-from codur.cli.commands.init import init
+from codur.cli.commands.batch import challenge_app, report, solve
+from codur.cli.commands.changes import bisect, commit, diff, undo
 from codur.cli.commands.inspect import config_app, graph, route, tools
-from codur.cli.commands.mcp import mcp_app
-from codur.cli.commands.models import models
+from codur.cli.commands.mcp import acp, mcp_app
 from codur.cli.commands.plan import plan
 from codur.cli.commands.repair import repair, verify
 from codur.cli.commands.run import run
 from codur.cli.commands.runs import resume, runs, show
-from codur.cli.commands.trust import trust
-from codur.cli.commands.undo import diff, undo
+from codur.cli.commands.setup import doctor, init, models, trust
 from codur.cli.default_command import with_command
 from codur.cli.plain_words import COMPLETION_VARIABLE
 from codur.errors import UsageError
