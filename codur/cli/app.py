@@ -79,11 +79,7 @@ def _options(
 
 
 def invoke(argv: Sequence[str]) -> int:
-    """Find and call the command.
-
-    Raises:
-        UsageError: the options or arguments are wrong.
-    """
+    """Find and call the command. Raises UsageError: the options or arguments are wrong."""
     if COMPLETION_VARIABLE in os.environ:
         program().main(prog_name="codur", complete_var=COMPLETION_VARIABLE)
     words = with_command(argv, commands=NAMES, app_options=_APP_OPTIONS)

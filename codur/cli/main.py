@@ -67,11 +67,7 @@ def _at_terminal() -> bool:
 
 
 def _converse(*, goes_on: bool) -> int:
-    """Hold a conversation in the current directory.
-
-    Raises:
-        UsageError: nobody is there to hold it with.
-    """
+    """Hold a conversation in the current directory. Raises UsageError: nobody is there to hold it with."""
     if not _at_terminal():
         raise UsageError("a conversation takes a terminal", remedy='Give the task as words: codur "fix main.py"')
     with _stopped_by_signals():
@@ -96,11 +92,7 @@ def _json_kind(options: Sequence[str]) -> JsonKind | None:
 
 
 def _invoke(argv: Sequence[str]) -> int:
-    """Find and call the command.
-
-    Raises:
-        UsageError: the options or arguments are wrong.
-    """
+    """Find and call the command. Raises UsageError: the options or arguments are wrong."""
     with _stopped_by_signals():
         if _is_shown_task(argv):  # Enter is seen to have been taken, before what takes most of the start is loaded
             placeholder.show(f"starting: {' '.join(argv)}", beneath(sys.stderr))
