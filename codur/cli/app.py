@@ -16,9 +16,8 @@ from codur.cli.commands.batch import challenge_app, report, solve
 from codur.cli.commands.changes import bisect, commit, diff, undo
 from codur.cli.commands.inspect import config_app, graph, route, tools
 from codur.cli.commands.mcp import acp, mcp_app
-from codur.cli.commands.plan import plan
 from codur.cli.commands.repair import repair, verify
-from codur.cli.commands.run import run
+from codur.cli.commands.run import plan, run
 from codur.cli.commands.runs import resume, runs, show
 from codur.cli.commands.setup import doctor, init, models, trust
 from codur.cli.default_command import with_command
