@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 from codur.background import in_thread
-from codur.config.loader import load_settings
+from codur.config.loader import UserSources, load_settings
 from codur.errors import CodurError
 from codur.events import Emit, Event, Note
 from codur.patches import RepairRequest
@@ -137,11 +137,9 @@ def _job(prompt: str, workspace: Path | str, options: Mapping[str, Any]) -> Job:
 
 def _carried_out(task: Task, host: Host, config: Path | None, settings: Mapping[str, Any], emit: Emit) -> RunResult:
     loaded = load_settings(
-        workspace=Path(task.workspace),
-        environ=host.environ,
-        config_file=config,
-        overrides=settings,
-        home=host.home,
+        Path(task.workspace),
+        UserSources(environ=host.environ, home=host.home, config_file=config),
+        settings,
         trust_of=trust_of(host),
         agents=(task.agent,) if task.agent else (),
     )

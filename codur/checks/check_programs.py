@@ -11,7 +11,7 @@ from typing import Protocol
 from codur.errors import Interrupted, out_of_time
 from codur.python.layout import import_roots
 from codur.python.pytest_options import SEARCH_VARIABLES
-from codur.python.pytest_runner import pytest_words
+from codur.python.pytest_runner import PytestRunner
 from codur.python.test_run import reported_argv
 from codur.sandbox.cancel import CancelToken, Until
 from codur.sandbox.launcher import Launcher
@@ -163,9 +163,10 @@ class CheckPrograms:
             report: where pytest writes its JUnit XML.
             error: what pytest printed when it did not understand the command; the options it names are left out.
         """
-        argv, root, search = check.argv, self._workspace.root, bool(check.tests)
+        argv = check.argv
         place = argv.index("pytest") + 1
-        interpreter, words = pytest_words(argv[place:], self.python, root, self.launcher, error=error, search=search)
+        runner = PytestRunner(python=self.python, root=self._workspace.root, launcher=self.launcher)
+        interpreter, words = runner.understood(argv[place:], error=error, search=bool(check.tests))
         # One file that cannot be loaded, for want of a package perhaps, says nothing of the tests in the others.
         flags = ["-q", "--tb=short", "--continue-on-collection-errors", "-p", "no:cacheprovider"]
         flags.append(f"--junitxml={report}")

@@ -11,25 +11,16 @@ from typer.core import TyperGroup
 from typer.exceptions import Exit, TyperException
 
 from codur import __version__
-from codur.cli.commands.acp import acp
 from codur.cli.commands.agents import agents_app
-from codur.cli.commands.batch.challenge import challenge_app
-from codur.cli.commands.batch.report import report
-from codur.cli.commands.batch.solve import solve
-from codur.cli.commands.bisect import bisect
-from codur.cli.commands.commit import commit
-from codur.cli.commands.doctor import doctor
-from codur.cli.commands.init import init
+from codur.cli.commands.batch import challenge_app, report, solve
+from codur.cli.commands.changes import bisect, commit, diff, undo
 from codur.cli.commands.inspect import config_app, graph, route, tools
-from codur.cli.commands.mcp import mcp_app
-from codur.cli.commands.models import models
-from codur.cli.commands.plan import plan
+from codur.cli.commands.mcp import acp, mcp_app
 from codur.cli.commands.repair import repair, verify
-from codur.cli.commands.run import run
+from codur.cli.commands.run import plan, run
 from codur.cli.commands.runs import resume, runs, show
-from codur.cli.commands.trust import trust
-from codur.cli.commands.undo import diff, undo
-from codur.cli.default_command import TASK_COMMAND, with_command
+from codur.cli.commands.setup import doctor, init, models, trust
+from codur.cli.default_command import with_command
 from codur.cli.plain_words import COMPLETION_VARIABLE
 from codur.errors import UsageError
 
@@ -87,14 +78,10 @@ def _options(
 
 
 def invoke(argv: Sequence[str]) -> int:
-    """Find and call the command.
-
-    Raises:
-        UsageError: the options or arguments are wrong.
-    """
+    """Find and call the command. Raises UsageError: the options or arguments are wrong."""
     if COMPLETION_VARIABLE in os.environ:
         program().main(prog_name="codur", complete_var=COMPLETION_VARIABLE)
-    words = with_command(argv, commands=NAMES, value_options=_value_options, app_options=_APP_OPTIONS)
+    words = with_command(argv, commands=NAMES, app_options=_APP_OPTIONS)
     group = program(words[:1] if words[:1] and words[0] in NAMES else NAMES)
     try:
         # `main` of the group would turn Ctrl-C and a broken pipe into exits of its own
@@ -119,10 +106,3 @@ def _number_problem(error: TyperException) -> str:
     number = _UNITS.get(option.metavar or "", "a whole number" if name.startswith("int") else "a number")
     bounds = "" if least is None else f", {least:g} or more" if most is None else f" from {least:g} to {most:g}"
     return f"{max(option.opts, key=len)} must be {number}{bounds}"
-
-
-def _value_options() -> list[str]:
-    """The options of a task that take a value, as typed."""
-    parameters = program([TASK_COMMAND]).commands[TASK_COMMAND].params
-    names = (name for parameter in parameters if not getattr(parameter, "is_flag", False) for name in parameter.opts)
-    return [name for name in names if name.startswith("-")]

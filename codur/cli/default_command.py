@@ -1,6 +1,7 @@
 """A word that is no command is a task: puts `run` in front where no command was given."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
+from typing import Final
 
 from codur.errors import UsageError
 from codur.lazy import late
@@ -9,20 +10,19 @@ difflib = late("difflib")
 
 TASK_COMMAND = "run"
 FEW_WORDS = 2
+VALUE_OPTIONS: Final = (
+    *("-C", "--directory", "-f", "--file", "--check", "--expect", "--hint", "--plan-file", "--agent", "--config"),
+    *("--max-llm-calls", "--max-iterations", "--max-tokens", "--timeout", "--budget", "--samples", "--scope"),
+    *("--max-files", "--record", "--replay"),
+)
+"""The options of a task that take a value; the parser has the same."""
 
 
-def with_command(
-    argv: Sequence[str],
-    *,
-    commands: Collection[str],
-    value_options: Callable[[], Collection[str]],
-    app_options: Collection[str],
-) -> list[str]:
+def with_command(argv: Sequence[str], *, commands: Collection[str], app_options: Collection[str]) -> list[str]:
     """The arguments with their command first.
 
     Args:
         commands: names of all commands.
-        value_options: gives the options of `run` that take a value (`-C`, `--check`); asked if an option is first.
         app_options: options that belong to no command (`--help`, `--install-completion`).
 
     Raises:
@@ -31,7 +31,7 @@ def with_command(
     Returns:
         `argv` with the command in front; unchanged if it asks for help or holds nothing at all.
     """
-    place = _first_word(argv, value_options)
+    place = first_word(argv)
     if place is None:
         no_task = not argv or any(item in app_options for item in argv)
         return list(argv) if no_task else [TASK_COMMAND, *argv]
@@ -53,7 +53,7 @@ def _refuse_misspelt(word: str, commands: Collection[str]) -> None:
         )
 
 
-def _first_word(argv: Sequence[str], value_options: Callable[[], Collection[str]]) -> int | None:
+def first_word(argv: Sequence[str]) -> int | None:
     """Index of the first argument that is neither an option nor an option's value; None if there is none."""
     skip = False
     for index, item in enumerate(argv):
@@ -62,7 +62,7 @@ def _first_word(argv: Sequence[str], value_options: Callable[[], Collection[str]
         elif item == "--":
             return index + 1 if index + 1 < len(argv) else None
         elif item.startswith("-") and item != "-":
-            skip = item in value_options()
+            skip = item in VALUE_OPTIONS
         else:
             return index
     return None

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codur.config.loader import LoadedSettings, load_settings
+from codur.config.loader import LoadedSettings, UserSources, load_settings
 from codur.config.project_rules import TrustOf, TrustState
 from codur.errors import UsageError
 from codur.lazy import late
@@ -86,15 +86,8 @@ def settings_for(
     Raises:
         ConfigError: one of them is wrong.
     """
-    return load_settings(
-        workspace=workspace,
-        environ=os.environ,
-        config_file=config_file,
-        overrides=overrides,
-        home=home(),
-        trust_of=trust_of or _trust_of,
-        agents=agents,
-    )
+    user = UserSources(environ=os.environ, home=home(), config_file=config_file)
+    return load_settings(workspace, user, overrides, trust_of=trust_of or _trust_of, agents=agents)
 
 
 def trust_store() -> TrustStore:

@@ -16,6 +16,7 @@ from types import FrameType
 from typing import NoReturn
 
 from codur import __version__, cli
+from codur.cli.default_command import first_word
 from codur.cli.exit_codes import JsonKind, exit_code_of
 from codur.errors import UsageError
 from codur.session.stop import INTERRUPTED, TERMINATED, Stopped, leaving
@@ -66,17 +67,13 @@ def _at_terminal() -> bool:
 
 
 def _converse(*, goes_on: bool) -> int:
-    """Hold a conversation in the current directory.
-
-    Raises:
-        UsageError: nobody is there to hold it with.
-    """
+    """Hold a conversation in the current directory. Raises UsageError: nobody is there to hold it with."""
     if not _at_terminal():
         raise UsageError("a conversation takes a terminal", remedy='Give the task as words: codur "fix main.py"')
     with _stopped_by_signals():
         # Before what takes most of the start is loaded: Enter is seen to have been taken.
         cli.printing.tell(f"codur {__version__} in {Path().absolute()}")
-        return cli.conversation.Conversation(Path(), run=run, guarded=_guarded, goes_on=goes_on).hold()
+        return cli.Conversation(Path(), run=run, guarded=_guarded, goes_on=goes_on).hold()
 
 
 def _guarded(command: Callable[[], int]) -> int:
@@ -95,11 +92,7 @@ def _json_kind(options: Sequence[str]) -> JsonKind | None:
 
 
 def _invoke(argv: Sequence[str]) -> int:
-    """Find and call the command.
-
-    Raises:
-        UsageError: the options or arguments are wrong.
-    """
+    """Find and call the command. Raises UsageError: the options or arguments are wrong."""
     with _stopped_by_signals():
         if _is_shown_task(argv):  # Enter is seen to have been taken, before what takes most of the start is loaded
             placeholder.show(f"starting: {' '.join(argv)}", beneath(sys.stderr))
@@ -112,10 +105,10 @@ def _invoke(argv: Sequence[str]) -> int:
 
 def _is_shown_task(argv: Sequence[str]) -> bool:
     """Whether a task is carried out that a terminal shows the progress of; found without the parser."""
-    words = [item for item in argv if not item.startswith("-")]
-    if not words or "-" in argv or not _OTHERWISE.isdisjoint(argv) or placeholder.is_simple(os.environ):
+    place = first_word(argv)
+    if place is None or "-" in argv or not _OTHERWISE.isdisjoint(argv) or placeholder.is_simple(os.environ):
         return False
-    task = words[0] in _TASKS or words[0] not in cli.plain_words.COMMANDS
+    task = argv[place] in _TASKS or argv[place] not in cli.plain_words.COMMANDS
     return task and all(stream is not None and stream.isatty() for stream in (sys.stderr, sys.stdout))
 
 

@@ -32,7 +32,7 @@ def carry_out_words(argv: Sequence[str]) -> int | None:
     odd = COMPLETION_VARIABLE in os.environ or any(item.startswith("-") for item in given)
     if odd or not 0 < len("".join(given).strip()) < _MAX_CHARS:
         return None
-    command, *words = with_command(given, commands=COMMANDS, value_options=tuple, app_options=())
+    command, *words = with_command(given, commands=COMMANDS, app_options=())
     offline, here, text = len(given) < len(argv), Path(), " ".join(words)
     if command == TASK_COMMAND and text.strip():
         task = actions.Task(prompt=text, workspace=str(here.absolute()), offline=offline)

@@ -46,13 +46,48 @@ class LoadedSettings(Struct, frozen=True, kw_only=True):
     origins: Mapping[tuple[str, ...], Source] = field(default_factory=dict)
 
 
+class UserSources(Struct, frozen=True, kw_only=True):
+    """Where the user's own settings are found.
+
+    Attributes:
+        environ: the environment.
+        home: the user's home directory.
+        config_file: the file given with `--config`; it is read in place of any other.
+    """
+
+    environ: Mapping[str, str]
+    home: Path
+    config_file: Path | None = None
+
+    def file(self) -> Path | None:
+        """The file that is named, which must exist, or the usual one if it exists."""
+        if self.config_file is not None:
+            return _must_exist(self.config_file, "--config")
+        named = self.environ.get("CODUR_CONFIG", "")
+        if named:
+            return _must_exist(self.home / named[2:] if named.startswith("~/") else Path(named), "CODUR_CONFIG")
+        path = self.usual_file()
+        return path if _exists(path, self.shown(path)) else None
+
+    def usual_file(self) -> Path:
+        """Where it is looked for without a name."""
+        return user_directory(self.environ, self.home) / "config.yaml"
+
+    def agents(self) -> tuple[Path, ...]:
+        """The files of the user's agents."""
+        directory = user_directory(self.environ, self.home) / "agents"
+        return reading.agent_files.agent_files(directory) if directory.exists() else ()
+
+    def shown(self, path: Path) -> str:
+        """The path with `~` for the home directory."""
+        return f"~/{path.relative_to(self.home).as_posix()}" if path.is_relative_to(self.home) else str(path)
+
+
 def load_settings(
-    *,
     workspace: Path | None,
-    environ: Mapping[str, str],
-    config_file: Path | None,
+    user: UserSources,
     overrides: Mapping[str, Any],
-    home: Path,
+    *,
     trust_of: TrustOf | None = None,
     agents: Collection[str] = (),
 ) -> LoadedSettings:
@@ -60,31 +95,27 @@ def load_settings(
 
     Args:
         workspace: the folder whose project file is read; None reads none.
-        environ: the environment.
-        config_file: the file given with `--config`, or None.
         overrides: settings of the command line, nested as in a settings file.
-        home: the user's home directory.
         trust_of: whether the user has accepted the project's file; None accepts nothing.
         agents: names of shipped agents that are wanted in any case; names of others do no harm.
 
     Raises:
         ConfigError: a source cannot be read, or says something that is unknown or not allowed.
     """
-    user_file = _user_file(environ, config_file, home)
+    user_file = user.file()
     project_file = None if workspace is None else _project_file(workspace)
-    variables = setting_variables(environ)
-    declared = _user_agents(environ, home)
+    variables = setting_variables(user.environ)
+    declared = user.agents()
     if not (user_file or project_file or variables or overrides or agents or declared):
         return LoadedSettings(settings=Settings())
 
     layers = _Layers()
-    user = None if user_file is None else reading.yaml_source.read_yaml(user_file, _shown(user_file, home))
+    source = None if user_file is None else reading.yaml_source.read_yaml(user_file, user.shown(user_file))
     of_agents = {name: text for name, text in variables.items() if name.upper().startswith("CODUR_AGENTS")}
-    layers.add_agents(
-        declared, home, named=(*agents, user and user.values.get("agents"), overrides.get("agents"), of_agents)
-    )
-    if user is not None:
-        layers.add(user)
+    named = (*agents, source and source.values.get("agents"), overrides.get("agents"), of_agents)
+    layers.add_agents({user.shown(path): path for path in declared}, named)
+    if source is not None:
+        layers.add(source)
     if project_file is not None and workspace is not None:
         layers.add_project(workspace, project_file, trust_of)
     if variables:
@@ -94,11 +125,11 @@ def load_settings(
     return layers.finish()
 
 
-def candidate_files(*, workspace: Path, environ: Mapping[str, str], home: Path) -> tuple[Path, ...]:
+def candidate_files(workspace: Path, user: UserSources) -> tuple[Path, ...]:
     """Files that settings are read from without `--config`, weakest first, whether they are there or not."""
-    named = environ.get("CODUR_CONFIG", "")
-    user = Path(named) if named else _usual_user_file(environ, home)
-    return (*_user_agents(environ, home), user, *(workspace.absolute() / name for name in PROJECT_FILES))
+    named = user.environ.get("CODUR_CONFIG", "")
+    file = Path(named) if named else user.usual_file()
+    return (*user.agents(), file, *(workspace.absolute() / name for name in PROJECT_FILES))
 
 
 class _Layers:
@@ -119,17 +150,18 @@ class _Layers:
         """Check `source` and lay it over the settings."""
         self._lay(source, reading.values.check(source, Settings))
 
-    def add_agents(self, declared: tuple[Path, ...], home: Path, *, named: Any) -> None:
+    def add_agents(self, declared: Mapping[str, Path], named: Any) -> None:
         """Lay the shipped agents that are named over the settings, and those that the user declared over them.
 
         Args:
+            declared: their files, by what these are called in messages.
             named: what speaks of agents: names, parts of sources, variables.
         """
-        for source in reading.agent_files.shipped_sources((named, [path.stem for path in declared])):
+        for source in reading.agent_files.shipped_sources((named, [path.stem for path in declared.values()])):
             self.add(source)
             self._sources.remove(source.name)  # part of the defaults
-        for path in declared:
-            self.add(reading.agent_files.read_agent(path, _shown(path, home)))
+        for shown, path in declared.items():
+            self.add(reading.agent_files.read_agent(path, shown))
 
     def add_project(self, workspace: Path, file: Path, trust_of: TrustOf | None) -> None:
         """Check the project's file, and lay what narrows the settings over them."""
@@ -174,29 +206,6 @@ def _merged(old: Any, new: Any, kind: Any = Settings) -> Any:
     return {**old, **{name: _merged(old.get(name), value, kinds.get(name, entry)) for name, value in new.items()}}
 
 
-def _user_file(environ: Mapping[str, str], config_file: Path | None, home: Path) -> Path | None:
-    """The file named by the user, which must exist, or the usual one if it exists."""
-    if config_file is not None:
-        return _must_exist(config_file, "--config")
-    named = environ.get("CODUR_CONFIG", "")
-    if named:
-        path = home / named[2:] if named.startswith("~/") else Path(named)
-        return _must_exist(path, "CODUR_CONFIG")
-    path = _usual_user_file(environ, home)
-    return path if _exists(path, _shown(path, home)) else None
-
-
-def _user_agents(environ: Mapping[str, str], home: Path) -> tuple[Path, ...]:
-    directory = user_directory(environ, home) / "agents"
-    if not directory.exists():
-        return ()
-    return reading.agent_files.agent_files(directory)
-
-
-def _usual_user_file(environ: Mapping[str, str], home: Path) -> Path:
-    return user_directory(environ, home) / "config.yaml"
-
-
 def user_directory(environ: Mapping[str, str], home: Path) -> Path:
     """The directory of the user's own settings."""
     base = Path(environ.get("XDG_CONFIG_HOME", ""))
@@ -233,8 +242,3 @@ def _exists(path: Path, name: str) -> bool:
             f"cannot be read: {error.strerror}", file=name, remedy="Make it readable, or name a file with --config."
         ) from error
     return True
-
-
-def _shown(path: Path, home: Path) -> str:
-    """The path with `~` for the home directory."""
-    return f"~/{path.relative_to(home).as_posix()}" if path.is_relative_to(home) else str(path)

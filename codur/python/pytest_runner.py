@@ -19,62 +19,71 @@ from codur.python.pytest_options import (
 )
 from codur.python.pytest_settings import PytestSettings, settings_for
 from codur.sandbox.launcher import Launcher
+from codur.structs import Struct
 
 _PROBE_SECONDS = 20.0
 _NATIVE_TOML = 9
 """The version of pytest from which on it reads `pytest.toml` and `[tool.pytest]`."""
 
 
-def pytest_runner(python: str, root: Path, launcher: Launcher, words: Sequence[str] = ()) -> tuple[str, list[str]]:
-    """The interpreter that runs pytest for a workspace, and the options that it needs there.
+class PytestRunner(Struct):
+    """Which pytest runs a workspace's tests.
 
-    The workspace's interpreter runs it if it has pytest, else the one that runs Codur (pytest is a dependency). Plugins
-    that only Codur's own dependencies bring are switched off: the tests do not know them, and loading them takes longer
-    than most tests. Settings of directories above the workspace are kept out.
-
-    Args:
+    Attributes:
         python: the workspace's interpreter.
         root: the workspace.
-        words: what the command says after `pytest`.
+        launcher: asks the interpreter, where its files do not tell.
     """
-    borrowed = not _has_pytest(python, launcher)
-    interpreter = sys.executable if borrowed else python
-    unwanted = sorted(installed_plugins(interpreter)) if borrowed else ["langsmith_plugin"]
-    options = [word for name in unwanted for word in ("-p", f"no:{name}")]
-    if not names_settings(words) and not _settings(interpreter, root, words).file:
-        options += ["-c", os.devnull, f"--rootdir={root}"]
-    # Without it pytest takes the directory of its settings for the top, and lists every directory above the workspace.
-    options.append(f"--confcutdir={root}")
-    return interpreter, options
 
+    python: str
+    root: Path
+    launcher: Launcher
 
-def pytest_words(
-    words: Sequence[str], python: str, root: Path, launcher: Launcher, *, error: str = "", search: bool = False
-) -> tuple[str, list[str]]:
-    """The interpreter and the words of a pytest command that it can understand.
+    def options(self, words: Sequence[str] = ()) -> tuple[str, list[str]]:
+        """The interpreter that runs pytest, and the options that it needs there.
 
-    Options of plugins that are not there are left out, of the command and of `addopts` in the settings; the others
-    count as they are.
+        The workspace's interpreter runs it if it has pytest, else the one that runs Codur (pytest is a dependency).
+        Plugins that only Codur's own dependencies bring are switched off: the tests do not know them, and loading them
+        takes longer than most tests. Settings of directories above the workspace are kept out.
 
-    Args:
-        words: what the command says after `pytest`.
-        error: what pytest printed when it did not understand the same words before.
-        search: run the same each time, see `search_options`; else plugins do what they do for the project.
-    """
-    interpreter, options = pytest_runner(python, root, launcher, words)
-    unknown = unrecognized(error)
-    settings = PytestSettings() if names_settings(words) else _settings(interpreter, root, words)
-    stated = settings.words("addopts")
-    plugins = _active_plugins(python, [*words, *stated]) if interpreter == python else set()
-    kept = usable_options(words, plugins, unknown=unknown, search=search)
-    usable = usable_options(stated, plugins, unknown=unknown, search=search)
-    if usable != stated and not any(word.removeprefix("-o").startswith("addopts=") for word in words):
-        options += ["-o", f"addopts={shlex.join(usable)}"]
-    if any(required_name(word) not in plugins for word in settings.words("required_plugins")):
-        options += ["-o", "required_plugins="]
-    options += forgiving_options(error)
-    calm = [word for word in search_options(plugins) if word not in unknown] if search else []
-    return interpreter, [*kept, *options, *calm]
+        Args:
+            words: what the command says after `pytest`.
+        """
+        borrowed = not _has_pytest(self.python, self.launcher)
+        interpreter = sys.executable if borrowed else self.python
+        unwanted = sorted(installed_plugins(interpreter)) if borrowed else ["langsmith_plugin"]
+        options = [word for name in unwanted for word in ("-p", f"no:{name}")]
+        if not names_settings(words) and not _settings(interpreter, self.root, words).file:
+            options += ["-c", os.devnull, f"--rootdir={self.root}"]
+        # Without it pytest takes the directory of its settings for the top, and lists every directory above.
+        options.append(f"--confcutdir={self.root}")
+        return interpreter, options
+
+    def understood(self, words: Sequence[str], *, error: str = "", search: bool = False) -> tuple[str, list[str]]:
+        """The interpreter and the words of a pytest command that it can understand.
+
+        Options of plugins that are not there are left out, of the command and of `addopts` in the settings; the others
+        count as they are.
+
+        Args:
+            words: what the command says after `pytest`.
+            error: what pytest printed when it did not understand the same words before.
+            search: run the same each time, see `search_options`; else plugins do what they do for the project.
+        """
+        interpreter, options = self.options(words)
+        unknown = unrecognized(error)
+        settings = PytestSettings() if names_settings(words) else _settings(interpreter, self.root, words)
+        stated = settings.words("addopts")
+        plugins = _active_plugins(self.python, [*words, *stated]) if interpreter == self.python else set()
+        kept = usable_options(words, plugins, unknown=unknown, search=search)
+        usable = usable_options(stated, plugins, unknown=unknown, search=search)
+        if usable != stated and not any(word.removeprefix("-o").startswith("addopts=") for word in words):
+            options += ["-o", f"addopts={shlex.join(usable)}"]
+        if any(required_name(word) not in plugins for word in settings.words("required_plugins")):
+            options += ["-o", "required_plugins="]
+        options += forgiving_options(error)
+        calm = [word for word in search_options(plugins) if word not in unknown] if search else []
+        return interpreter, [*kept, *options, *calm]
 
 
 def _active_plugins(python: str, words: Sequence[str]) -> set[str]:

@@ -29,6 +29,7 @@ _EVERY = 20  # one progress event for so many, because each is redacted, recorde
 _MORE_S = 2.5  # the user waits for a repair that is there already
 _MORE_CANDIDATES = 400
 _LEAST_MORE = 40  # fewer than these say nothing about whether the check is weak
+_SLOWLY = 4  # as many times as long is waited for these, if that is enough for them: a machine may be busy
 _MOST_SLOW = 12  # each may take all of its time, so that more would use up the search
 _SAME_RANK = 0.15
 """After a pass, candidates of at least this share of its priority are judged too, within these bounds."""
@@ -257,20 +258,25 @@ class Search:
         Returns:
             Whether all of them were judged, or at least a fair number.
         """
+        begun, before = self._time_left(), self._tried
+
+        def is_over() -> bool:
+            times = _SLOWLY if _LEAST_MORE / _SLOWLY <= self._tried - before < _LEAST_MORE else 1
+            return self._time_left() <= max(begun - times * _MORE_S, 0.0)
+
         # Who gave a hint knows what is wrong, and need not wait as long for others that pass.
-        stop = max(self._time_left() - _MORE_S, 0.0)
         programs = [each.program for each in self._passed]
         least = max(min(_SAME_RANK * each.hinted, _COMPARED) * each.priority for each in programs)
         left = most = max(int(_MORE_CANDIDATES / max(each.hinted for each in programs)), _LEAST_MORE)
         try:
-            while left > 0 and self._time_left() > stop:
+            while left > 0 and not is_over():
                 batch = self._batch(min(_BATCH, left), least=least)
                 left -= len(batch)
                 if not batch:
                     return True
                 with closing(self._judged(batch)) as verdicts:
                     for _ in verdicts:
-                        if self._time_left() <= stop:
+                        if is_over():
                             break
         except LimitReached:  # a repair is found; only the comparison would be longer
             self._judge.close()

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 from codur.lazy import regex
-from codur.python.pytest_runner import pytest_runner
+from codur.python.pytest_runner import PytestRunner
 from codur.structs import replace
 from codur.tools.flow.outputs import CheckResult, ProgramResult
 from codur.tools.tool import RUNNING_TASKS, Arg, ToolContext, ToolError, tool
@@ -92,7 +92,8 @@ def run_pytest(context: ToolContext, paths: Annotated[tuple[str, ...], _Tests] =
     `ok` with their counts, failing ones too; `failed` if there are none.
     """
     targets = [_target(context, path) for path in paths]
-    python, options = pytest_runner(context.python, context.workspace.root, context.launcher)
+    runner = PytestRunner(python=context.python, root=context.workspace.root, launcher=context.launcher)
+    python, options = runner.options()
     argv = [python, "-m", "pytest", *options, "-q", "--color=no", "-p", "no:cacheprovider", *targets]
     result = _run(context, "pytest", argv)
     if result.data.exit_status == _PYTEST_NO_TESTS:

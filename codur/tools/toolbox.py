@@ -102,21 +102,13 @@ class Toolbox:
             self._tools = Made([*known, *own], lambda name: own[name] if name in own else known[name])
 
     def spec(self, name: str) -> ToolSpec:
-        """The tool as a model sees it.
-
-        Raises:
-            KeyError: there is no such tool.
-        """
+        """The tool as a model sees it. Raises KeyError: there is no such tool."""
         tool = self._tools[RENAMED.get(name, name)]
         parameters = schema(tool.arguments) if tool.parameters is None else tool.parameters
         return ToolSpec(name=tool.name, description=tool.description, parameters=parameters)
 
     def specs(self, names: Iterable[str]) -> tuple[ToolSpec, ...]:
-        """Several tools as a model sees them.
-
-        Raises:
-            KeyError: there is no such tool.
-        """
+        """Several tools as a model sees them. Raises KeyError: there is no such tool."""
         return tuple(self.spec(name) for name in names)
 
     def own_names(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from msgspec import structs
 from codur.agents.instruction_text import Instructions
 from codur.agents.registry import AgentRegistry
 from codur.config.instructions import load_instructions
-from codur.config.loader import load_settings
+from codur.config.loader import UserSources, load_settings
 from codur.config.project_rules import TrustOf, TrustState
 from codur.config.settings import AUTO, AgentInstructions, Settings
 from codur.config.trust_files import instruction_files
@@ -222,12 +222,12 @@ def test_they_come_from_the_settings_file(tmp_path: Path) -> None:
     file.write_text(
         "agents:\n  model_agent_instructions:\n    - {agents: 'codur-*', text: Be brief.}\n    - file: x.md\n"
     )
-    loaded = load_settings(workspace=None, environ={}, config_file=file, overrides={}, home=tmp_path)
+    loaded = load_settings(None, UserSources(environ={}, home=tmp_path, config_file=file), {})
     assert loaded.settings.agents.model_agent_instructions == (
         AgentInstructions(agents="codur-*", text="Be brief."),
         AgentInstructions(agents="*", file="x.md"),
     )
     file.write_text("agents:\n  model_agent_instructions:\n    - {agent: x}\n")
     with pytest.raises(ConfigError, match="there is no such setting") as caught:
-        load_settings(workspace=None, environ={}, config_file=file, overrides={}, home=tmp_path)
+        load_settings(None, UserSources(environ={}, home=tmp_path, config_file=file), {})
     assert (caught.value.line, caught.value.key) == (3, "agents.model_agent_instructions[0].agent")

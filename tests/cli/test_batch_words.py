@@ -12,7 +12,7 @@ import pytest
 
 from codur.batch.results.earlier import Mode
 from codur.cli.actions.batch.solve_request import SolveRequest
-from codur.cli.commands.batch.solve import solve
+from codur.cli.commands.batch import solve
 
 EVERYTHING: dict[str, Any] = {
     "dataset": Path("t.jsonl"),

@@ -84,5 +84,6 @@ def test_a_pipe_in_place_of_the_report_does_not_keep_the_run(root: Path, backend
     )
     (root / "test_calc.py").write_text("from calc import mean\n\ndef test_mean():\n    assert mean([1, 3]) == 1\n")
     words = ("run", "the tests fail", "--timeout", "15")
-    ran = codur(*words, cwd=root, home=root.parent / "home", CODUR_SANDBOX__BACKEND=backend)
+    home, brief = root.parent / "home", "2"  # nothing is found, however long the search
+    ran = codur(*words, cwd=root, home=home, CODUR_SANDBOX__BACKEND=backend, CODUR_REPAIR__OFFLINE_BUDGET_S=brief)
     assert ran.code != 0

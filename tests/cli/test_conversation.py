@@ -15,9 +15,9 @@ import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from codur.cli.line_completion import LineCompleter
+from codur.cli.conversation.line_completion import LineCompleter
+from codur.cli.conversation.slash_commands import COMMANDS, Asked, help_text, read_line
 from codur.cli.project_names import ProjectNames
-from codur.cli.slash_commands import COMMANDS, Asked, help_text, read_line
 from codur.errors import UsageError
 from codur.session.turns import Turn, Turns, earlier_text
 from tests.cli.kit import codur, environment
@@ -44,7 +44,7 @@ def opens(project: Path, home: Path) -> Opens:
 
     def begin(*words: str, **variables: str) -> Terminal:
         environ = environment(home, PROMPT_TOOLKIT_NO_CPR="1", **variables)
-        return Terminal([sys.executable, "-m", "codur", *words], cwd=project, environ=environ)
+        return Terminal(words, cwd=project, environ=environ, forked=True)
 
     return begin
 

@@ -26,7 +26,7 @@ def at_terminal(
         return terminal.bytes
 
 
-@pytest.mark.parametrize("words", [("hello",), ("run", "hello"), ("hello", "-v")])
+@pytest.mark.parametrize("words", [("hello",), ("run", "hello"), ("-C", ".", "hello", "-v")])
 def test_a_task_is_named_at_once_and_gives_way_to_what_it_says(
     words: tuple[str, ...], project: Path, home: Path
 ) -> None:
@@ -40,7 +40,9 @@ def test_it_gives_way_to_an_error(project: Path, home: Path) -> None:
     assert at_terminal("rnu", "fix it", cwd=project, home=home).startswith(SHOWN + b"rnu fix it\x1b[0m" + ERASED)
 
 
-@pytest.mark.parametrize("words", [("hello", "--json"), ("hello", "--raw"), ("runs",), ("run", "--help")])
+@pytest.mark.parametrize(
+    "words", [("hello", "--json"), ("hello", "--raw"), ("runs",), ("-C", ".", "runs"), ("run", "--help")]
+)
 def test_what_shows_no_progress_does_not_name_it(words: tuple[str, ...], project: Path, home: Path) -> None:
     assert SHOWN not in at_terminal(*words, cwd=project, home=home)
 

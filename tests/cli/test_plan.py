@@ -31,10 +31,11 @@ STEPS = plan(
 def at_terminal(here: Place, *words: str, stdout: Path | None = None, **variables: str) -> Iterator[Terminal]:
     """Codur at a terminal of its own."""
     with Terminal(
-        [sys.executable, "-W", "error", "-m", "codur", *words],
+        words,
         cwd=here.project,
         environ=environment(here.home, **here.variables(variables)),
         stdout=stdout,
+        forked=True,
     ) as terminal:
         yield terminal
 

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from codur.cli import app, plain_words
-from codur.cli.default_command import with_command
+from codur.cli.default_command import TASK_COMMAND, VALUE_OPTIONS, with_command
 from codur.errors import UsageError
 from tests.cli.kit import codur_here
 
 COMMANDS = ("run", "route", "solve", "config")
-VALUES = ("-C", "--directory", "--check")
 APP = ("--help", "-h", "--version")
 
 
@@ -38,7 +37,7 @@ APP = ("--help", "-h", "--version")
     ],
 )
 def test_with_command(typed: list[str], understood: list[str]) -> None:
-    assert with_command(typed, commands=COMMANDS, value_options=lambda: VALUES, app_options=APP) == understood
+    assert with_command(typed, commands=COMMANDS, app_options=APP) == understood
 
 
 @pytest.mark.parametrize(
@@ -47,12 +46,12 @@ def test_with_command(typed: list[str], understood: list[str]) -> None:
 )
 def test_a_misspelt_command_is_no_task(typed: list[str], near: str) -> None:
     with pytest.raises(UsageError, match=f"did you mean {near}"):
-        with_command(typed, commands=COMMANDS, value_options=lambda: VALUES, app_options=APP)
+        with_command(typed, commands=COMMANDS, app_options=APP)
 
 
 @pytest.mark.parametrize("typed", [["resolve", "the", "conflict"], ["--", "solv"], ["find", "bugs"], ["hello"]])
 def test_other_words_are_tasks(typed: list[str]) -> None:
-    assert with_command(typed, commands=COMMANDS, value_options=lambda: VALUES, app_options=APP) == ["run", *typed]
+    assert with_command(typed, commands=COMMANDS, app_options=APP) == ["run", *typed]
 
 
 PARSED = ("-C", ".")
@@ -94,3 +93,14 @@ def test_words_alone_mean_what_the_parser_takes_them_for(words: tuple[str, ...],
 
 def test_the_parser_has_the_commands_that_are_known_without_it() -> None:
     assert set(plain_words.COMMANDS) == set(app.NAMES)
+
+
+def test_the_parser_has_the_options_with_values_that_are_known_without_it() -> None:
+    parameters = app.program([TASK_COMMAND]).commands[TASK_COMMAND].params
+    assert set(VALUE_OPTIONS) == {
+        name
+        for parameter in parameters
+        if not getattr(parameter, "is_flag", False)
+        for name in parameter.opts
+        if name.startswith("-")
+    }

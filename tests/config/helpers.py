@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from codur.config.loader import LoadedSettings, load_settings
+from codur.config.loader import LoadedSettings, UserSources, load_settings
 from codur.config.project_rules import TrustOf
 from codur.errors import ConfigError
 
@@ -32,12 +32,7 @@ def load(
     if project is not None:
         (work / "codur.yaml").write_text(project, encoding="utf-8")
     return load_settings(
-        workspace=work,
-        environ=environ or {},
-        config_file=config_file,
-        overrides=overrides or {},
-        home=home,
-        trust_of=trust_of,
+        work, UserSources(environ=environ or {}, home=home, config_file=config_file), overrides or {}, trust_of=trust_of
     )
 
 

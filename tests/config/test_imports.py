@@ -12,9 +12,9 @@ HEAVY = ("asyncio", "difflib", "httpx", "jsonschema", "pydantic", "yaml")
 CODE = """
 import sys
 from pathlib import Path
-from codur.config.loader import load_settings
+from codur.config.loader import UserSources, load_settings
 work = Path({work!r})
-found = load_settings(workspace=work, environ={environ!r}, config_file=None, overrides={overrides!r}, home=work)
+found = load_settings(work, UserSources(environ={environ!r}, home=work), {overrides!r})
 print(found.settings.runtime.max_llm_calls, *(name for name in {heavy!r} if name in sys.modules))
 """
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from codur.config.loader import LoadedSettings, load_settings
+from codur.config.loader import LoadedSettings, UserSources, load_settings
 from codur.config.reading.yaml_source import read_yaml
 from codur.config.settings import AgentPreferences, McpServer, Profile, Provider, RepairSettings, Settings
 from tests.config.helpers import load, refusal
@@ -193,9 +193,7 @@ def test_numbers_keep_their_declared_types(tmp_path: Path) -> None:
 def test_the_defaults_are_never_edited(tmp_path: Path) -> None:
     load(tmp_path, user="llm: {profiles: {mine: {provider: groq, model: m}}}\nproviders: {groq: {timeout_s: 1}}")
 
-    assert (
-        load_settings(workspace=None, environ={}, config_file=None, overrides={}, home=tmp_path).settings == Settings()
-    )
+    assert load_settings(None, UserSources(environ={}, home=tmp_path), {}).settings == Settings()
     assert "mine" not in Settings().llm.profiles
 
 
@@ -234,11 +232,13 @@ def test_which_file_is_the_users(
     _file(tmp_path / "option.yaml", 5)
 
     found = load_settings(
-        workspace=None,
-        environ={name: put(value) for name, value in environ.items()},
-        config_file=None if config_file is None else Path(put(config_file)),
-        overrides={},
-        home=home,
+        None,
+        UserSources(
+            environ={name: put(value) for name, value in environ.items()},
+            home=home,
+            config_file=None if config_file is None else Path(put(config_file)),
+        ),
+        {},
     )
 
     sources = ("defaults",) if source is None else (put(source), "defaults")
@@ -276,7 +276,7 @@ def test_two_project_files_are_one_too_many(tmp_path: Path) -> None:
 def test_without_a_workspace_no_project_file_is_read(tmp_path: Path) -> None:
     _file(tmp_path / "codur.yaml", 6)
 
-    found = load_settings(workspace=None, environ={}, config_file=None, overrides={}, home=tmp_path)
+    found = load_settings(None, UserSources(environ={}, home=tmp_path), {})
 
     assert found == LoadedSettings(settings=Settings())
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from codur.config.loader import load_settings
+from codur.config.loader import UserSources, load_settings
 from codur.config.project_rules import RULES, TrustState
 from codur.config.reading import setting_types
 from codur.config.settings import Settings
@@ -301,9 +301,7 @@ mcp_servers:
         f"codur.yaml:25: tools.allow_network: {OFF}",
         f"codur.yaml:26: mcp_servers: {CANNOT}",
     )
-    only_calls = load_settings(
-        workspace=None, environ={}, config_file=None, overrides={"runtime": {"max_llm_calls": 3}}, home=tmp_path
-    )
+    only_calls = load_settings(None, UserSources(environ={}, home=tmp_path), {"runtime": {"max_llm_calls": 3}})
     assert found.settings == only_calls.settings
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec import Meta
 
 from codur.config.document import effective_yaml
-from codur.config.loader import load_settings
+from codur.config.loader import UserSources, load_settings
 from codur.config.reading import setting_types
 from codur.config.reading.agent_files import shipped_names
 from codur.config.reading.yaml_source import yaml_text
@@ -94,12 +94,10 @@ def _load(
         file = Path(folder) / "config.yaml"
         file.write_text(user, encoding="utf-8")
         return load_settings(
-            workspace=None,
-            environ=environ or {},
-            config_file=file,
-            overrides=overrides or {},
+            None,
+            UserSources(environ=environ or {}, home=Path(folder), config_file=file),
+            overrides or {},
             agents=shipped_names(),  # else those alone are read that some source names
-            home=Path(folder),
         ).settings
 
 

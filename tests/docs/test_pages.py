@@ -95,7 +95,7 @@ def test_an_example_can_be_typed(name: str, line: str) -> None:
     words = [word for word in words[: words.index(">")] if word] if ">" in words else words
     if not words or words[0] in ("--continue", "--help", "--version", "--install-completion"):
         return
-    typed = with_command(words, commands=NAMES, value_options=_value_options, app_options=())
+    typed = with_command(words, commands=NAMES, app_options=())
     group = program([typed[0]])
     command, context = group.commands[typed[0]], group.make_context("codur", [typed[0]])
     arguments = typed[1:]
@@ -103,11 +103,6 @@ def test_an_example_can_be_typed(name: str, line: str) -> None:
         context = command.make_context(arguments[0], [arguments[0]], parent=context)
         command, arguments = command.commands[arguments[0]], arguments[1:]
     command.make_context(typed[0], [_PLACEHOLDERS.get(word, word) for word in arguments], parent=context)
-
-
-def _value_options() -> list[str]:
-    parameters = program(["run"]).commands["run"].params
-    return [name for item in parameters if not getattr(item, "is_flag", False) for name in item.opts if name[0] == "-"]
 
 
 @pytest.mark.parametrize("name", WRITTEN)

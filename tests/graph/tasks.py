@@ -264,7 +264,7 @@ TASKS: dict[str, Scripted] = {
         way="pattern pre policy coding review repair review plan policy coding review",
         outcome="done",
         replies=[EDIT, WRONG, RIGHT],
-        sections=SEARCH_LATER,
+        sections={"repair": {**SEARCH_LATER["repair"], "budget_s": 2.0}},
     ),
     # models that fail
     "the model is gone at once, the search helps": Scripted(

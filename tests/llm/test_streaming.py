@@ -169,6 +169,18 @@ def test_a_stream_that_ends_early_is_never_an_answer_wherever_it_is_cut(api: str
 
 
 @pytest.mark.parametrize("api", APIS)
+def test_a_stop_is_no_failure_of_the_service_whatever_the_sdk_makes_of_it(api: str) -> None:
+    def stopped(_request: ChatRequest, _words: str) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as stop:
+            raise TimeoutError("what closed the connection failed") from stop
+
+    with served(api, [chat.streamed(words(api))]) as server, pytest.raises(KeyboardInterrupt):
+        asyncio.run(model_of(server, api, stopped).complete(ask()))
+
+
+@pytest.mark.parametrize("api", APIS)
 def test_a_stream_that_broke_off_is_asked_for_again(api: str) -> None:
     broken = chat.streamed(words(api), cut_at=len(words(api)) // 2)
     with served(api, [broken, chat.streamed(words(api))]) as server:
@@ -405,10 +417,11 @@ def test_a_run_that_is_stopped_closes_the_stream() -> None:
         assert asyncio.run(stopped()) == "Hello."
 
 
-def model_of(server: GroqServer, api: str) -> ServiceModel:
+def model_of(
+    server: GroqServer, api: str, show: Callable[[ChatRequest, str], None] = lambda _request, _words: None
+) -> ServiceModel:
     endpoint = Endpoint(provider="service", api=api, base_url=url_of(server, api), timeout_s=20.0, key=CANARY)
     profile = Profile(provider="service", model="big", **PRICED)
-    show: Callable[[ChatRequest, str], None] = lambda _request, _words: None  # noqa: E731
     return ServiceModel("main", profile, endpoint, show=show)
 
 

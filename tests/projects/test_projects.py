@@ -10,13 +10,13 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.cli.kit import ROOT, Ran, codur, the_object
+from tests.support import plain_python
 
 DOWNLOADED = ROOT / ".venv" / "projects"
 
@@ -69,8 +69,8 @@ def _codur(*words: str, project: Path) -> Ran:
     """Run Codur with the project's environment first on the PATH, as if that were active."""
     home = project.parent / "home"
     home.mkdir(exist_ok=True)
-    first = project / ".venv" / "bin" if (project / ".venv").is_dir() else Path(sys.executable).parent
-    return codur(*words, cwd=project, home=home, PATH=f"{first}{os.pathsep}{os.environ['PATH']}")
+    active = f"{project / '.venv' / 'bin'}{os.pathsep}" if (project / ".venv").is_dir() else ""
+    return codur(*words, cwd=project, home=home, PATH=f"{active}{os.environ['PATH']}")
 
 
 def _project(bug: Bug, place: Path) -> Path:
@@ -94,12 +94,13 @@ def _project(bug: Bug, place: Path) -> Path:
 
 
 def _install(project: Path) -> None:
-    """An environment with what `pip install --editable` leaves in it; pytest comes from this interpreter's own."""
+    """An environment with what `pip install --editable` leaves in it, and with the pytest of the other projects."""
     environment = project / ".venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
     (packages,) = environment.glob("lib/python*/site-packages")
     (packages / "__editable__.project.pth").write_text(f"{project / 'src'}\n")
-    (packages / "tools.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    (tools,) = Path(plain_python.executable()).parents[1].glob("lib/python*/site-packages")
+    (packages / "tools.pth").write_text(f"{tools}\n")
 
 
 def _git(*words: str, project: Path) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from codur.python.installed import installed_plugins
 from codur.python.pytest_options import search_options, unrecognized, usable_options
-from codur.python.pytest_runner import pytest_words
+from codur.python.pytest_runner import PytestRunner
 from codur.python.pytest_settings import pytest_settings, settings_for
 from codur.sandbox.launcher import Launcher
 
@@ -114,7 +114,8 @@ def launcher() -> Iterator[Launcher]:
 
 
 def run(root: Path, words: list[str], launcher: Launcher, **more: object) -> subprocess.CompletedProcess[str]:
-    interpreter, options = pytest_words(words, sys.executable, root, launcher, **more)  # type: ignore[arg-type]
+    runner = PytestRunner(python=sys.executable, root=root, launcher=launcher)
+    interpreter, options = runner.understood(words, **more)  # type: ignore[arg-type]
     argv = [interpreter, "-m", "pytest", *options, "-q", "-p", "no:cacheprovider"]
     return subprocess.run(argv, cwd=root, capture_output=True, text=True, check=False)
 

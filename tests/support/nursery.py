@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import fcntl
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import termios
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -105,12 +107,25 @@ class Nursery:
         given, out, err = os.pipe(), os.pipe(), os.pipe()
         theirs = (given[0], out[1], err[1])
         try:
-            made = self.asked({"words": words, "cwd": str(cwd), "environ": dict(variables)}, theirs)
+            pid = self.fork(words, theirs, cwd=cwd, variables=variables)
         finally:
             for descriptor in theirs:
                 os.close(descriptor)
         streams = os.fdopen(given[1], "wb"), os.fdopen(out[0], "rb"), os.fdopen(err[0], "rb")
-        return Child(made["pid"], *streams, self)
+        return Child(pid, *streams, self)
+
+    def fork(
+        self,
+        words: Sequence[str],
+        streams: tuple[int, int, int],
+        *,
+        cwd: Path,
+        variables: Mapping[str, str],
+        at_terminal: bool = False,
+    ) -> int:
+        """The process of a command line with these streams; `at_terminal`, its standard input is its terminal."""
+        request = {"words": words, "cwd": str(cwd), "environ": dict(variables), "at_terminal": at_terminal}
+        return self.asked(request, streams)["pid"]
 
     def asked(self, request: Mapping[str, object], descriptors: Sequence[int] = ()) -> dict[str, int]:
         """What the process answers."""
@@ -163,11 +178,15 @@ def serve(descriptor: int) -> int:
                 data += theirs.recv(_MOST_BYTES)
             request = json.loads(data)
             if "wait" in request:
-                answer = {"code": os.waitstatus_to_exitcode(os.waitpid(request["wait"], 0)[1])}
+                pid, status = os.waitpid(request["wait"], os.WNOHANG if request.get("at_once") else 0)
+                answer = {"code": os.waitstatus_to_exitcode(status)} if pid else {}
             else:
                 answer = {"pid": os.fork()}
                 if answer["pid"] == 0:
                     theirs.close()
+                    if request["at_terminal"]:
+                        os.setsid()
+                        fcntl.ioctl(given[0], termios.TIOCSCTTY, 0)
                     return _carry_out(request["words"], request["cwd"], request["environ"], given)
                 for item in given:
                     os.close(item)

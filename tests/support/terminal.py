@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -15,6 +16,9 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Protocol
+
+from tests.support import nursery
 
 PATIENCE_S = 300.0
 CTRL_C, CTRL_D = "\x03", "\x04"
@@ -25,12 +29,57 @@ _AT_ITS_TERMINAL = (
 )
 
 
+class Process(Protocol):
+    """What runs at a terminal."""
+
+    def poll(self) -> int | None:
+        """Its exit code; None if it has not ended."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code, when it has ended."""
+
+    def kill(self) -> None:
+        """SIGKILL."""
+
+    def send_signal(self, sig: int) -> None:
+        """Send it a signal."""
+
+
+class Forked:
+    """A command line of Codur's that the nursery has forked."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._code: int | None = None
+
+    def poll(self) -> int | None:
+        """See `Process`."""
+        if self._code is None:
+            self._code = nursery.shared().asked({"wait": self._pid, "at_once": True}).get("code")
+        return self._code
+
+    def wait(self, timeout: float | None = None) -> int:
+        """See `Process`."""
+        if self._code is None:
+            self._code = nursery.shared().asked({"wait": self._pid})["code"]
+        return self._code
+
+    def kill(self) -> None:
+        """See `Process`."""
+        self.send_signal(signal.SIGKILL)
+
+    def send_signal(self, sig: int) -> None:
+        """See `Process`."""
+        os.kill(self._pid, sig)
+
+
 class Terminal:
     """A program with a terminal of its own; use it as a context.
 
     Args:
-        words: the program and its arguments.
+        words: the program and its arguments; of Codur's, if `forked`, the arguments alone.
         stdout: where its standard output goes; None: to the terminal too.
+        forked: it is forked from a process that has loaded Codur: see `nursery`.
     """
 
     def __init__(
@@ -41,19 +90,26 @@ class Terminal:
         environ: Mapping[str, str],
         stdout: Path | None = None,
         columns: int = _COLUMNS,
+        forked: bool = False,
     ) -> None:
         self._screen, slave = pty.openpty()
         self.resize(columns)
         out = os.open(stdout, os.O_WRONLY | os.O_CREAT) if stdout else os.dup(slave)
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", _AT_ITS_TERMINAL, *words],
-            cwd=cwd,
-            env={"TERM": "xterm", **environ},
-            stdin=slave,
-            stdout=out,
-            stderr=slave,
-            start_new_session=True,
-        )
+        variables = {"TERM": "xterm", **environ}
+        self.process: Process
+        if forked:
+            streams = (slave, out, slave)
+            self.process = Forked(nursery.shared().fork(words, streams, cwd=cwd, variables=variables, at_terminal=True))
+        else:
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", _AT_ITS_TERMINAL, *words],
+                cwd=cwd,
+                env=variables,
+                stdin=slave,
+                stdout=out,
+                stderr=slave,
+                start_new_session=True,
+            )
         os.close(slave)
         os.close(out)
         self.bytes = b""

@@ -153,10 +153,8 @@ def _refused(root: Path, leaves: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _entries(root: Path) -> Iterator[tuple[str, Path]]:
     """What is in a directory, with all below; of protected and skipped directories only themselves."""
-    waiting, seen = (
-        [""],
-        0,
-    )  # not by os.walk, which recurses before Python 3.12: a program may leave a tree of any depth
+    # Not by os.walk, which recurses before Python 3.12: a program may leave a tree of any depth.
+    waiting, seen = [""], 0
     while waiting and seen < _MAX_ENTRIES:
         base = waiting.pop()
         for entry in _scan(root / base):

@@ -9,7 +9,7 @@ from typing import Any
 from codur import config as settings_files
 from codur.cli import machine
 from codur.cli.printing import say, say_found, write
-from codur.config.loader import candidate_files
+from codur.config.loader import UserSources, candidate_files
 from codur.planning.patterns.decide import PatternDecision, decide
 from codur.sandbox.launcher import Launcher
 from codur.types import Check, Task
@@ -101,7 +101,7 @@ def show_settings(directory: Path, config: Path | None) -> None:
 
 def show_settings_files(directory: Path) -> None:
     """Print the files that settings are read from, weakest first."""
-    for path in candidate_files(workspace=directory, environ=os.environ, home=machine.home()):
+    for path in candidate_files(directory, UserSources(environ=os.environ, home=machine.home())):
         say(f"{path}{'' if path.exists() else ' (absent)'}")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from codur.cli import machine
 from codur.cli.printing import say, unwritable
-from codur.config.loader import PROJECT_FILES, candidate_files
+from codur.config.loader import PROJECT_FILES, UserSources, candidate_files
 from codur.config.reading import setting_types
 from codur.config.reading.environment_variables import value_of_text
 from codur.config.reading.origin import Source, did_you_mean, dotted
@@ -26,7 +26,7 @@ def file_for(directory: Path, config: Path | None, *, project: bool) -> Path:
     """The settings file that is meant, which need not exist: the user's own or `--config`'s; the project's."""
     if project and config is not None:
         raise UsageError("--project and --config cannot be given together", remedy="Leave one of the two out.")
-    files = candidate_files(workspace=machine.existing(directory), environ=os.environ, home=machine.home())
+    files = candidate_files(machine.existing(directory), UserSources(environ=os.environ, home=machine.home()))
     if not project:
         return (config or files[-len(PROJECT_FILES) - 1]).expanduser()
     there = next((path for path in files[-len(PROJECT_FILES) :] if os.path.lexists(path)), None)

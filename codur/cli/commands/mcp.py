@@ -1,6 +1,4 @@
-"""`mcp`: the configured MCP servers. `actions` does the work and is loaded when one of these is called."""
-
-from __future__ import annotations
+"""`mcp`: the configured MCP servers, and being one; `acp`. `actions` and `serving` do the work."""
 
 from pathlib import Path
 from typing import Annotated
@@ -73,3 +71,8 @@ def mcp_serve(
 ) -> int:
     """Offer checks, repairs and explanations to other agents, over standard input and output."""
     return serving.start.serve_mcp(directory, http)
+
+
+def acp() -> int:
+    """Be the agent of an editor, by the Agent Client Protocol over standard input and output."""
+    return serving.start.serve_acp()

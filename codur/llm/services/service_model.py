@@ -124,6 +124,9 @@ class ServiceModel:
 
     def _failed(self, error: Exception, client: Client, exchange: _Answer) -> ChatReply | ModelError:
         causes = [error, *_causes(error)]
+        for cause in causes:
+            if isinstance(cause, KeyboardInterrupt):  # what it broke off failed while it was unwound, and hid it
+                raise cause
         # First: the SDKs wrap it in their own errors of connection.
         if any(isinstance(cause, BodyTooLargeError) for cause in causes):
             return exchange.reader.unreadable(f"an answer of more than {MAX_BODY_BYTES // 1024**2} MiB")

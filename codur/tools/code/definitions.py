@@ -63,11 +63,7 @@ def is_read(path: str) -> bool:
 
 
 def parse(path: str, text: str) -> ast.Module:
-    """The syntax tree.
-
-    Raises:
-        ToolError: `syntax_error` with line and text.
-    """
+    """The syntax tree. Raises ToolError: `syntax_error` with line and text."""
     try:
         with quietly():
             return ast.parse(text)

@@ -45,8 +45,8 @@ def load_yaml(path: str, text: str) -> Any:
     Raises:
         ToolError: `syntax_error` with line and column; `too_large`: its aliases stand for too much.
     """
-    loader = _Loader(text)
     try:
+        loader = _Loader(text)  # which refuses characters that no document may hold
         node = loader.get_single_node()
         if node is None:
             return None

@@ -203,11 +203,7 @@ def _commands(path: str) -> Any:
 
 
 def require_revision(text: str) -> str:
-    """The text, if it may name a commit.
-
-    Raises:
-        ToolError: `invalid`.
-    """
+    """The text, if it may name a commit. Raises ToolError: `invalid`."""
     if not REVISION.fullmatch(text):
         raise ToolError("invalid", f"{text!r:.60} is no revision; give a commit, branch or tag such as HEAD~1")
     return text
@@ -231,11 +227,7 @@ def _failure(problem: str) -> ToolError:
 
 
 def repository_of(context: ToolContext) -> Repository:
-    """The repository that the workspace is in.
-
-    Raises:
-        ToolError: as `repository_around`.
-    """
+    """The repository that the workspace is in. Raises ToolError: as `repository_around`."""
     return repository_around(context.workspace.root, context.launcher, min(context.timeout_s, _DEADLINE_S))
 
 

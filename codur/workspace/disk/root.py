@@ -92,8 +92,8 @@ def _walked(descriptor: int, relative: str, made: list[str] | None) -> int:
     parts = relative.split("/")
     current = os.dup(descriptor)
     try:
-        for depth, part in enumerate(parts, start=1):
-            child = _enter(current, part, "/".join(parts[:depth]), made)
+        for depth in range(len(parts)):
+            child = _enter(current, parts, depth, made)
             os.close(current)
             current = child
     except BaseException:
@@ -102,7 +102,8 @@ def _walked(descriptor: int, relative: str, made: list[str] | None) -> int:
     return current
 
 
-def _enter(directory: int, part: str, relative: str, made: list[str] | None) -> int:
+def _enter(directory: int, parts: list[str], depth: int, made: list[str] | None) -> int:
+    part = parts[depth]
     try:
         return os.open(part, _DIRECTORY, dir_fd=directory)
     except FileNotFoundError:
@@ -110,5 +111,5 @@ def _enter(directory: int, part: str, relative: str, made: list[str] | None) -> 
             raise
     # And opened like any other: a link may have been put there in between, and is refused then.
     os.mkdir(part, dir_fd=directory)
-    made.append(relative)
+    made.append("/".join(parts[: depth + 1]))
     return os.open(part, _DIRECTORY, dir_fd=directory)

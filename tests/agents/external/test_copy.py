@@ -29,20 +29,20 @@ def test_a_link_to_a_file_of_secrets_does_not_reach_it(tmp_path: Path) -> None:
 
 def test_a_copy_of_many_directories_is_filtered_whole(tmp_path: Path) -> None:
     root = tmp_path / "project"
-    for number in range(8_500):
+    for number in range(7_200):  # with what is in them more entries than a look at a copy takes in
         place = root / f"d{number:04}" / "a/b/c/d/e"
         place.mkdir(parents=True)
         (place / "x.txt").touch()
     names = ("AGENTS.md", "server.pem", ".opencode/x.json")
-    for directory in ("d0000", "d4000", "d8499"):
+    for directory in ("d0000", "d4000", "d7199"):
         fill(root / directory, dict.fromkeys(names, "x"))
 
     copy = copy_workspace(Workspace.open(root), tmp_path / "work", may_instruct=lambda path, content: False)
 
     assert [path for path in copy.root.rglob("*") if path.name in {"AGENTS.md", "server.pem", ".opencode"}] == []
-    assert len(copy.digests) == 8_500
+    assert len(copy.digests) == 7_200
     assert len(copy.withheld) == 9
-    assert copy.unaccepted == ("d0000/AGENTS.md", "d4000/AGENTS.md", "d8499/AGENTS.md")
+    assert copy.unaccepted == ("d0000/AGENTS.md", "d4000/AGENTS.md", "d7199/AGENTS.md")
 
 
 def test_more_files_than_are_copied_are_refused_with_what_to_do(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from codur.config.loader import load_settings
+from codur.config.loader import UserSources, load_settings
 from codur.config.settings import AgentConfig
 from codur.events import AgentMessage, ToolRan
 from tests.runs.test_external import run
@@ -57,9 +57,7 @@ def declared(codex: Path, server: ResponsesServer, tmp_path: Path) -> AgentConfi
     """The shipped agent, with the program that was installed and a provider on this machine in place of OpenAI's."""
     home = tmp_path / "home"
     home.mkdir()
-    settings = load_settings(
-        workspace=None, environ={}, config_file=None, overrides={}, home=home, agents=("codex",)
-    ).settings
+    settings = load_settings(None, UserSources(environ={}, home=home), {}, agents=("codex",)).settings
     shipped = settings.agents.configs["codex"]
     words = list(shipped.command)
     provider = f'{{name="local",base_url="{server.url}",wire_api="responses",requires_openai_auth=false}}'

@@ -11,6 +11,7 @@ from codur.types import ScopeRules
 from codur.workspace.scope import Scope
 from codur.workspace.workspace import Workspace
 from tests.agents.external.kit import RIGHT, WRONG, fill
+from tests.support.recursion import DEEPER, little_recursion
 
 
 def test_what_is_out_of_scope_is_noted_and_the_rest_is_taken(tmp_path: Path) -> None:
@@ -36,11 +37,11 @@ def test_a_tree_that_is_deeper_than_a_function_can_recurse_is_looked_through(tmp
     copy = copy_workspace(workspace, tmp_path / "work", may_instruct=lambda path, content: False)
     fill(copy.root, {"main.py": RIGHT})
     deep = copy.root
-    for _ in range(1_000):
+    for _ in range(DEEPER):
         deep /= "a"
         deep.mkdir()
 
-    changes = changes_in(copy, max_file_bytes=workspace.max_file_bytes)
-
-    assert take_over("its", changes, copy, workspace, allowed=lambda path: True).changed_files == ("main.py",)
-    remove_tree(copy.root)  # pytest's own removal recurses
+    with little_recursion():
+        changes = changes_in(copy, max_file_bytes=workspace.max_file_bytes)
+        assert take_over("its", changes, copy, workspace, allowed=lambda path: True).changed_files == ("main.py",)
+        remove_tree(copy.root)

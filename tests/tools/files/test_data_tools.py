@@ -88,6 +88,13 @@ BAD: list[tuple[str, str, str | None, str, str]] = [
     ("x.json", "a.z", '{"a": [1]}', "not_found", "x.json has no a.z: there is a list of 1 at z"),
     ("x.json", "a[[0]", "{}", "invalid", "'a[[0]' is no key; write it like a.b[0], a[\"x.y\"] or /a/b/0"),
     ("x.yaml", "", "a: [1\nb: 2\n", "syntax_error", "x.yaml line 2 column 2: expected ',' or ']', but got ':'"),
+    (
+        "x.yaml",
+        "",
+        "\x1f",
+        "syntax_error",
+        'x.yaml: unacceptable character #x001f: special characters are not allowed in "<unicode string>", position 0',
+    ),
     ("x.yaml", "", "a: 'x\n", "syntax_error", "x.yaml line 2 column 1: found unexpected end of stream"),
     ("x.yaml", "", "a: &a [*a]\n", "invalid", "x.yaml has an alias that stands for what it is in"),
     ("x.yml", "", "a: 1\n---\nb: 2\n", "syntax_error", "x.yml line 2 column 1: but found another document"),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from codur.cli.slash_commands import COMMANDS
+from codur.cli.conversation.slash_commands import COMMANDS
 
 _SHOWN = 50
 

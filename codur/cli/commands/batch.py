@@ -1,4 +1,4 @@
-"""`codur solve DIR…`: what it takes; `actions` does the work."""
+"""Commands on batches of challenges: `solve`, `report`, `challenge new|check`. `actions` does the work."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -114,3 +114,48 @@ def solve(
     modes = {name: given.pop(name) for name in ("resume", "rerun_failed", "fresh")}
     request = actions.SolveRequest(**{**given, **lists}, mode=actions.batch.solve.mode_of(**modes))
     return actions.batch.solve.solve_challenges(request)
+
+
+def report(
+    results: Annotated[
+        list[Path], typer.Argument(metavar="RESULTS…", help="Result files of `codur solve`, or their directories.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            metavar="DIR",
+            help="Write there; by default beside the results, or in codur-report for several.",
+        ),
+    ] = None,
+    junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML.")] = None,
+    json: options.Json = False,
+) -> int:
+    """Build the page of batches again, and compare agents."""
+    return actions.batch.report.build(results, output=output, junit=junit, json=json)
+
+
+challenge_app = options.group()
+
+
+@challenge_app.command("new")
+def challenge_new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of its directory.")],
+    output: Annotated[Path, typer.Option("--output", metavar="DIR", help="Make it in DIR.")] = Path(),
+    tests: Annotated[bool, typer.Option("--tests", help="Check it by tests rather than by what it prints.")] = False,
+) -> int:
+    """Make a challenge directory with a small example to replace; nothing is overwritten."""
+    return actions.batch.challenge.make(name, output, tests=tests)
+
+
+@challenge_app.command("check")
+def challenge_check(
+    directories: Annotated[
+        list[Path], typer.Argument(metavar="DIR…", help="Challenges, or directories that hold some.")
+    ],
+    config: options.ConfigFile = None,
+    json: options.Json = False,
+    no_sandbox: options.NoSandbox = False,
+) -> int:
+    """Say of each challenge whether its check is found, red, and the same in two runs; exit 1 if one is not sound."""
+    return actions.batch.challenge.check(directories, config=config, json=json, no_sandbox=no_sandbox)

@@ -15,10 +15,10 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from codur.cli import actions, machine
 from codur.cli.actions.init import check_found, model_words
-from codur.cli.choices import CHANGES, PERMISSIONS, Choices
-from codur.cli.line_completion import LineCompleter
+from codur.cli.conversation.choices import CHANGES, PERMISSIONS, Choices
+from codur.cli.conversation.line_completion import LineCompleter
+from codur.cli.conversation.slash_commands import Asked, help_text, read_line
 from codur.cli.project_names import ProjectNames, agent_names, run_ids
-from codur.cli.slash_commands import Asked, help_text, read_line
 from codur.cli.typed_line import TypedLine
 from codur.config.settings import Settings
 from codur.errors import UsageError

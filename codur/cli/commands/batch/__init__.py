@@ -1,1 +1,0 @@
-"""Commands on batches of challenges: what they take."""

@@ -1,0 +1,70 @@
+"""Commands on what was changed, by a run or in git: `undo`, `diff`, `commit`, `bisect`. `actions` does the work."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from codur.cli import actions, options
+
+
+def undo(
+    run: options.RunId = None,
+    directory: options.Directory = Path(),
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")] = False,
+    redo: Annotated[bool, typer.Option("--redo", help="Take the last undo of the run back.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Put back what a run changed."""
+    return actions.undo.undo_run(run, directory, dry=dry_run, again=redo, json=json)
+
+
+def diff(run: options.RunId = None, directory: options.Directory = Path(), json: options.Json = False) -> None:
+    """Show what a run changed."""
+    actions.undo.show_diff(run, directory, json=json)
+
+
+def commit(
+    run: options.RunId = None,
+    directory: options.Directory = Path(),
+    message: Annotated[
+        str | None, typer.Option("--message", "-m", metavar="TEXT", help="Commit message, in place of the one made.")
+    ] = None,
+    no_verify: Annotated[bool, typer.Option("--no-verify", help="Let no hook of the repository see it.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the message and the files.")] = False,
+    json: options.Json = False,
+) -> int:
+    """Commit to git what a run changed, and nothing else."""
+    wish = actions.commit.Wish(message=message, hooks=not no_verify, dry=dry_run)
+    return actions.commit.commit_run(run, directory, wish, json=json)
+
+
+def bisect(
+    directory: options.Directory = Path(),
+    good: Annotated[
+        str | None,
+        typer.Option("--good", metavar="REV", help="A commit at which the check passes; else one is sought."),
+    ] = None,
+    bad: Annotated[
+        str | None, typer.Option("--bad", metavar="REV", help="A commit at which it fails; by default the last one.")
+    ] = None,
+    check: options.CheckCommand = None,
+    expect: options.ExpectFile = None,
+    timeout: options.Timeout = None,
+    config: options.ConfigFile = None,
+    json: options.Json = False,
+    no_sandbox: options.NoSandbox = False,
+) -> int:
+    """Find the commit since which the check fails."""
+    return actions.bisect.find_commit(
+        directory,
+        actions.Wanted(
+            good=actions.run.read_revision("--good", good),
+            bad=actions.run.read_revision("--bad", bad),
+            check_command=options.read_check(check),
+            expect_file=expect,
+        ),
+        config=config,
+        overrides=options.overrides(no_sandbox=no_sandbox, max_runtime_s=timeout),
+        json=json,
+    )
