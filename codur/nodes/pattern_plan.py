@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
-from codur import planning
+from codur import planning, python
 from codur.checks.describe import verdict_line
 from codur.lazy import late, loaded
 from codur.nodes.parts.attempt_verdict import check_before
@@ -124,9 +124,8 @@ def _check_before(discovery: Discovery, context: RunContext) -> Verdict | None:
         beside.submit(follows)  # what cannot be loaded is told by who needs it
         before = check_before(discovery, context)
         if not before.passed and follows is context.load_graph:
-            from codur.python.interpreter import python_version  # noqa: PLC0415 - lazy: a settled request has none
-
-            python_version(context.python, context.launcher)  # a request names it: 10 ms of a program, meanwhile
+            # A request names it: 10 ms of a program, meanwhile.
+            python.interpreter.python_version(context.python, context.launcher)
         return before
 
 

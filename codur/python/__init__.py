@@ -3,3 +3,15 @@
 Imported by `checks`, `tools`, `repair` and what is above them. A fact about interpreters, layouts or test runners
 that more than one of those needs is added here.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codur.lazy import parts_of
+
+if TYPE_CHECKING:
+    from codur.python import interpreter
+
+__all__ = ["interpreter"]
+__getattr__ = parts_of(__name__)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from codur import checks, config, context, mcp, tools
+from codur import python as pythons
 from codur.agents import external
 from codur.agents.registry import AgentRegistry
 from codur.config.settings import Settings
@@ -75,7 +76,7 @@ def opened(task: Task, settings: Settings, record: Recording, *, host: Host, sta
         if journal is not None and not journal.entries:
             workspace.mark(START_MARK)
         # This and the scratch directory are a thirteenth of the instructions of a settled request, which needs neither.
-        python = once(partial(_find_python, workspace.root, host.environ))
+        python = once(lambda: pythons.interpreter.find_python(workspace.root, host.environ))
         scratch = stack.enter_context(scratch_directories())
         # After the journal: a copy has none, as nothing of it stays.
         if task.dry_run:
@@ -117,12 +118,6 @@ def opened(task: Task, settings: Settings, record: Recording, *, host: Host, sta
         # Last: from now on the record relies on all of it.
         record.begin(context, journal, used_s=lambda: time.monotonic() - started)
         yield context
-
-
-def _find_python(root: Path, environ: Mapping[str, str]) -> str:
-    from codur.python.interpreter import find_python  # noqa: PLC0415 - lazy: with `ast`, a fortieth of a start
-
-    return find_python(root, environ)
 
 
 def open_workspace(task: Task, settings: Settings, *, host: Host, journal: Journal | None = None) -> Workspace:

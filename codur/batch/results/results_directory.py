@@ -12,12 +12,13 @@ from pathlib import Path
 
 from codur.batch.discovery import RESULTS_NAME
 from codur.batch.results.challenge_record import ChallengeResult
-from codur.batch.results.kept_run import RUNS
+from codur.batch.results.kept_run import RUNS, find_run
 from codur.batch.results.result_lines import RESULTS_FILE, KeptResults, kept_results
 from codur.errors import UsageError, WorkspaceBusy, reason_of
 from codur.store.append_log import drop_torn_tail
 from codur.store.atomic import sync_directory, write_whole
 from codur.store.flock import open_lock, try_lock
+from codur.store.run_records import RunDirectory
 
 PATCHES, PREDICTIONS, LOCK = "patches", "predictions.jsonl", ".lock"
 MARKDOWN_FILE, PAGE_FILE = "report.md", "report.html"
@@ -189,6 +190,20 @@ def has_results(path: Path) -> bool:
     """Whether a directory holds results."""
     file = path / RESULTS_FILE
     return file.is_file() and file.stat().st_size > 0
+
+
+def kept_below(below: Path, wanted: str) -> RunDirectory | None:
+    """The run of a challenge that is named `RESULTS/NAME` below a directory; None if there are no such results.
+
+    Raises:
+        UsageError: there is no such run in them, or more than one.
+    """
+    path = below / wanted
+    places = [path, *(below / place for place in Path(wanted).parents)]
+    results = next((place for place in places if has_results(place)), None)
+    if results is None:
+        return None
+    return find_run(results, read_results(results), path.relative_to(results).as_posix().removeprefix(f"{RUNS}/"))
 
 
 def new_directory(below: Path, now: datetime) -> Path:

@@ -10,6 +10,7 @@ from codur.cli import machine
 from codur.cli.ask_user import shows_plans, user_at
 from codur.cli.machine import Showing
 from codur.cli.printing import tell
+from codur.config.reading.agent_files import shipped_names
 from codur.errors import UsageError
 from codur.events import Note
 from codur.patches import RepairRequest
@@ -17,7 +18,8 @@ from codur.questions import Guidance
 from codur.session.record.exchanges import Exchanges
 from codur.session.scoping import bounded
 from codur.session.stop import code_of
-from codur.session.task_run import run_task
+from codur.session.task_run import resume_task, run_task
+from codur.store.run_records import RunDirectory
 from codur.structs import replace
 from codur.tools import git
 from codur.types import RunResult, Task
@@ -34,6 +36,28 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
     if showing.is_for_people:
         tell_next(result, "codur ")
     return code
+
+
+def resume_run(run: RunDirectory, showing: Showing, *, wait: bool, yes: bool, **given: Any) -> int:
+    """Go on with a run; gives the exit code.
+
+    Args:
+        yes: the user approves of any plan.
+        given: of `settings_for`.
+    """
+    record = run.record()
+    workspace = Path(record.workspace)
+    loaded = machine.settings_for(workspace, agents=shipped_names(), **given)
+    shown = showing.output()
+    try:
+        for note in loaded.notes:
+            shown.event(Note(level="warning", text=note))
+        user = user_at(shown, task=record.prompt, workspace=workspace, approves=yes)
+        host = replace(machine.host(), stream=showing.shows_words(), consult=user)
+        result = resume_task(run, loaded.settings, host=host, emit=shows_plans(shown), wait=wait)
+    finally:
+        shown.close()
+    return shown_result(result, shown, explain_route=showing.explain_route)
 
 
 def tell_next(result: RunResult, mark: str) -> None:

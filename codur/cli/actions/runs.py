@@ -11,17 +11,13 @@ from typing import Any
 from msgspec import to_builtins
 
 from codur import ui
+from codur.batch import results as in_batch
 from codur.cli import machine
 from codur.cli.actions.undo import undone_since
-from codur.cli.ask_user import shows_plans, user_at
-from codur.cli.machine import Showing
 from codur.cli.printing import say, say_json, warn, write
-from codur.config.reading.agent_files import shipped_names
-from codur.events import Note
 from codur.graph.wiring import ROUTES, START_NODE
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory
-from codur.structs import replace
 from codur.ui.output_formats import show
 from codur.ui.shown.run_list import KeptRun, run_text, runs_table
 from codur.ui.stream import SafeStream
@@ -81,25 +77,10 @@ def write_page(wanted: str | None, directory: Path, file: Path | None) -> None:
 
 
 def _kept(wanted: str | None, directory: Path, on_damage: Callable[[str], None]) -> KeptRun:
-    run = _of_batch(wanted, directory) or machine.kept_runs().find(wanted, workspace=_real(directory))
+    of_batch = in_batch.results_directory.kept_below(directory, wanted) if wanted and "/" in wanted else None
+    run = of_batch or machine.kept_runs().find(wanted, workspace=_real(directory))
     trace = run.trace.read(on_damage=on_damage)
     return KeptRun(record=run.record(), trace=trace, result=run.result(), undone=undone_since(run))
-
-
-def _of_batch(wanted: str | None, directory: Path) -> RunDirectory | None:
-    """The run of a challenge that is named `RESULTS/NAME`; None if no results are named."""
-    if wanted is None or "/" not in wanted:
-        return None
-    # Lazy: a list of runs needs nothing of batches, which are an eighth of its start.
-    from codur.batch.results.kept_run import RUNS, find_run  # noqa: PLC0415
-    from codur.batch.results.results_directory import has_results, read_results  # noqa: PLC0415
-
-    path = directory / wanted
-    places = [path, *(directory / place for place in Path(wanted).parents)]
-    results = next((place for place in places if has_results(place)), None)
-    if results is None:
-        return None
-    return find_run(results, read_results(results), path.relative_to(results).as_posix().removeprefix(f"{RUNS}/"))
 
 
 def cut_off(wanted: str | None, directory: Path) -> RunDirectory:
@@ -107,32 +88,6 @@ def cut_off(wanted: str | None, directory: Path) -> RunDirectory:
     return machine.kept_runs().find(
         wanted, workspace=_real(directory), fits=lambda record: record.can_be_resumed, that="was cut off"
     )
-
-
-def resume_run(run: RunDirectory, showing: Showing, *, wait: bool, yes: bool, **given: Any) -> int:
-    """Go on with a run; gives the exit code.
-
-    Args:
-        yes: the user approves of any plan.
-        given: of `settings_for`.
-    """
-    # Lazy: a list of runs carries out none, and what does is half of its start.
-    from codur.cli.actions.run import shown_result  # noqa: PLC0415
-    from codur.session.task_run import resume_task  # noqa: PLC0415
-
-    record = run.record()
-    workspace = Path(record.workspace)
-    loaded = machine.settings_for(workspace, agents=shipped_names(), **given)
-    shown = showing.output()
-    try:
-        for note in loaded.notes:
-            shown.event(Note(level="warning", text=note))
-        user = user_at(shown, task=record.prompt, workspace=workspace, approves=yes)
-        host = replace(machine.host(), stream=showing.shows_words(), consult=user)
-        result = resume_task(run, loaded.settings, host=host, emit=shows_plans(shown), wait=wait)
-    finally:
-        shown.close()
-    return shown_result(result, shown, explain_route=showing.explain_route)
 
 
 def _real(directory: Path) -> Path:

@@ -63,7 +63,7 @@ def resume(
     verbose: options.Verbose = False,
 ) -> int:
     """Go on with a run that was stopped or killed."""
-    return actions.runs.resume_run(
+    return actions.run.resume_run(
         actions.runs.cut_off(run, directory),
         actions.Showing(json=json, json_stream=json_stream, raw=raw, verbose=verbose, explain_route=explain_route),
         config_file=config,
