@@ -26,7 +26,7 @@ from codur.repair.candidates.late_candidates import Prospect, Sight, Which, pros
 from codur.repair.choice.probing import Prober
 from codur.repair.evidence.failing_lines import Failure, read_failure
 from codur.repair.evidence.observed_values import Observed
-from codur.repair.evidence.tracing import Coverage, Line, RunThere, run_traced
+from codur.repair.evidence.tracing import Coverage, Line, run_traced
 from codur.repair.hints import Hints, read_hints
 from codur.repair.judge.candidate_judge import Flaky, Judge
 from codur.repair.judge.obstacles import RUNS_NONE, why_not
@@ -148,7 +148,10 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
             if paths:
                 # Without files to change the search ends below, and a worker would have been started for nothing.
                 judge.prepare()  # the first worker starts while the program is traced
-            scene = _look(fault, narrow, first, paths, trace_s=trace_s, there=judge.run_there)
+            coverage = (
+                run_traced(fault.checker, narrow, first, most_s=trace_s, there=judge.run_there) if paths else None
+            )
+            scene = _look(fault, narrow, first, paths, coverage)
             if isinstance(scene, str):
                 return RepairOutcome(reason=scene, best_progress=before.progress)
             means = Means(
@@ -187,7 +190,9 @@ def suspects(fault: Fault, budget_s: float, *, cancel: CancelToken) -> tuple[Sus
         narrow, first = _narrowed(fault)
         if first.passed:
             return _FAIL_TOGETHER
-        scene = _look(fault, narrow, first, _python_files(fault), trace_s=_TRACE_SHARE * budget_s)
+        paths = _python_files(fault)
+        coverage = run_traced(fault.checker, narrow, first, most_s=_TRACE_SHARE * budget_s) if paths else None
+        scene = _look(fault, narrow, first, paths, coverage)
     except LimitReached:
         return "The time was up before it was known what the check executes."
     return scene if isinstance(scene, str) else scene.suspects() or "No line that may be changed was executed."
@@ -288,18 +293,15 @@ class _Scene(Struct):
         )
 
 
-def _look(
-    fault: Fault, check: Check, before: Verdict, paths: list[str], *, trace_s: float, there: RunThere | None = None
-) -> _Scene | str:
+def _look(fault: Fault, check: Check, before: Verdict, paths: list[str], coverage: Coverage | None) -> _Scene | str:
     """What the check executes and which files are in question; or why a search makes no sense.
 
     Args:
         check: the narrow one, with its verdict.
         paths: the files that may be changed.
-        there: see `run_traced`.
+        coverage: what it executes, where that is known.
     """
     checker, workspace = fault.checker, fault.workspace
-    coverage = run_traced(checker, check, before, most_s=trace_s, there=there) if paths else None
     suspicion = localise(coverage, read_failure(before, workspace.root))
     texts = _texts(workspace, _in_question(paths, fault.files, suspicion, known=coverage is not None))
     reason = why_not(before, texts, coverage)

@@ -417,10 +417,12 @@ class Launcher:
             return self._backend
 
     def _choose(self) -> Chosen:
-        strict = self._settings.require == "strict"
-        return backends.probe.choose_backend(
-            self._settings.backend, self._environ, cache=self._state_cache, strict=strict, starter=self._helper
+        chosen = backends.probe.choose_backend(
+            self._settings.backend, self._environ, cache=self._state_cache, starter=self._helper
         )
+        if self._settings.require == "strict":
+            backends.probe.require_whole(chosen)
+        return chosen
 
 
 def _if_any(path: Path | None) -> tuple[Path, ...]:

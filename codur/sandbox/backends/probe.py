@@ -25,7 +25,6 @@ def choose_backend(
     *,
     cache: Path | None,
     fresh: bool = False,
-    strict: bool = False,
     starter: Callable[[], Starter] | None = None,
 ) -> Chosen:
     """The back end that contains programs here.
@@ -36,31 +35,11 @@ def choose_backend(
         cache: a private directory that remembers, until the next start of the system, what was seen to work; None
             tries it again each time.
         fresh: try again even what is remembered.
-        strict: one that does not hold all that is promised is none.
         starter: as for `try_backend`.
 
     Raises:
         ConfigError: the wanted one does not work here, or there is none.
     """
-    chosen = _choice(wanted, environ, cache, starter, fresh=fresh)
-    # After the choice: that one works and still leaves something open is told with what it leaves open.
-    if strict and chosen.backend.gaps:
-        raise ConfigError(
-            f"strict, and {chosen.backend.name} does not hold everything here: {'; '.join(chosen.backend.gaps)}",
-            key="sandbox.require",
-            remedy=f"See `codur doctor --strict`, or set sandbox.require to any. {chosen.note}".strip(),
-        )
-    return chosen
-
-
-def _choice(
-    wanted: str,
-    environ: Mapping[str, str],
-    cache: Path | None,
-    starter: Callable[[], Starter] | None,
-    *,
-    fresh: bool,
-) -> Chosen:
     if wanted == "none":
         return Chosen(backend=NoBackend(), note=f"{_NO_SANDBOX}: sandbox.backend is none; set it to auto")
     names = candidates() if wanted == "auto" else (wanted,)
@@ -101,6 +80,16 @@ def candidates() -> tuple[str, ...]:
     if sys.platform == "darwin":
         return ("seatbelt",)
     return ("namespaces", "bubblewrap", "landlock") if sys.platform == "linux" else ()
+
+
+def require_whole(chosen: Chosen) -> None:
+    """Make sure that a back end holds all that is promised. Raises ConfigError: it leaves something open."""
+    if chosen.backend.gaps:
+        raise ConfigError(
+            f"strict, and {chosen.backend.name} does not hold everything here: {'; '.join(chosen.backend.gaps)}",
+            key="sandbox.require",
+            remedy=f"See `codur doctor --strict`, or set sandbox.require to any. {chosen.note}".strip(),
+        )
 
 
 def _made(result: Tried) -> Backend:
