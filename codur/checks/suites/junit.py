@@ -120,12 +120,19 @@ _PYTEST_CLOSING = regex(r"^=* ?((?:\d+ [a-z]+, )*\d+ [a-z]+) in [\d.]+s\b", re.M
 _PYTEST_RAN = regex(r"(\d+) (?:passed|failed|xfailed|xpassed)\b")
 _PYTEST_EXITED = regex(r"^!+ _pytest\.outcomes\.Exit\b", re.MULTILINE)
 _PLAIN_RUNNER = regex(r"(?:\S*python[\d.]*\s+-m\s+)?(?:pytest|unittest)(?:\s[^|&;<>()$`]*)?")
+_NODE_COUNT = regex(r"^(?:#|ℹ) (pass|fail|cancelled) (\d+)$", re.MULTILINE)
+_NODE_SUMMARY = regex(r"^(?:#|ℹ) (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) .*\n?", re.MULTILINE)
+_NODE_FAILED = regex(r"^ *(?:not ok \d+ - |✖ (?!failing tests:$))(.+?)(?: \([\d.]+ms\))?$", re.MULTILINE)
+_NODE_ERROR = regex(r"^ *(?:error: |(?=\w*Error\b))(.+)$", re.MULTILINE)
 _TAIL_CHARS = 4000
 
 
 def counts_in(output: str) -> TestCounts | None:
-    """Counts found in a runner's closing lines (pytest, cargo, jest, unittest), or None."""
+    """Counts found in a runner's closing lines (pytest, cargo, jest, unittest, Node's own), or None."""
     tail = output[-_TAIL_CHARS:]
+    node = {name: int(number) for name, number in _NODE_COUNT.findall(output)}
+    if {"pass", "fail"} <= node.keys():
+        return _of_node(output, node["pass"], node["fail"] + node.get("cancelled", 0))
     ran = _UNITTEST_RAN.findall(tail)
     if ran:
         closing = _UNITTEST_BAD.findall(tail)
@@ -140,6 +147,15 @@ def counts_in(output: str) -> TestCounts | None:
     if not passed + failed and known is None:
         return None
     return TestCounts(passed=passed, total=passed + failed, ran=known)
+
+
+def _of_node(output: str, passed: int, failed: int) -> TestCounts:
+    """What Node's runner tells (TAP, or words), with what is wrong in the last line: its own last ones are times."""
+    failing = tuple(dict.fromkeys(_NODE_FAILED.findall(output)))
+    why = _NODE_ERROR.search(output)
+    text = cut(_NODE_SUMMARY.sub("", output).strip(), SHOWN_FAILURES * FAILURE_CHARS)
+    error = f"{text}\n\n{why[1]}" if failed and why else text
+    return TestCounts(passed=passed, total=passed + failed, failing=failing, error=error if failed else "")
 
 
 def was_exited(output: str) -> bool:
