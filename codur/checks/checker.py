@@ -14,7 +14,7 @@ from codur.checks.compare import around, equal, first_difference, progress
 from codur.checks.describe import plain
 from codur.checks.pristine import Pristine
 from codur.checks.python_syntax import syntax_verdict
-from codur.checks.signature import signature_of
+from codur.checks.signature import signature_of, told_apart
 from codur.checks.stated_conditions import Conditions
 from codur.checks.suites.junit import TestCounts, counts_in, counts_of, is_plain_runner, less, read_report, was_exited
 from codur.config.settings import VerificationSettings
@@ -34,6 +34,7 @@ _OUTPUT_MARGIN = 65_536
 _ALMOST = 1.0 - 1e-6
 """The most progress of a run that failed; one more of many thousand tests that passes is still told apart."""
 _ENDED_EARLY = "the test run ended before all of it was reported, so its exit status proves nothing"
+_TRACEBACK = "Traceback (most recent call last)"
 _NO_TESTS = "no tests were found to run"
 _NAMED = 3
 _NOT_UNDERSTOOD = regex(r"unrecognized arguments|Unknown config option")
@@ -318,6 +319,10 @@ class Checker:
         share = counts.passed / counts.total if counts and counts.total else 0.0
         output = self._error_text(f"{result.stdout}\n{result.stderr}")
         error = "" if passed else self._inside_paths(counts.error) if counts and counts.error else output
+        failing = counts.failing if counts else ()
+        # The last line of most runners says no more than that something failed; that of a traceback says what.
+        if not (failing or passed or result.timed_out or _TRACEBACK in error):
+            failing = (told_apart(error),)
         verdict = self._verdict(
             check,
             result,
@@ -332,7 +337,7 @@ class Checker:
                 kind=check.kind,
                 exit_status="timeout" if result.timed_out else result.exit_status,
                 error=error,
-                failing=counts.failing if counts else (),
+                failing=failing,
             ),
         )
         fewer = passed and not check.tests

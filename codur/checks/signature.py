@@ -23,6 +23,7 @@ _REPLACED: tuple[tuple[re.Pattern[str], str], ...] = (
     # An edit moves lines: the same failure further down is the same failure.
     (regex(r"\bline \d+"), "line <n>"),
     (regex(r"\bpid[ =:]+\d+"), "pid <n>"),
+    (regex(r"(\bthread '[^']*') \(\d+\)"), r"\1"),
     (regex(r"((?:127\.0\.0\.1|localhost):)\d+"), r"\1<port>"),
     (regex(r"\s+"), " "),
 )
@@ -55,6 +56,12 @@ def signature_of(
         return signature
     digest = sha256(signature.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     return f"{signature[: MAX_CHARS - len(digest) - 1]}#{digest}"
+
+
+def told_apart(output: str) -> str:
+    """What tells the failure of a runner that names no tests from another: a digest of its lines, in any order."""
+    lines = sorted({normalised(line) for line in output.splitlines()})
+    return sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _steady(line: str) -> str:

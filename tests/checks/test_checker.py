@@ -280,3 +280,13 @@ def test_what_keeps_pytest_from_starting_is_told_and_nothing_of_our_own(tmp_path
     assert verdict.status == "failed"
     assert "Failed to import filter module 'absent'" in verdict.error
     assert "events.jsonl" not in verdict.error
+
+
+def test_different_failures_of_another_languages_runner_are_different(tmp_path: Path) -> None:
+    """Their last line is the same; that they differ decides what a model is told of its attempts."""
+    check = Check(kind="tests", argv=("sh", "check.sh"), timeout_s=60, source="tests")
+    files = {"check.sh": 'cat told\necho "took 0.$$ s"\necho FAIL\nexit 1\n', "told": "got 1, want 3\n"}
+    first, again = (run(tmp_path, files, check) for _ in range(2))
+    other = run(tmp_path, {**files, "told": "got 2, want 3\n"}, check)
+    assert first.signature == again.signature != other.signature
+    assert "FAIL" in first.signature

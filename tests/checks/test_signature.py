@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from codur.checks.signature import normalised, signature_of
+from codur.checks.signature import normalised, signature_of, told_apart
 from codur.types import Difference
 
 ERROR = 'File "{path}", line {line}, in run\nValueError: bad object at {address} in {path} after {seconds}s'
@@ -69,3 +69,23 @@ def test_differences_and_failing_tests_count() -> None:
 )
 def test_normalised(text: str, wanted: str) -> None:
     assert normalised(text) == wanted
+
+
+RUST = """running 1 test
+test adds ... FAILED
+thread 'adds' ({thread}) panicked at src/lib.rs:9:9:
+  left: {left}
+finished in {seconds}s
+error: test failed, to rerun pass `--lib`
+"""
+
+
+def test_output_of_a_runner_that_names_no_tests_is_told_apart_by_what_it_says() -> None:
+    first = told_apart(RUST.format(thread=49, left=0, seconds="0.00"))
+    assert told_apart(RUST.format(thread=1203, left=0, seconds="0.12")) == first
+    assert told_apart(RUST.format(thread=49, left=5, seconds="0.00")) != first
+
+
+def test_the_order_of_lines_does_not_matter_where_tests_run_side_by_side() -> None:
+    first, second = ("--- FAIL: A (0.01s)\n--- FAIL: B (0.00s)", "--- FAIL: B (0.02s)\n--- FAIL: A (0.00s)")
+    assert told_apart(first) == told_apart(second)
