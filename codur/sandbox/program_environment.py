@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
+from shutil import which
 
 from codur.sandbox.backends.system_paths import interpreter_paths, is_below, toolchain_paths, without_home
 from codur.sandbox.environment import child_environment
@@ -33,7 +34,8 @@ class Surroundings:
         if python is not None:
             folder, path = str(Path(python).parent), self.variables["PATH"]
             # Only where it is not found first as it is: other tools are found in the user's order.
-            if any(_first_with(name, path) not in (folder, "") for name in ("python", "python3")):
+            first = [which(name, path=path) for name in ("python", "python3")]
+            if any(program and str(Path(program).parent) != folder for program in first):
                 self.variables["PATH"] = f"{folder}{os.pathsep}{path}"
             # Many commands say `python`, and systems without that name would run none, or another one.
             self._alias = None if Path(python).with_name("python").exists() else python
@@ -80,11 +82,6 @@ class Surroundings:
         with private_directory(self._temporary) as names:
             (Path(names) / "python").symlink_to(self._alias)
             yield f"{names}{os.pathsep}{self.variables['PATH']}", (Path(names),)
-
-
-def _first_with(program: str, path: str) -> str:
-    """The first directory on a path that has a program; empty if none has."""
-    return next((item for item in path.split(os.pathsep) if os.path.lexists(f"{item}/{program}")), "")
 
 
 @lru_cache(maxsize=64)

@@ -205,7 +205,7 @@ TOOLS = {
         "tools/lib/node_modules/npm/data",
         'cat "$(dirname "$(readlink -f "$0")")/data"',
     ),
-    "go": ("go/bin/go", "go/src/runtime/data", 'cat "${0%/*}/../src/runtime/data"'),
+    "go": ("go/bin/go", "go/src/runtime/proc.go", 'cat "${0%/*}/../src/runtime/proc.go"'),
 }
 
 

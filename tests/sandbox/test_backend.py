@@ -251,6 +251,17 @@ def test_toolchains_are_those_that_variables_name_but_never_the_home_directory(t
     assert toolchain_paths(environ) == tuple(tmp_path / name for name in names)
 
 
+def test_what_is_beside_a_bin_of_the_users_own_is_no_toolchain(tmp_path: Path) -> None:
+    """`~/bin` on the path, and sources in `~/src`; the same two in a place of their own are an installation of Go."""
+    for name in ("bin", "src/runtime", "go/bin", "go/src/runtime"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in ("src/runtime/proc.go", "go/src/runtime/proc.go"):
+        (tmp_path / name).touch()
+    path = os.pathsep.join(str(tmp_path / name) for name in ("bin", "go/bin"))
+    found = toolchain_paths({"HOME": str(tmp_path), "PATH": path})
+    assert found == tuple(tmp_path / name for name in ("bin", "go/bin", "go/src"))
+
+
 def test_links_are_resolved_step_by_step(tmp_path: Path) -> None:
     (tmp_path / "real/deep").mkdir(parents=True)
     (tmp_path / "one").symlink_to("real")

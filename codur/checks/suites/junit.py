@@ -130,9 +130,6 @@ _TAIL_CHARS = 4000
 def counts_in(output: str) -> TestCounts | None:
     """Counts found in a runner's closing lines (pytest, cargo, jest, unittest, Node's own), or None."""
     tail = output[-_TAIL_CHARS:]
-    node = {name: int(number) for name, number in _NODE_COUNT.findall(output)}
-    if {"pass", "fail"} <= node.keys():
-        return _of_node(output, node["pass"], node["fail"] + node.get("cancelled", 0))
     ran = _UNITTEST_RAN.findall(tail)
     if ran:
         closing = _UNITTEST_BAD.findall(tail)
@@ -145,12 +142,16 @@ def counts_in(output: str) -> TestCounts | None:
     closing = _PYTEST_CLOSING.findall(tail)
     known = sum(int(number) for number in _PYTEST_RAN.findall(closing[-1])) if closing else None
     if not passed + failed and known is None:
-        return None
+        return _of_node(output)
     return TestCounts(passed=passed, total=passed + failed, ran=known)
 
 
-def _of_node(output: str, passed: int, failed: int) -> TestCounts:
+def _of_node(output: str) -> TestCounts | None:
     """What Node's runner tells (TAP, or words), with what is wrong in the last line: its own last ones are times."""
+    told = {name: int(number) for name, number in _NODE_COUNT.findall(output)}
+    if not {"pass", "fail"} <= told.keys():
+        return None
+    passed, failed = told["pass"], told["fail"] + told.get("cancelled", 0)
     failing = tuple(dict.fromkeys(_NODE_FAILED.findall(output)))
     why = _NODE_ERROR.search(output)
     text = cut(_NODE_SUMMARY.sub("", output).strip(), SHOWN_FAILURES * FAILURE_CHARS)

@@ -28,7 +28,7 @@ _TOOLCHAINS = tuple(
 _BESIDE_PROGRAMS: Mapping[str, tuple[str, ...]] = {
     "lib/node_modules": ("lib/node_modules",),
     "lib/ruby": ("lib/ruby",),
-    "src/runtime": ("src", "pkg", "lib", "VERSION", "go.env"),
+    "src/runtime/proc.go": ("src", "pkg", "lib", "VERSION", "go.env"),
     "lib/jrt-fs.jar": ("lib", "conf", "release"),
 }
 """What the programs in a `bin` need beside it (npm's scripts, Ruby's library, Go's and Java's), by what tells of it."""
@@ -131,10 +131,13 @@ def toolchain_paths(environ: Mapping[str, str]) -> tuple[Path, ...]:
         name, _, below = entry.partition("/")
         if environ.get(name, "").startswith("/"):
             stated.append(Path(environ[name]) / below)
+    others = {Path(environ.get("HOME", "/")), Path("/")}
+    # Not what is beside a `bin` in the home directory: that is the user's own.
+    own = {Path(os.path.realpath(item)) for item in others}
     prefixes = [Path(os.path.realpath(item)).parent for item in stated if item.name == "bin"]
     for mark, parts in _BESIDE_PROGRAMS.items():
-        stated += [prefix / part for prefix in prefixes if os.path.lexists(prefix / mark) for part in parts]
-    others = {Path(environ.get("HOME", "/")), Path("/")}
+        found = (prefix for prefix in prefixes if prefix not in own and os.path.lexists(prefix / mark))
+        stated += [prefix / part for prefix in found for part in parts]
     return tuple(
         path
         for path in dict.fromkeys(Path(os.path.normpath(item)) for item in stated)
