@@ -292,9 +292,25 @@ def _has_test_script(text: str) -> bool:
     return isinstance(script, str) and bool(script.strip()) and _NO_TEST not in script
 
 
+_CMAKE = "cmake --build {0} && ctest --test-dir {0} --output-on-failure"
+"""What is not built yet is built in a directory that goes away. A build without tests is a check as well."""
 _RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
     ("package.json", ("npm", "test"), _has_test_script),
     ("Cargo.toml", ("cargo", "test"), bool),
     ("go.mod", ("go", "test", "./..."), bool),
     *((name, ("make", "test"), _MAKE_TARGET.search) for name in MAKEFILES),
+    # A wrapper knows the version that the project asks for.
+    ("mvnw", ("sh", "mvnw", "test"), bool),
+    ("pom.xml", ("mvn", "test"), bool),
+    ("gradlew", ("sh", "gradlew", "test"), bool),
+    ("build.gradle", ("gradle", "test"), bool),
+    ("build.gradle.kts", ("gradle", "test"), bool),
+    ("build/CMakeCache.txt", ("sh", "-c", _CMAKE.format("build")), bool),
+    ("CMakeLists.txt", ("sh", "-c", 'cmake -S . -B "$TMPDIR/build" && ' + _CMAKE.format('"$TMPDIR/build"')), bool),
+    ("phpunit.xml", ("php", "vendor/bin/phpunit"), bool),
+    ("phpunit.xml.dist", ("php", "vendor/bin/phpunit"), bool),
+    (".rspec", ("bundle", "exec", "rspec"), bool),
+    ("mix.exs", ("mix", "test"), bool),
+    ("Package.swift", ("swift", "test"), bool),
+    ("deno.json", ("deno", "test"), bool),
 )

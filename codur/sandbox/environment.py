@@ -15,8 +15,8 @@ _ALLOWED: frozenset[str] = frozenset(
     DEVELOPER_DIR
     """.split()
 )
-_HOMES: Mapping[str, str] = {"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup"}
-"""Where toolchains are below the home directory, if no variable says so: programs have an empty one."""
+_HOMES: Mapping[str, str] = {"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup", "GOPATH": "go"}
+"""Where toolchains and packages are below the home directory, if no variable says so: programs have an empty one."""
 _LOCALE = frozenset(
     f"LC_{name}"
     for name in "ALL ADDRESS COLLATE CTYPE IDENTIFICATION MEASUREMENT MESSAGES MONETARY NAME NUMERIC PAPER "

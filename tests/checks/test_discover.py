@@ -313,6 +313,50 @@ REST: dict[str, tuple[dict[str, str], str, tuple[str, ...], Check | None]] = {
         (),
         run_of_tests("go", "test", "./...", source="the tests that go.mod declares", protected=("a_test.go",)),
     ),
+    "maven": (
+        {"pom.xml": "<project/>", "src/main/java/A.java": "", "src/it/ATest.java": "", "src/test/java/Data.java": ""},
+        "fix it",
+        (),
+        run_of_tests(
+            "mvn",
+            "test",
+            source="the tests that pom.xml declares",
+            protected=("src/it/ATest.java", "src/test/java/Data.java"),
+        ),
+    ),
+    "a wrapper goes first": (
+        {"gradlew": "#!/bin/sh\n", "build.gradle.kts": "", "src/Latest.kt": "", "src/LatestTests.kt": ""},
+        "fix it",
+        (),
+        run_of_tests(
+            "sh", "gradlew", "test", source="the tests that gradlew declares", protected=("src/LatestTests.kt",)
+        ),
+    ),
+    "cmake": (
+        {"CMakeLists.txt": "project(x)\n", "x.cpp": "", "x_test.cpp": "", "contest.cpp": ""},
+        "fix it",
+        (),
+        run_of_tests(
+            "sh",
+            "-c",
+            'cmake -S . -B "$TMPDIR/build" && cmake --build "$TMPDIR/build"'
+            ' && ctest --test-dir "$TMPDIR/build" --output-on-failure',
+            source="the tests that CMakeLists.txt declares",
+            protected=("x_test.cpp",),
+        ),
+    ),
+    "cmake, built before": (
+        {"CMakeLists.txt": "project(x)\n", ".gitignore": "build/\n", "build/CMakeCache.txt": "X:STRING=y\n"},
+        "fix it",
+        (),
+        run_of_tests(
+            "sh",
+            "-c",
+            "cmake --build build && ctest --test-dir build --output-on-failure",
+            source="the tests that build/CMakeCache.txt declares",
+            protected=(),
+        ),
+    ),
     "make": (
         {"Makefile": "all:\n\ttrue\ntest: all\n\ttrue\n"},
         "fix it",

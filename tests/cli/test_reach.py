@@ -206,6 +206,8 @@ TOOLS = {
         'cat "$(dirname "$(readlink -f "$0")")/data"',
     ),
     "go": ("go/bin/go", "go/src/runtime/proc.go", 'cat "${0%/*}/../src/runtime/proc.go"'),
+    "go with packages": ("sdk/go", "go/pkg/mod/cache/m", 'cat "$GOPATH/pkg/mod/cache/m"'),
+    "mvn": ("sdk/mvn", ".m2/repository/p", 'cat "${0%/*}/../.m2/repository/p"'),
 }
 
 
@@ -223,7 +225,7 @@ def test_tools_that_are_installed_below_the_home_find_what_they_need(name: str, 
         folder = base / "home/tools/bin"
         folder.mkdir()
         (folder / "npm").symlink_to("../lib/node_modules/npm/cli")
-    checked(base, back_end, check=f"{name} test", PATH=f"{folder}{os.pathsep}{os.defpath}")
+    checked(base, back_end, check=f"{name.split()[0]} test", PATH=f"{folder}{os.pathsep}{os.defpath}")
     assert (base / "work/found").read_text() == "installed"
 
 

@@ -67,10 +67,10 @@ def check_before(discovery: Discovery, context: RunContext) -> Verdict:
         context.emit(CheckBegan(check=check.label))
     verdict = context.checker.run(check)
     # Told now: every attempt would fail in the same way, and be paid for.
-    if discovery.check is not None and discovery.check.kind == "command" and verdict.exit_status == COMMAND_NOT_FOUND:
+    if check is not None and check.argv[:2] == ("sh", "-c") and verdict.exit_status == COMMAND_NOT_FOUND:
         raise UsageError(
             f"the check cannot be run: {verdict.error.strip().splitlines()[-1] if verdict.error else verdict.check}",
-            remedy="Correct the command given with --check (or in challenge.yaml).",
+            remedy="Install what it calls, or name another command with --check (or in challenge.yaml).",
         )
     if verdict.status in {"failed", "passed"}:
         context.best.found(verdict.progress)

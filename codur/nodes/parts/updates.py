@@ -291,6 +291,8 @@ def why_no_search(state: RunState, context: RunContext) -> str:
         return "Changing files and running programs is not allowed here, so no repair is searched for."
     if check is None or check.kind == "syntax":
         return "No check was found that tells a right program from a wrong one; name one with --check."
+    if not any(context.workspace.list_files(pattern="*.py", limit=1)):
+        return "The search for a repair mends Python, and there is none here."
     is_fix = state["discovery"].task_type == "code_fix" or context.workspace.changed_files()
     if not (asked or is_fix or check.kind == "output"):  # the whole output says what is wanted; tests may say else
         return (

@@ -56,9 +56,9 @@ _KERNEL_FILES = tuple(
 _SETTINGS = "/etc"
 _NEEDED_SETTINGS = tuple(
     """
-    alternatives bash ca-certificates crypto-policies debian_version dotnet fonts gitconfig group host inputrc java
-    julia ld.so. locale localtime lsb-release magic mime.types mono nsswitch.conf npmrc openssl os-release passwd
-    perl php pki profile protocols python R resolv.conf ruby services shells ssl terminfo timezone
+    alternatives bash ca-certificates crypto-policies debian_version dotnet fonts gitconfig gradle group host inputrc
+    java julia ld.so. locale localtime lsb-release magic maven mime.types mono nsswitch.conf npmrc openssl os-release
+    passwd perl php pki profile protocols python R resolv.conf ruby services shells ssl terminfo timezone
     """.split()
 )
 """How the names begin; what is not there costs nothing."""

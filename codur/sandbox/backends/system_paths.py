@@ -22,9 +22,10 @@ _PREFIX_PARTS = ("bin", "lib", "lib64", "include", "ssl")
 _TOOLCHAINS = tuple(
     """
     RUSTUP_HOME GOROOT JAVA_HOME CARGO_HOME/bin CARGO_HOME/registry CARGO_HOME/git NVM_DIR/versions PYENV_ROOT/versions
+    GOPATH/pkg/mod GOMODCACHE HOME/.m2/repository
     """.split()
 )
-"""Not all of Cargo's home: it holds credentials."""
+"""Not all of Cargo's home or Maven's: they hold credentials."""
 _BESIDE_PROGRAMS: Mapping[str, tuple[str, ...]] = {
     "lib/node_modules": ("lib/node_modules",),
     "lib/ruby": ("lib/ruby",),
