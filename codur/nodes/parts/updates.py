@@ -301,17 +301,20 @@ def why_no_search(state: RunState, context: RunContext) -> str:
         )
     if check.text:
         return "The check is a test that was made for the task; such a one does not guide a search."
-    if before is None:
-        return "The check was not run."
-    if before.status != "failed":
-        told = "it passes already" if before.passed else before.note or before.status
-        return f"The check cannot guide a search: {told}."
+    if before is None or before.status != "failed":
+        return f"The check cannot guide a search: {_not_red(before)}."
     problem = suites.run_problem.run_problem(check, before, root=context.workspace.root, python=context.python)
     if problem is not None and problem.kind in suites.run_problem.ENVIRONMENT:
         return f"{problem.text} {problem.remedy}"
     if not (asked or before.failing or any(path.endswith(".py") for path in state["discovery"].files)):
         return f"The check fails (`{before.check}`), but nothing says which Python file it is about; name the file."
     return ""
+
+
+def _not_red(before: Verdict | None) -> str:
+    if before is None:
+        return "it was not run"
+    return "it passes already" if before.passed else before.note or before.status
 
 
 def not_of_the_program(state: RunState, context: RunContext) -> "suites.run_problem.RunProblem | None":
