@@ -16,7 +16,7 @@ from codur.planning.plans.step_references import Output, escaped
 from codur.planning.plans.step_schedule import blocked_by
 from codur.tools import code
 from codur.tools.tool import ToolError
-from codur.types import CODE_TASKS, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier
+from codur.types import CODE_TASKS, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier, Verdict
 from codur.workspace import history
 from codur.workspace.private import may_hold_secrets
 
