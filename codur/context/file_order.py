@@ -11,7 +11,10 @@ _BESIDE = frozenset(
 )
 _TEST_NAME = regex(r"test_.*|.*_tests?\.\w+|tests?\.py|conftest\.py|.*\.(?:test|spec)\.\w+|setup\.py|noxfile\.py")
 _NOT_WRITTEN = frozenset("vendor vendored _vendor third_party node_modules dist site-packages generated".split())
-_GENERATED_NAME = regex(r".*_pb2(?:_grpc)?\.pyi?|.*\.min\.(?:js|css)|.*[.-]lock(?:\.\w+)?|.*\.(?:map|pot?|mo)")
+_GENERATED_NAME = regex(
+    r".*_pb2(?:_grpc)?\.pyi?|.*\.min\.(?:js|css)|.*[.-]lock(?:\.\w+)?|package-lock\.json|.*\.(?:map|pot?|mo)"
+    r"|.*\.(?:o|obj|a|so|dylib|dll|exe|class|jar|rlib|rmeta|beam|wasm)"
+)
 
 
 @cache

@@ -18,9 +18,13 @@ from codur.workspace.paths import can_be_shown
 from codur.workspace.problems import FileError
 
 SKIPPED_DIRECTORIES: frozenset[str] = frozenset(
-    ".git .hg .svn .codur .claude .idea .vscode .venv venv node_modules __pycache__ .mypy_cache .pytest_cache"
+    ".git .hg .svn .codur .claude .idea .vscode .gradle .venv venv node_modules __pycache__ .mypy_cache .pytest_cache"
     " .ruff_cache .hypothesis .benchmarks .tox .nox .eggs .cache __pypackages__".split()
 )
+MADE_BY = frozenset({"pyvenv.cfg", "CACHEDIR.TAG", "CMakeCache.txt"})
+"""What tells that a directory is an environment, a cache (https://bford.info/cachedir/) or a build."""
+BUILDS = frozenset({"Cargo.toml", "pom.xml", "build.sbt"})
+"""Beside one of these, `target` holds what a build made."""
 _MAX_ENTRIES = 200_000  # more is no project, or one that is listed for longer than anybody waits
 _MAX_PATTERN = 300
 
@@ -107,10 +111,12 @@ def _inside(
 ) -> Iterator[tuple[str, IgnoreRules | None]]:
     """Paths in one directory that are listed, a directory's with `/`, and the rules that hold there."""
     entries = _entries(root, base, progress)
-    if "pyvenv.cfg" in entries and base:  # an environment, whatever its name; the workspace itself may be in one
+    if base and not MADE_BY.isdisjoint(entries):  # whatever its name; the workspace itself may be in an environment
         return
     if ignore.NAME in entries:
         rules = ignore.load(root, base, rules)
+    if not BUILDS.isdisjoint(entries):
+        entries.pop("target/", None)
     for key, is_link in entries.items():
         path = f"{base}{key}"
         if rules is not None and rules.ignores(path):

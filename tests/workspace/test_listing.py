@@ -29,6 +29,11 @@ def test_caches_and_environments_are_left_out(tmp_path: Path) -> None:
         ".venv/x.py",
         "env/pyvenv.cfg",
         "env/lib/x.py",
+        "out/CMakeCache.txt",
+        "out/x.cpp",
+        "a/Cargo.toml",
+        "a/target/debug/x.rs",
+        "target/b.py",
         "node_modules/x.js",
         "a/__pycache__/b.pyc",
         ".codur/x",
@@ -42,8 +47,16 @@ def test_caches_and_environments_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "gone.py").symlink_to("nothing")
     os.mkfifo(tmp_path / "fifo")
     workspace = Workspace.open(tmp_path)
-    assert workspace.list_files() == [".github/ci.yml", "a-b.py", "a.py", "a/b.py", "inner.py"]
-    assert workspace.list_files("a") == ["a/b.py"]
+    assert workspace.list_files() == [
+        ".github/ci.yml",
+        "a-b.py",
+        "a.py",
+        "a/Cargo.toml",
+        "a/b.py",
+        "inner.py",
+        "target/b.py",
+    ]
+    assert workspace.list_files("a") == ["a/Cargo.toml", "a/b.py"]
     assert workspace.list_files(limit=2) == [".github/ci.yml", "a-b.py"]
 
 

@@ -9,16 +9,12 @@ from codur.store.atomic import is_stray
 from codur.structs import Struct, field
 from codur.workspace.disk.path_state import Kind
 from codur.workspace.disk.root import Root
-from codur.workspace.listing import SKIPPED_DIRECTORIES
+from codur.workspace.listing import BUILDS, MADE_BY, SKIPPED_DIRECTORIES
 from codur.workspace.problems import FileError
 
 # Settings of agents and editors are no caches: what programs change there is to be seen.
 CACHES: frozenset[str] = SKIPPED_DIRECTORIES - {".codur", ".claude", ".idea", ".vscode"}
 """Directories that are not looked into: version control, environments, caches."""
-_CACHE_TAG = "CACHEDIR.TAG"
-_ENVIRONMENT = "pyvenv.cfg"
-_BUILDS = frozenset({"Cargo.toml", "pom.xml", "build.sbt"})
-"""Beside one of these, `target` holds what a build made."""
 
 
 class Status(NamedTuple):
@@ -76,7 +72,7 @@ def scan(root: Root, *, known: Collection[str] = (), limit: int) -> Scan:
             with root.directory(base) as descriptor, os.scandir(descriptor) as listing:
                 entries = list(listing)
                 names = {entry.name for entry in entries}
-                if base and base not in known and (_CACHE_TAG in names or _ENVIRONMENT in names):
+                if base and base not in known and not MADE_BY.isdisjoint(names):
                     found.unseen.add(base)
                     continue
                 waiting += _take(f"{base}/" if base else "", entries, names, found)
@@ -90,7 +86,7 @@ def scan(root: Root, *, known: Collection[str] = (), limit: int) -> Scan:
 def _take(prefix: str, entries: list[os.DirEntry[str]], names: set[str], found: Scan) -> list[str]:
     """Note the entries of one directory; returns the directories to look into."""
     inner: list[str] = []
-    is_build = not names.isdisjoint(_BUILDS)
+    is_build = not names.isdisjoint(BUILDS)
     for entry in entries:
         name = entry.name
         path = prefix + name
