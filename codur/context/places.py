@@ -21,7 +21,10 @@ _TEST_ID = regex(r"^(?:FAILED |ERROR )?([\w./-]+?)::(?:(\w+)::)?(\w+)", re.MULTI
 MAX_PLACES = 40
 _UNFINISHED = regex(
     r"raise NotImplementedError|^(?:E +)?NotImplementedError"
-    r'|^ *(?:async )?def .*:\n(?: +""".*"""\n)? +(?:pass|\.\.\.)$',
+    r'|^ *(?:async )?def .*:\n(?: +""".*"""\n)? +(?:pass|\.\.\.)$'
+    # Rust's macros and what they print; Go, JavaScript; Java, C#
+    r"|\b(?:todo|unimplemented)!|\b(?i:not (?:yet )?implemented)\b|\b(?:panic|throw new \w+)\W.*\bimplement\b"
+    r"|\b(?:UnsupportedOperation|NotImplemented)Exception\b",
     re.MULTILINE,
 )
 _HUNK = regex(r"@@ -(\d+)")
