@@ -16,6 +16,8 @@ MAX_FILES = 16
 """Files that are read for one request at most, beside those that the task names."""
 WHOLE_LINES = 200
 """A file that the task or the failure names is shown whole if it has no more lines than this."""
+_HEAD_LINES = 40
+"""What is shown of a longer one that is no source, such as a changelog: how it is written, where a new line goes."""
 _ASKED, _FRAMES, _TESTS, _SUPPORT = 6, 8, 16, 8
 _NEAR_BLOCKS = 12
 _NEAR_FILES = 3
@@ -94,8 +96,8 @@ class Clues(Struct):
 
 def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Selection:
     """Choose, in this order: what the step names; the files that the task names; the functions that failing lines are
-    in; the failing tests with what they are set up by; small files of failing lines; the functions that these lead to.
-    Then what is useful only: further functions, and files that are near.
+    in; the failing tests with what they are set up by; documents and data that it names; small files of failing lines;
+    the functions that these lead to. Then what is useful only: further functions, and files that are near.
 
     Args:
         files: the workspace's files.
@@ -108,6 +110,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     rank = _weighed(rank, executed(view, clues.runs))
     best = [node for node in sorted(rank, key=lambda node: (-rank[node], node)) if node not in tests]
     frames = [place for place in places if place.line and not standing(place.path)]
+    beside = [path for path in named if standing(path) == 1]
     support = list(islice(dict.fromkeys(chain.from_iterable(_support(view, test) for test in tests)), _SUPPORT))
     wants = [
         *(Want(path=place.path, line=place.line, need="asked") for place in places_in(step, files) if place.line),
@@ -120,6 +123,8 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
             for place in places_in(clues.looked_at, files)[:4]
         ),
         *_lines(view, support, "needed"),
+        *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in beside),
+        *(Want(path=path, line=1, end=_HEAD_LINES, need="needed") for path in beside),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in clues.likely),
         *(Want(path=place.path, most_lines=WHOLE_LINES, need="needed") for place in frames[:_FRAMES]),
         *_lines(view, [node for node in best if node[0] in named][:_NEAR_BLOCKS], "needed"),

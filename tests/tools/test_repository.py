@@ -49,6 +49,14 @@ def chosen(directory: Path, files: dict[str, str], task: str, *named: str, failu
     return select(index, workspace.list_files(), Clues(task=task, named=named, failure=failure))
 
 
+def test_the_head_of_a_long_document_that_the_task_names_is_needed(tmp_path: Path) -> None:
+    """A changelog is neither run nor called: by its rank alone it comes after all sources, and gets no room."""
+    files = {**SHOP, "CHANGELOG.rst": "1.0\n===\n" + "- a change\n" * 500}
+    selection = chosen(tmp_path, files, "say in CHANGELOG.rst what tax_of is for", "CHANGELOG.rst")
+    assert ("CHANGELOG.rst", 1, "needed") in {(want.path, want.line, want.need) for want in selection.wants}
+    assert {want.end for want in selection.wants if want.path == "CHANGELOG.rst" and want.line} == {40}
+
+
 # --- places -----------------------------------------------------------------------------------------------------------
 
 
