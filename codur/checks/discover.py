@@ -44,7 +44,7 @@ ARGS_NAME = "args.txt"
 NOTHING_FOUND = "no expected output and no tests were found"
 _MAKE_TARGET = regex(r"^test\s*:(?!=)", re.MULTILINE)
 _NO_TEST = "no test specified"
-_DECLARING = frozenset({"npm", "make"})
+_DECLARING = frozenset({"npm", "make", "rake", "rspec", "phpunit"})
 """Runners whose file says what a test run does; for the others it only names the package."""
 
 
@@ -292,9 +292,19 @@ def _has_test_script(text: str) -> bool:
     return isinstance(script, str) and bool(script.strip()) and _NO_TEST not in script
 
 
+def _always(_: str) -> bool:
+    return True
+
+
 _RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
     ("package.json", ("npm", "test"), _has_test_script),
     ("Cargo.toml", ("cargo", "test"), bool),
-    ("go.mod", ("go", "test", "./..."), bool),
+    ("go.mod", ("go", "test", "-v", "./..."), bool),
+    ("pom.xml", ("mvn", "--offline", "test"), bool),
+    ("Gemfile", ("bundle", "exec", "rspec"), regex(r"\brspec\b").search),
+    (".rspec", ("rspec",), _always),
+    ("Rakefile", ("rake", "test"), regex(r"\bTestTask\b").search),
+    ("vendor/bin/phpunit", ("vendor/bin/phpunit",), bool),
+    ("phpunit.xml", ("phpunit",), bool),
     *((name, ("make", "test"), _MAKE_TARGET.search) for name in MAKEFILES),
 )

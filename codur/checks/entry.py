@@ -22,9 +22,12 @@ USUAL_NAMES = ("main.py", "app.py", "__main__.py")
 # they do something when they are run, and are run by tools
 _NO_PROGRAMS = frozenset({"setup.py", "noxfile.py", "__init__.py", "conftest.py"})
 _TEST_DIRECTORIES = frozenset({"tests", "test", "__tests__"})
-_TEST_NAME = regex(r"test_.*\.py|.*_test\.(?:py|go)|conftest\.py|.*\.(?:test|spec)\.[cm]?[jt]sx?")
+_TEST_NAME = regex(
+    r"test_.*\.(?:py|rb)|.*_test\.(?:py|go|rb)|.*_spec\.rb|spec_helper\.rb|conftest\.py|.*\.(?:test|spec)\.[cm]?[jt]sx?"
+    r"|.+Tests?\.(?:java|kt|php|cs)"
+)
 _PYTEST_NAME = regex(r"(?:test_.*|.*_test)\.py")
-_CODE_NAME = regex(r".*\.(?:py|go|rs|[cm]?[jt]sx?|sh|rb|java|c|cc|cpp|h|hpp)")
+_CODE_NAME = regex(r".*\.(?:py|go|rs|[cm]?[jt]sx?|sh|rb|java|kt|php|cs|c|cc|cpp|h|hpp)")
 TEST_SUPPORT = frozenset({"conftest.py", "pytest.ini"})
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 MAX_PARSED = 50

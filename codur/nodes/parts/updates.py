@@ -307,9 +307,11 @@ def why_no_search(state: RunState, context: RunContext) -> str:
     problem = suites.run_problem.run_problem(check, before, root=context.workspace.root, python=context.python)
     if problem is not None and problem.kind in suites.run_problem.ENVIRONMENT:
         return f"{problem.text} {problem.remedy}"
-    if not (asked or before.failing or any(path.endswith(".py") for path in state["discovery"].files)):
-        return f"The check fails (`{before.check}`), but nothing says which Python file it is about; name the file."
-    return ""
+    if asked or before.failing or any(path.endswith(".py") for path in state["discovery"].files):
+        return ""
+    any_python = next(iter(context.workspace.list_files(pattern="*.py")), "")
+    why = "but nothing says which Python file it is about; name the file"
+    return f"The check fails (`{before.check}`), {why if any_python else 'and a search mends Python alone'}."
 
 
 def not_of_the_program(state: RunState, context: RunContext) -> "suites.run_problem.RunProblem | None":
