@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -11,12 +12,13 @@ from typing import Any
 
 from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
-from codur.checks.describe import plain
+from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, cut, plain
 from codur.checks.pristine import Pristine
 from codur.checks.python_syntax import syntax_verdict
 from codur.checks.signature import signature_of, told_apart
 from codur.checks.stated_conditions import Conditions
-from codur.checks.suites.junit import TestCounts, counts_in, counts_of, is_plain_runner, less, read_report, was_exited
+from codur.checks.suites.junit import TestCounts, counts_of, less, read_report
+from codur.checks.suites.runner_output import counts_in, is_plain_runner, was_exited
 from codur.config.settings import VerificationSettings
 from codur.lazy import regex
 from codur.python.test_run import TestEnd, TestRun, read_run
@@ -34,8 +36,12 @@ _OUTPUT_MARGIN = 65_536
 _ALMOST = 1.0 - 1e-6
 """The most progress of a run that failed; one more of many thousand tests that passes is still told apart."""
 _ENDED_EARLY = "the test run ended before all of it was reported, so its exit status proves nothing"
-_TRACEBACK = "Traceback (most recent call last)"
 _NO_TESTS = "no tests were found to run"
+_OFFLINE = regex(
+    r"^.*(?:Could not resolve host|failure in name resolution|in offline mode|EAI_AGAIN|dial tcp: lookup).*",
+    re.MULTILINE,
+)
+"""Said by what fetches a dependency: cargo, Maven, npm, go. Programs have no network here."""
 _NAMED = 3
 _NOT_UNDERSTOOD = regex(r"unrecognized arguments|Unknown config option")
 
@@ -301,7 +307,9 @@ class Checker:
                 return self._ended_early(check, result, counts)
             if counts is not None and counts.ran == 0:
                 return self._no_tests(check, result)
-        return self._tests_verdict(check, result, counts)
+        verdict = self._tests_verdict(check, result, counts)
+        offline = None if verdict.passed else _OFFLINE.search(verdict.error)
+        return replace(verdict, unfit=offline[0].strip()) if offline else verdict
 
     def _no_tests(self, check: Check, result: ProcessResult) -> Verdict:
         verdict = self._verdict(check, result, status="no_check", note=_NO_TESTS)
@@ -321,16 +329,16 @@ class Checker:
         error = "" if passed else self._inside_paths(counts.error) if counts and counts.error else output
         failing = counts.failing if counts else ()
         # The last line of most runners says no more than that something failed; that of a traceback says what.
-        if not (failing or passed or result.timed_out or _TRACEBACK in error):
-            failing = (told_apart(error),)
+        if not (passed or result.timed_out or TRACEBACK in error) and (not failing or error.startswith(FAILED_TEST)):
+            failing = (*failing, told_apart(error))
         verdict = self._verdict(
             check,
             result,
             status="passed" if passed else "failed",
             error=error,
             progress=1.0 if passed else min(share, _ALMOST),
-            tests_passed=counts.passed if counts else None,
-            tests_total=counts.total if counts else None,
+            tests_passed=counts.passed if counts and counts.total else None,
+            tests_total=counts.total or None if counts else None,
             signature=""
             if passed
             else signature_of(
@@ -356,9 +364,12 @@ class Checker:
         return replace(common, **fields)
 
     def _error_text(self, text: str) -> str:
-        """The tail of an error text, with paths relative to the workspace."""
+        """The tail of an error text, of a compiler's its beginning, with paths relative to the workspace."""
         text = self._inside_paths(plain(text))
-        return text if len(text) <= SHOWN_CHARS else f"…{text[-SHOWN_CHARS:]}"
+        if len(text) <= SHOWN_CHARS:
+            return text
+        begin = compiler_error(text)
+        return cut(text[begin:], SHOWN_CHARS) if begin >= 0 else f"…{text[-SHOWN_CHARS:]}"
 
     def _inside_paths(self, text: str) -> str:
         return text.replace(f"{self.workspace.root}/", "").strip()

@@ -12,7 +12,18 @@ DIFF_CHARS = 8_000
 ERROR_CHARS = 4_000
 """Of an attempt."""
 _TERMINAL = regex(r"(?:\x1b|#x1B)\[[0-9;?]*[A-Za-z]")
-_NEXT_TEST = regex(r"(?<=\n)\n(?=\S+::\S)")
+FAILED_TEST = "FAIL: "
+"""Stands before the name of a test that another runner than pytest tells of."""
+_NEXT_TEST = regex(rf"(?<=\n)\n(?={FAILED_TEST}|\S+::\S)")
+_COMPILER = regex(
+    r"^(?:error(?:\[\w+\])?: (?!could not compile|test failed)|\S+?[:(]\d+[:,]\d+\)? ?:? (?:- )?(?:fatal )?error\b"
+    r"|\[ERROR\] \S+\.java:\[|\S+\.java:\d+: error:|\S+\.go:\d+:\d+: ).+",
+    re.MULTILINE,
+)
+_FRAME = regex(r"\n\s*at .*")
+_PARAGRAPH = regex(r"\n\s*\n")
+TRACEBACK = "Traceback (most recent call last)"
+_HEADLINE_LINES = 4
 _NEXT_HUNK = regex(r"^(?=@@ |--- .*\n\+\+\+ )", re.MULTILINE)
 
 
@@ -42,10 +53,36 @@ def verdict_line(verdict: Verdict | None) -> str:
     if verdict.tests_total:
         return f"failed: {verdict.tests_passed} of {verdict.tests_total} tests pass"
     if verdict.error:
-        return f"failed: {verdict.error.strip().splitlines()[-1]}"
+        return f"failed: {headline(verdict.error)}"
     if verdict.difference:
         return f"failed at output line {verdict.difference.line}"
     return f"failed with exit status {verdict.exit_status}"
+
+
+def headline(error: str) -> str:
+    """What is wrong, in a line: what pytest or a compiler marks, or the first failed test with what it says.
+
+    Else the last line, as of a traceback; empty if there is none.
+    """
+    rows = [row.strip() for row in error.splitlines() if row.strip()]
+    if marked := next((row[1:].strip() for row in rows if row.startswith("E   ")), ""):
+        return marked
+    if error.startswith(FAILED_TEST):
+        tests = [test.rstrip("\n").split("\n", 1) for test in _NEXT_TEST.split(error)]
+        name, *words = next((test for test in tests if len(test) > 1), tests[0])
+        # Of the words the first two paragraphs without frames: the place follows, mostly with its source.
+        said = _FRAME.sub("", "\n\n".join(_PARAGRAPH.split("".join(words))[:2])).split("\n")[:_HEADLINE_LINES]
+        if said[0].startswith(TRACEBACK):
+            said = words[0].split("\n")[-1:]
+        return " ".join(f"{name.removeprefix(FAILED_TEST)}: {' '.join(said)}".split())
+    begin = compiler_error(error)
+    return error[begin:].split("\n", 1)[0].strip() if begin >= 0 else rows[-1] if rows else ""
+
+
+def compiler_error(text: str) -> int:
+    """Where the first error of a compiler stands in an output; -1 if there is none."""
+    found = None if TRACEBACK in text else _COMPILER.search(text)
+    return found.start() if found else -1
 
 
 def verdict_text(verdict: Verdict, *, limit: int = 2000) -> str:

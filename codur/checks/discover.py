@@ -44,7 +44,7 @@ ARGS_NAME = "args.txt"
 NOTHING_FOUND = "no expected output and no tests were found"
 _MAKE_TARGET = regex(r"^test\s*:(?!=)", re.MULTILINE)
 _NO_TEST = "no test specified"
-_DECLARING = frozenset({"npm", "make"})
+_DECLARING = frozenset({"npm", "make", "rake", "rspec", "phpunit"})
 """Runners whose file says what a test run does; for the others it only names the package."""
 
 
@@ -292,25 +292,31 @@ def _has_test_script(text: str) -> bool:
     return isinstance(script, str) and bool(script.strip()) and _NO_TEST not in script
 
 
+def _always(_: str) -> bool:
+    return True
+
+
 _CMAKE = "cmake --build {0} && ctest --test-dir {0} --output-on-failure"
 """What is not built yet is built in a directory that goes away. A build without tests is a check as well."""
 _RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
     ("package.json", ("npm", "test"), _has_test_script),
     ("Cargo.toml", ("cargo", "test"), bool),
-    ("go.mod", ("go", "test", "./..."), bool),
-    *((name, ("make", "test"), _MAKE_TARGET.search) for name in MAKEFILES),
+    ("go.mod", ("go", "test", "-v", "./..."), bool),
     # A wrapper knows the version that the project asks for.
-    ("mvnw", ("sh", "mvnw", "test"), bool),
-    ("pom.xml", ("mvn", "test"), bool),
+    ("mvnw", ("sh", "mvnw", "--offline", "test"), bool),
+    ("pom.xml", ("mvn", "--offline", "test"), bool),
     ("gradlew", ("sh", "gradlew", "test"), bool),
     ("build.gradle", ("gradle", "test"), bool),
     ("build.gradle.kts", ("gradle", "test"), bool),
-    ("build/CMakeCache.txt", ("sh", "-c", _CMAKE.format("build")), bool),
-    ("CMakeLists.txt", ("sh", "-c", 'cmake -S . -B "$TMPDIR/build" && ' + _CMAKE.format('"$TMPDIR/build"')), bool),
-    ("phpunit.xml", ("php", "vendor/bin/phpunit"), bool),
-    ("phpunit.xml.dist", ("php", "vendor/bin/phpunit"), bool),
-    (".rspec", ("bundle", "exec", "rspec"), bool),
+    ("Gemfile", ("bundle", "exec", "rspec"), regex(r"\brspec\b").search),
+    (".rspec", ("rspec",), _always),
+    ("Rakefile", ("rake", "test"), regex(r"\bTestTask\b").search),
+    ("vendor/bin/phpunit", ("vendor/bin/phpunit",), bool),
+    ("phpunit.xml", ("phpunit",), bool),
     ("mix.exs", ("mix", "test"), bool),
     ("Package.swift", ("swift", "test"), bool),
     ("deno.json", ("deno", "test"), bool),
+    *((name, ("make", "test"), _MAKE_TARGET.search) for name in MAKEFILES),
+    ("build/CMakeCache.txt", ("sh", "-c", _CMAKE.format("build")), bool),
+    ("CMakeLists.txt", ("sh", "-c", 'cmake -S . -B "$TMPDIR/build" && ' + _CMAKE.format('"$TMPDIR/build"')), bool),
 )

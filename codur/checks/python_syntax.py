@@ -7,7 +7,8 @@ from codur.checks.signature import signature_of
 from codur.types import Check, Verdict
 from codur.workspace.workspace import Workspace
 
-NOT_CHECKED = "no expected output and no tests were found; only the syntax was looked at"
+NOT_FOUND = "no expected output and no tests were found"
+NOT_CHECKED = f"{NOT_FOUND}; only the syntax was looked at"
 NOT_ALLOWED = "not checked: running programs is not allowed (tools.allow_run is off)"
 
 
@@ -25,7 +26,7 @@ def syntax_verdict(workspace: Workspace, check: Check | None, *, sandbox: str) -
                     signature=signature_of(kind="syntax", error=problem),
                     sandbox=sandbox,
                 )
-    note = NOT_CHECKED if check is None or check.kind == "syntax" else NOT_ALLOWED
+    note = NOT_FOUND if check is None else NOT_CHECKED if check.kind == "syntax" else NOT_ALLOWED
     # Never `passed`: that files parse says nothing of what they do.
     return Verdict(status="no_check", note=note, progress=0.0, sandbox=sandbox)
 

@@ -12,10 +12,11 @@ _COLON = regex(r"^[ \t]*(?:-->[ \t]*)?([\w./+@-]+\.\w+):(\d+)(?::\d+)?(?::? in (
 """A frame as pytest prints it, and `file:line` at the beginning of a line as compilers and most test runners do."""
 _ELSEWHERE = regex(
     r"(?:\bat (?P<package>(?:[\w$]+\.)*)[\w$]+\.(?P<method>[\w$<>]+)\()?"
-    r"(?<![\w./+@-])(?P<path>[\w./+@-]*[\w+@-]\.(?:[cm]?[jt]sx?|go|rs|java|[ch]))(?::|\()(?P<line>\d+)(?!\w)"
+    r"(?<![\w./+@-])(?P<path>[\w./+@-]*[\w+@-]\.(?:[cm]?[jt]sx?|go|rs|java|kt|rb|php|cs|[ch](?:c|pp)?))"
+    r"(?::(?:line )?|\()(?P<line>\d+)(?!\w)"
 )
 """`file:line` or `file(line` of other languages anywhere in a line: stacks of JavaScript, Go and Java, panics of Rust,
-failed assertions of C. Java tells the package and the file's name alone."""
+failed assertions of C, frames of Ruby, PHP and C#. Java tells the package and the file's name alone."""
 _TEST_ID = regex(r"^(?:FAILED |ERROR )?([\w./-]+?)::(?:(\w+)::)?(\w+)", re.MULTILINE)
 """`tests/test_a.py::TestX::test_y`, or the same as a report has it: `tests.test_a.TestX::test_y`."""
 MAX_PLACES = 40

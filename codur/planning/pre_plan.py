@@ -1,11 +1,9 @@
 """Phase 1: one small, fast call that classifies the task."""
 
-import re
 from collections.abc import Sequence
 
-from codur.checks.describe import check_text, verdict_line
+from codur.checks.describe import check_text, headline, verdict_line
 from codur.context.file_order import standing
-from codur.lazy import regex
 from codur.llm.model import ChatRequest
 from codur.planning.plans.full_plan import PlanningBrief, discovery_text, file_list, signature
 from codur.planning.replies import Asker, PrePlanReply, argument_values, messages
@@ -16,7 +14,6 @@ ANSWER_TOKENS = 700
 PROMPT_CHARS = 4000
 TEMPERATURE = 0.2
 SHOWN_TESTS, LINE_CHARS = 5, 400
-_ERROR = regex(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Failed)\b.*|assert .*)$", re.MULTILINE)
 
 
 class Workers(Struct):
@@ -95,7 +92,6 @@ def _told(before: Verdict | None) -> str:
     if before.failing:
         more = len(before.failing) - SHOWN_TESTS
         lines.append(f"failing: {', '.join(before.failing[:SHOWN_TESTS])}{f' and {more} more' if more > 0 else ''}")
-    errors = _ERROR.findall(before.error)
-    if errors and errors[0] not in lines[0]:
-        lines.append(f"error: {errors[0].strip()}")
+    if (said := headline(before.error)) and said not in lines[0]:
+        lines.append(f"error: {said}")
     return "\n".join(line[:LINE_CHARS] for line in lines)

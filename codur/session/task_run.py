@@ -260,8 +260,13 @@ def _with_model(result: RunResult, context: RunContext) -> RunResult:
 
 
 def _with_program_changes(result: RunResult, context: RunContext) -> RunResult:
-    """Tell what changed while programs ran: it stays, for it may be the user's own work of that moment."""
-    paths = [change.path for change in context.workspace.command_changes()]
+    """Tell what changed while programs ran: it stays, for it may be the user's own work of that moment.
+
+    What is new and git ignores is a build's, and not told.
+    """
+    changes = context.workspace.command_changes()
+    listed = set(context.workspace.list_files()) if changes else set()
+    paths = [change.path for change in changes if change.kind != "made" or change.path in listed]
     if not paths:
         return result
     more = f" and {len(paths) - _SHOWN_PATHS} more" if len(paths) > _SHOWN_PATHS else ""

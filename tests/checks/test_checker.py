@@ -129,6 +129,51 @@ def test_counts_of_unittest_are_read_from_its_output(tmp_path: Path) -> None:
     assert (verdict.status, verdict.tests_passed, verdict.tests_total, verdict.progress) == ("failed", 1, 2, 0.5)
 
 
+PRINTS = """import sys
+names = open("tests.txt").read().split()
+for name in names:
+    if name.startswith("bad"):
+        print(f"---- {name} stdout ----\\n\\nthread '{name}' (7) panicked at a.rs:1:1:\\nno {name}\\n")
+bad = sum(name.startswith("bad") for name in names)
+print(f"test result: FAILED. {len(names) - bad} passed; {bad} failed; 0 ignored;")
+print("warning: unused\\n" * 500, "error: test failed, to rerun pass `--lib`", file=sys.stderr)
+sys.exit(101 if bad else 0)
+"""
+
+
+def test_failed_tests_of_another_language_are_told_whatever_the_compiler_says_after_them(tmp_path: Path) -> None:
+    check = Check(kind="tests", argv=("{python}", "cargo.py"), source="tests")
+    verdict = run(tmp_path, {"cargo.py": PRINTS, "tests.txt": "good bad_one bad_two"}, check)
+    assert (verdict.tests_passed, verdict.tests_total) == (1, 3)
+    assert verdict.error == (
+        "FAIL: bad_one\npanicked at a.rs:1:1:\nno bad_one\n\nFAIL: bad_two\npanicked at a.rs:1:1:\nno bad_two"
+    )
+
+
+def test_tests_that_are_taken_out_of_the_sources_they_stand_in_are_missed(tmp_path: Path) -> None:
+    check = Check(kind="tests", argv=("{python}", "cargo.py"), source="tests")
+    judge, workspace = checker(fill(tmp_path, {"cargo.py": PRINTS, "tests.txt": "good bad_one bad_two"}))
+    judge.guard(check)
+    assert judge.run(check).status == "failed"
+    workspace.write_text("tests.txt", "good")
+    verdict = judge.run(check)
+    assert (verdict.status, verdict.note) == ("tampered", "3 tests ran before, 1 run now")
+
+
+def test_a_runner_that_only_tells_failures_has_no_counts(tmp_path: Path) -> None:
+    check = Check(
+        kind="tests", argv=("sh", "-c", "echo '--- FAIL: TestA (0.00s)'; echo '    a.go:1: no'; exit 1"), source="x"
+    )
+    verdict = run(tmp_path, {}, check)
+    assert (verdict.tests_passed, verdict.tests_total, verdict.error) == (None, None, "FAIL: TestA\na.go:1: no")
+
+
+def test_a_runner_that_cannot_fetch_what_it_needs_is_unfit(tmp_path: Path) -> None:
+    says = "error: download failed\\n[6] Could not resolve hostname (Could not resolve host: index.crates.io)"
+    check = Check(kind="tests", argv=("sh", "-c", f"printf '{says}'; exit 101"), source="x")
+    assert run(tmp_path, {}, check).unfit == "[6] Could not resolve hostname (Could not resolve host: index.crates.io)"
+
+
 def test_pytest_counts_names_and_messages(tmp_path: Path) -> None:
     files = {
         "app.py": "def double(x):\n    return x + x + 1\n",

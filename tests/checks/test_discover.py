@@ -225,6 +225,8 @@ def test_expected_output(name: str, tmp_path: Path) -> None:
 
 # --- tests and syntax -------------------------------------------------------------------------------------------------
 
+JAVA_TEST = "src/test/java/ATest.java"
+
 REST: dict[str, tuple[dict[str, str], str, tuple[str, ...], Check | None]] = {
     "pytest": (
         {"a.py": LIBRARY, "test_a.py": TEST},
@@ -311,17 +313,40 @@ REST: dict[str, tuple[dict[str, str], str, tuple[str, ...], Check | None]] = {
         {"go.mod": "module x\n", "a.go": "", "a_test.go": ""},
         "fix it",
         (),
-        run_of_tests("go", "test", "./...", source="the tests that go.mod declares", protected=("a_test.go",)),
+        run_of_tests("go", "test", "-v", "./...", source="the tests that go.mod declares", protected=("a_test.go",)),
     ),
     "maven": (
-        {"pom.xml": "<project/>", "src/main/java/A.java": "", "src/it/ATest.java": "", "src/test/java/Data.java": ""},
+        {"pom.xml": "<project/>\n", "src/main/java/A.java": "", JAVA_TEST: ""},
+        "fix it",
+        (),
+        run_of_tests("mvn", "--offline", "test", source="the tests that pom.xml declares", protected=(JAVA_TEST,)),
+    ),
+    "rspec": (
+        {".rspec": "", "lib/a.rb": "", "spec/a_spec.rb": ""},
+        "fix it",
+        (),
+        run_of_tests("rspec", source="the tests that .rspec declares", protected=("spec/a_spec.rb", ".rspec")),
+    ),
+    "rspec with bundler": (
+        {"Gemfile": 'gem "rspec"\n', ".rspec": "", "lib/a.rb": ""},
+        "fix it",
+        (),
+        run_of_tests("bundle", "exec", "rspec", source="the tests that Gemfile declares", protected=()),
+    ),
+    "rake": (
+        {"Rakefile": "Rake::TestTask.new\n", "lib/a.rb": "", "test/test_a.rb": ""},
         "fix it",
         (),
         run_of_tests(
-            "mvn",
-            "test",
-            source="the tests that pom.xml declares",
-            protected=("src/it/ATest.java", "src/test/java/Data.java"),
+            "rake", "test", source="the tests that Rakefile declares", protected=("test/test_a.rb", "Rakefile")
+        ),
+    ),
+    "phpunit": (
+        {"phpunit.xml": "<phpunit/>\n", "src/A.php": "", "tests/ATest.php": ""},
+        "fix it",
+        (),
+        run_of_tests(
+            "phpunit", source="the tests that phpunit.xml declares", protected=("tests/ATest.php", "phpunit.xml")
         ),
     ),
     "a wrapper goes first": (

@@ -81,6 +81,13 @@ def test_a_run_that_is_kept_can_be_undone_as_ever(tmp_path: Path) -> None:
     assert contents(workspace) == {**files, "main.py": contents(workspace)["main.py"]}
 
 
+def test_what_a_build_makes_and_git_ignores_is_not_told(tmp_path: Path) -> None:
+    builds = "import pathlib\npathlib.Path('out').mkdir(exist_ok=True)\npathlib.Path('out/a.o').write_text('x')\n"
+    files = {"main.py": builds + NEEDS_MODEL["main.py"], "expected.txt": MEDIAN_EXPECTED, ".gitignore": "out/\n"}
+    told = play(tmp_path, files, FIX, [], key=None).result.notes
+    assert not [note for note in told if note.startswith("changed while programs ran")]
+
+
 def test_the_offline_search_keeps_to_the_scope(tmp_path: Path) -> None:
     run = play(tmp_path, REPAIRABLE, FIX, [], search=True, key=None, scope=ScopeRules(deny=("main.py",)))
     assert run.result.outcome != "done"

@@ -1,12 +1,10 @@
-"""How many tests passed: by pytest's JUnit XML report, by what a run told, or by the text that runners print."""
+"""How many tests passed: by pytest's JUnit XML report, or by what a run told."""
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 from codur.checks.describe import cut, plain
-from codur.lazy import regex
 from codur.python.test_run import TestRun
 from codur.structs import Struct, replace
 
@@ -107,63 +105,3 @@ def _name(case: ElementTree.Element) -> str:
 
 def _text(problem: ElementTree.Element) -> str:
     return cut(plain(problem.text or problem.get("message") or "").strip(), FAILURE_CHARS)
-
-
-_PASSED = regex(r"\b(\d+) passed\b")
-_FAILED = regex(r"\b(\d+) (?:failed|errors?)\b")
-_UNITTEST_RAN = regex(r"^Ran (\d+) tests? in ", re.MULTILINE)
-_UNITTEST_BAD = regex(r"^FAILED \((.+)\)", re.MULTILINE)
-_UNITTEST_COUNT = regex(r"(?:failures|errors)=(\d+)")
-_UNITTEST_SKIPPED = regex(r"^(?:OK|FAILED|NO TESTS RAN) \(.*?skipped=(\d+)", re.MULTILINE)
-_UNITTEST_UNLOADED = "ImportError: Failed to import test module"
-_PYTEST_CLOSING = regex(r"^=* ?((?:\d+ [a-z]+, )*\d+ [a-z]+) in [\d.]+s\b", re.MULTILINE)
-_PYTEST_RAN = regex(r"(\d+) (?:passed|failed|xfailed|xpassed)\b")
-_PYTEST_EXITED = regex(r"^!+ _pytest\.outcomes\.Exit\b", re.MULTILINE)
-_PLAIN_RUNNER = regex(r"(?:\S*python[\d.]*\s+-m\s+)?(?:pytest|unittest)(?:\s[^|&;<>()$`]*)?")
-_NODE_COUNT = regex(r"^(?:#|ℹ) (pass|fail|cancelled) (\d+)$", re.MULTILINE)
-_NODE_SUMMARY = regex(r"^(?:#|ℹ) (?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) .*\n?", re.MULTILINE)
-_NODE_FAILED = regex(r"^ *(?:not ok \d+ - |✖ (?!failing tests:$))(.+?)(?: \([\d.]+ms\))?$", re.MULTILINE)
-_NODE_ERROR = regex(r"^ *(?:error: |(?=\w*Error\b))(.+)$", re.MULTILINE)
-_TAIL_CHARS = 4000
-
-
-def counts_in(output: str) -> TestCounts | None:
-    """Counts found in a runner's closing lines (pytest, cargo, jest, unittest, Node's own), or None."""
-    tail = output[-_TAIL_CHARS:]
-    ran = _UNITTEST_RAN.findall(tail)
-    if ran:
-        closing = _UNITTEST_BAD.findall(tail)
-        failed = sum(int(number) for number in _UNITTEST_COUNT.findall(closing[-1])) if closing else 0
-        total = int(ran[-1]) - sum(int(number) for number in _UNITTEST_SKIPPED.findall(tail)[-1:])
-        loaded = max(0, total - output.count(_UNITTEST_UNLOADED))
-        return TestCounts(passed=max(0, total - failed), total=total, ran=loaded)
-    passed = sum(int(number) for number in _PASSED.findall(tail)[-1:])
-    failed = sum(int(number) for number in _FAILED.findall(tail)[-2:])
-    closing = _PYTEST_CLOSING.findall(tail)
-    known = sum(int(number) for number in _PYTEST_RAN.findall(closing[-1])) if closing else None
-    if not passed + failed and known is None:
-        return _of_node(output)
-    return TestCounts(passed=passed, total=passed + failed, ran=known)
-
-
-def _of_node(output: str) -> TestCounts | None:
-    """What Node's runner tells (TAP, or words), with what is wrong in the last line: its own last ones are times."""
-    told = {name: int(number) for name, number in _NODE_COUNT.findall(output)}
-    if not {"pass", "fail"} <= told.keys():
-        return None
-    passed, failed = told["pass"], told["fail"] + told.get("cancelled", 0)
-    failing = tuple(dict.fromkeys(_NODE_FAILED.findall(output)))
-    why = _NODE_ERROR.search(output)
-    text = cut(_NODE_SUMMARY.sub("", output).strip(), SHOWN_FAILURES * FAILURE_CHARS)
-    error = f"{text}\n\n{why[1]}" if failed and why else text
-    return TestCounts(passed=passed, total=passed + failed, failing=failing, error=error if failed else "")
-
-
-def was_exited(output: str) -> bool:
-    """Whether pytest says that something ended it before its end."""
-    return bool(_PYTEST_EXITED.search(output))
-
-
-def is_plain_runner(command: str) -> bool:
-    """Whether a command is one Python test runner alone, whose closing line is missing only if it was cut short."""
-    return bool(_PLAIN_RUNNER.fullmatch(command.strip()))

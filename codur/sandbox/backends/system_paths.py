@@ -22,7 +22,7 @@ _PREFIX_PARTS = ("bin", "lib", "lib64", "include", "ssl")
 _TOOLCHAINS = tuple(
     """
     RUSTUP_HOME GOROOT JAVA_HOME CARGO_HOME/bin CARGO_HOME/registry CARGO_HOME/git NVM_DIR/versions PYENV_ROOT/versions
-    GOPATH/pkg/mod GOMODCACHE HOME/.m2/repository
+    GOPATH/pkg/mod GOMODCACHE HOME/.m2/repository HOME/.m2/wrapper
     """.split()
 )
 """Not all of Cargo's home or Maven's: they hold credentials."""

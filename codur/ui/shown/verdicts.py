@@ -1,5 +1,6 @@
 """Verdicts in words. No sentence here says more than the verdict does."""
 
+from codur.checks.describe import headline
 from codur.types import Difference, RunResult, Verdict
 from codur.ui.styled_lines import Line, Style, clip, count, line
 
@@ -33,7 +34,7 @@ def cause(verdict: Verdict) -> str:
         parts.append(f"{verdict.tests_passed or 0} of {count(verdict.tests_total, 'test')} passed")
     if verdict.difference is not None:
         parts.append(difference_words(verdict.difference))
-    if said := _said(verdict.error):
+    if said := headline(verdict.error):
         parts.append(clip(said))
     if not parts and verdict.exit_status:
         parts.append(f"exit status {verdict.exit_status}")
@@ -139,10 +140,3 @@ def _command(verdict: Verdict) -> str:
 
 def _quoted(text: str) -> str:
     return f"`{clip(text)}`"
-
-
-def _said(text: str) -> str:
-    """The first line that pytest marks as the error, else the last line, as in a traceback."""
-    rows = [row.strip() for row in text.split("\n") if row.strip()]
-    marked = next((row[1:].strip() for row in rows if row.startswith("E   ")), "")
-    return marked or (rows[-1] if rows else "")

@@ -233,7 +233,10 @@ def test_a_text_with_mistakes_is_read_as_far_as_that_goes() -> None:
 
 # --- places -----------------------------------------------------------------------------------------------------------
 
-FILES = ("js/sum.test.js", "js/src/sum.js", "src/lib.rs", "a.c", "com/acme/Sum.java", "com/other/Sum.java", "s/sum.go")
+FILES = (
+    *("js/sum.test.js", "js/src/sum.js", "src/lib.rs", "a.c", "com/acme/Sum.java", "com/other/Sum.java", "s/sum.go"),
+    *("lib/cart.rb", "lib/Cart.php", "lib/Cart.cs"),
+)
 
 
 @pytest.mark.parametrize(
@@ -256,6 +259,9 @@ FILES = ("js/sum.test.js", "js/src/sum.js", "src/lib.rs", "a.c", "com/acme/Sum.j
         ("a: a.c:3: main: Assertion `add(1, 2) == 3' failed.", [("a.c", 3)]),
         ("a.c:3:49: error: 'x' undeclared", [("a.c", 3)]),
         ("    sum.go:12: got 3, want 4\n\ngoroutine 1:\n\t/w/p/s/sum.go:7 +0x1d", [("s/sum.go", 12), ("s/sum.go", 7)]),
+        ("Failure\n     # ./lib/cart.rb:11:in `largest'", [("lib/cart.rb", 11)]),
+        ("no items\n\n/w/lib/Cart.php:10\n", [("lib/Cart.php", 10)]),
+        ("   at Shop.Cart.Add() in /w/lib/Cart.cs:line 12", [("lib/Cart.cs", 12)]),
         ("version a.c:3x and b/a.c.txt:3", []),
     ],
 )

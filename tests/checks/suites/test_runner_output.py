@@ -1,0 +1,241 @@
+"""What the output of test runners says of the tests; the files in `data` are what these runners printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codur.checks.describe import headline
+from codur.checks.suites.runner_output import counts_in
+
+DATA = Path(__file__).with_name("data")
+ADDS = "total adds all"
+
+
+@pytest.mark.parametrize(
+    ("runner", "passed", "total", "failing", "said"),
+    [
+        ("ava", 0, 2, (ADDS, "largest of none"), f"{ADDS}: test/cart.js:5 4: test("),
+        (
+            "cargo",
+            1,
+            3,
+            ("tests::adds_all", "tests::largest_of_none"),
+            "tests::adds_all: panicked at src/lib.rs:14:9: assertion `left == right` failed left: 5 right: 6",
+        ),
+        (
+            "ctest",
+            1,
+            2,
+            ("total",),
+            "total: test_total: /work/cart/test_total.c:3: main: Assertion `total(p, 3) == 6' failed.",
+        ),
+        (
+            "dotnet",
+            2,
+            3,
+            ("Shop.CartTests.AddsAll",),
+            "Shop.CartTests.AddsAll: Error Message: Assert.Equal() Failure Expected: 6 Actual: 5",
+        ),
+        (
+            "go",
+            0,
+            0,
+            ("TestPopOrder", "TestPopTable", "TestPopTable/none"),
+            "TestPopOrder: stack_test.go:18: Pop() = 1, want 2",
+        ),
+        (
+            "go_verbose",
+            2,
+            5,
+            ("TestPopOrder", "TestPopTable", "TestPopTable/none"),
+            "TestPopOrder: stack_test.go:18: Pop() = 1, want 2",
+        ),
+        ("gradle", 1, 2, ("CartTest > addsAll",), "CartTest > addsAll: java.lang.AssertionError at CartTest.java:8"),
+        (
+            "jest",
+            1,
+            3,
+            ("total › adds all", "largest of none"),
+            "total › adds all: expect(received).toBe(expected) // Object.is equality Expected: 6 Received: 5",
+        ),
+        (
+            "junit4",
+            1,
+            2,
+            ("addsAll(shop.CartTest)",),
+            "addsAll(shop.CartTest): java.lang.AssertionError: expected:<6> but was:<5>",
+        ),
+        (
+            "maven",
+            1,
+            2,
+            ("addsAll(shop.CartTest)",),
+            "addsAll(shop.CartTest): java.lang.AssertionError: expected:<6> but was:<5>",
+        ),
+        (
+            "minitest",
+            1,
+            3,
+            ("TestCart#test_largest_of_none", "TestCart#test_adds_all"),
+            "TestCart#test_largest_of_none: NoMethodError: undefined method `to_int' for nil:NilClass",
+        ),
+        (
+            "mocha",
+            1,
+            3,
+            (ADDS, "largest of none"),
+            f"{ADDS}: AssertionError [ERR_ASSERTION]: Expected values to be strictly equal: 5 !== 6",
+        ),
+        (
+            "node_spec",
+            1,
+            3,
+            ("adds all", "total", "of none", "largest"),
+            "adds all: AssertionError [ERR_ASSERTION]: Expected values to be strictly equal: 5 !== 6",
+        ),
+        (
+            "node_tap",
+            1,
+            3,
+            ("adds all", "of none"),
+            "adds all: location: '/work/cart/test/cart.test.js:9:3' Expected values to be strictly equal: 5 !== 6",
+        ),
+        (
+            "phpunit",
+            1,
+            3,
+            ("CartTest::testLargestOfNone", "CartTest::testAddsAll"),
+            "CartTest::testLargestOfNone: ValueError: max(): Argument #1 ($value) must contain at least one element",
+        ),
+        (
+            "rspec",
+            1,
+            3,
+            ("Cart adds all", "Cart#largest is nil of none"),
+            "Cart adds all: Failure/Error: expect(Cart.new([1, 2, 3]).total).to eq(6) expected: 6 got: 5",
+        ),
+        (
+            "unittest",
+            1,
+            3,
+            ("test_b (test_x.CartTest.test_b)", "test_a (test_x.CartTest.test_a)"),
+            "test_b (test_x.CartTest.test_b): KeyError: 'x'",
+        ),
+        (
+            "vitest",
+            1,
+            3,
+            ("test/cart.test.js > total > adds all", "test/cart.test.js > largest of none"),
+            "test/cart.test.js > total > adds all: AssertionError: expected 5 to be 6 // Object.is equality",
+        ),
+    ],
+)
+def test_counts_names_and_words_of_failed_tests(
+    runner: str, passed: int, total: int, failing: tuple[str, ...], said: str
+) -> None:
+    counts = counts_in((DATA / f"{runner}.txt").read_text())
+    assert counts is not None
+    assert (counts.passed, counts.total, counts.failing) == (passed, total, failing)
+    assert headline(counts.error).startswith(said)
+
+
+def test_each_failed_test_is_told_with_its_own_words_and_no_others() -> None:
+    counts = counts_in((DATA / "cargo.txt").read_text())
+    assert counts is not None
+    assert counts.error == (
+        "FAIL: tests::adds_all\npanicked at src/lib.rs:14:9:\n"
+        "assertion `left == right` failed\n  left: 5\n right: 6\n\n"
+        "FAIL: tests::largest_of_none\npanicked at src/basket.rs:12:20:\n"
+        "index out of bounds: the len is 0 but the index is 0"
+    )
+
+
+def test_of_many_failed_tests_the_last_are_named() -> None:
+    failures = "".join(f"---- t{number} stdout ----\nno\n\n" for number in range(7))
+    counts = counts_in(f"{failures}test result: FAILED. 0 passed; 7 failed; 0 ignored\n")
+    assert counts is not None
+    assert counts.error.endswith("FAIL: t4\nno\n\n2 more: t5, t6")
+
+
+def test_the_counts_of_several_runs_are_added() -> None:
+    one, two = (f"test result: FAILED. {good} passed; {bad} failed; 0 ignored\n" for good, bad in ((3, 1), (4, 0)))
+    counts = counts_in(f"{one}\n     Running tests/all.rs\n{two}")
+    assert counts is not None
+    assert (counts.passed, counts.total, counts.ran) == (7, 8, 8)
+
+
+TAP = """TAP version 13
+# Subtest: adds
+not ok 1 - adds
+  ---
+  duration_ms: 4.998116
+  error: '0 == 4'
+  code: 'ERR_ASSERTION'
+  ...
+# Subtest: takes
+ok 2 - takes
+1..2
+# tests 2
+# pass 1
+# fail 1
+# cancelled 0
+# duration_ms 205.735351
+"""
+WORDS = """✖ adds (2.570352ms)
+✔ takes (0.1ms)
+ℹ tests 2
+ℹ pass 1
+ℹ fail 1
+ℹ cancelled 0
+ℹ duration_ms 226.462452
+
+✖ failing tests:
+
+test at add.test.js:1:96
+✖ adds (2.570352ms)
+  AssertionError [ERR_ASSERTION]: 0 == 4
+      at TestContext.<anonymous> (add.test.js:1:114)
+"""
+
+
+@pytest.mark.parametrize(
+    ("output", "why"), [(TAP, "error: '0 == 4'"), (WORDS, "AssertionError [ERR_ASSERTION]: 0 == 4")]
+)
+def test_what_nodes_own_runner_tells(output: str, why: str) -> None:
+    counts = counts_in(output)
+    assert counts is not None
+    assert (counts.passed, counts.total, counts.failing) == (1, 2, ("adds",))
+    assert headline(counts.error) == f"adds: {why}"
+    assert "205.735351" not in counts.error
+    assert "226.462452" not in counts.error
+
+
+def test_a_run_of_node_that_passes_has_no_error() -> None:
+    counts = counts_in("✔ adds (1.2ms)\nℹ tests 1\nℹ pass 1\nℹ fail 0\nℹ duration_ms 9.1\n")
+    assert counts is not None
+    assert (counts.passed, counts.total, counts.failing, counts.error) == (1, 1, (), "")
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        (
+            "   Compiling shop v0.1.0 (/work)\nerror[E0425]: cannot find value `price` in this scope\n"
+            " --> src/basket.rs:5:16\n\nerror: could not compile `shop` (lib) due to 1 previous error\n",
+            "error[E0425]: cannot find value `price` in this scope",
+        ),
+        (
+            "FAIL\tshop [build failed]\nFAIL\n\n# shop\n./stack.go:10:2: m declared but not used\n./stack.go:9: x\n",
+            "./stack.go:10:2: m declared but not used",
+        ),
+        ("cart.c:5:33: error: `sun` undeclared\nmake: *** [all] Error 1\n", "cart.c:5:33: error: `sun` undeclared"),
+        ("a.ts(1,7): error TS2322: no\nb.ts(1,7): error TS1: no\n", "a.ts(1,7): error TS2322: no"),
+        ("a.ts:1:7 - error TS2322: no\n\nFound 1 error.\n", "a.ts:1:7 - error TS2322: no"),
+        ("src/A.java:6: error: cannot find symbol\n1 error\n", "src/A.java:6: error: cannot find symbol"),
+        ("error: test failed, to rerun pass `--lib`\n", "error: test failed, to rerun pass `--lib`"),
+    ],
+)
+def test_the_first_error_of_a_compiler_says_what_is_wrong(output: str, said: str) -> None:
+    assert headline(output) == said
