@@ -10,6 +10,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from codur.checks import suites
 from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
 from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, cut, plain
@@ -281,19 +282,25 @@ class Checker:
     def _each_told(self, check: Check, result: ProcessResult, counts: TestCounts | None, run: TestRun) -> Verdict:
         """The verdict on tests of which some failed; those are left out that could not pass here from the beginning."""
         failing = run.ids("failed")
-        # Once, in the first whole run and before anything was changed; where nothing passes, nothing is left out.
-        if self._excused is None and not check.tests and run.ids("passed"):
-            self._excused = frozenset(name for name in failing if run.ends[name].blocked)
+        # Once, in the first whole run and before anything was changed; where nothing else ran, nothing is left out.
+        if self._excused is None and not check.tests:
+            blocked = [name for name in failing if self._is_blocked(name, run)]
+            self._excused = frozenset(blocked if run.ids("passed") or len(blocked) < len(failing) else ())
         excused = tuple(name for name in failing if name in (self._excused or ()))
         if failing and len(excused) == len(failing) and result.exit_status == 1:
             verdict = self._tests_verdict(check, replace(result, exit_status=0), less(counts, run, excused))
-            return replace(verdict, exit_status=1, excused=excused, note=verdict.note or _left_out(excused, run))
+            note, unfit = verdict.note or _left_out(excused, run), run.blocked_by(excused)
+            return replace(verdict, exit_status=1, excused=excused, unfit=unfit, note=note)
         verdict = self._tests_verdict(check, result, less(counts, run, excused))
         culprits = tuple(name for name in failing if name not in excused)
         if run.running and result.timed_out:
             culprits = (*culprits, run.running)
         note = verdict.note or _left_out(excused, run)
         return replace(verdict, failing=culprits, excused=excused, unfit=run.unfit, note=note)
+
+    def _is_blocked(self, name: str, run: TestRun) -> bool:
+        why = run.ends[name].blocked
+        return bool(why) and not suites.run_problem.is_unwritten(name, why, self.workspace.root)
 
     def _command(self, check: Check, programs: Programs) -> Verdict:
         result = self._start(check, programs)
@@ -392,4 +399,4 @@ def _left_out(excused: Sequence[str], run: TestRun) -> str:
     names = ", ".join(excused[:_NAMED]) + (", …" if len(excused) > _NAMED else "")
     count = "1 test cannot run" if len(excused) == 1 else f"{len(excused)} tests cannot run"
     left_out = "is" if len(excused) == 1 else "are"
-    return f"{count} here and {left_out} left out of the verdict: {names} ({run.ends[excused[0]].blocked})"
+    return f"{count} here and {left_out} left out of the verdict: {names} ({run.blocked_by(excused)})"

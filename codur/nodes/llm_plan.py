@@ -7,7 +7,7 @@ from codur.agents.registry import Agent
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.llm.profiles.auto import server_problem
 from codur.llm.profiles.endpoint import is_local
-from codur.nodes.parts.sources import instruction_notes
+from codur.nodes.parts.sources import instruction_notes, listed_files
 from codur.nodes.parts.updates import (
     delegated,
     go,
@@ -89,7 +89,7 @@ def _who(state: RunState, context: RunContext) -> str:
 def _brief(state: RunState, context: RunContext) -> PlanningBrief:
     name = context.models.profiles.default
     files = state["discovery"].files
-    shown = context.workspace.list_files()
+    shown = listed_files(state, context)
     fitting = _fitting(state["discovery"].task_type, state["task"].prompt, context)
     return PlanningBrief(
         prompt=task_told(state),

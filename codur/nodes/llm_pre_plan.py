@@ -1,6 +1,7 @@
 """Phase 1: one small call classifies the task."""
 
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
+from codur.nodes.parts.sources import listed_files
 from codur.nodes.parts.updates import delegated, go, plan_after_model_error, plannable, require_room
 from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
 from codur.planning.plans.first_plan import is_settled
@@ -27,7 +28,7 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
         brief = PlanningBrief(
             prompt=task_told(state),
             discovery=state["discovery"],
-            files=files,
+            files=listed_files(state, context),
             tools=_tools(state, context),
             verdict=state["before"],
         )

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from codur.checks.describe import check_text, headline, verdict_line
-from codur.context.file_order import standing
 from codur.llm.model import ChatRequest
 from codur.planning.plans.full_plan import PlanningBrief, discovery_text, file_list, signature
 from codur.planning.replies import Asker, PrePlanReply, argument_values, messages
@@ -34,7 +33,7 @@ async def classify(brief: PlanningBrief, asker: Asker) -> PrePlanReply:
         "llm_pre_plan.task",
         task=brief.prompt[:PROMPT_CHARS],
         findings=discovery_text(brief.discovery),
-        files=file_list(sorted(brief.files, key=standing)),
+        files=file_list(brief.files),
         check=check_text(brief.discovery.check),
         verdict=_told(brief.verdict),
         tools=", ".join(map(signature, brief.tools)) or "none",

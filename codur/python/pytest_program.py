@@ -36,8 +36,11 @@ FIXTURES = {
     "freezer": "pytest-freezer", "qtbot": "pytest-qt", "db": "pytest-django", "django_db_setup": "pytest-django",
     "aiohttp_client": "pytest-aiohttp", "snapshot": "syrupy", "respx_mock": "respx", "fs": "pyfakefs",
     "httpserver": "pytest-httpserver", "subtests": "pytest-subtests", "faker": "faker",
+    "asyncio": "pytest-asyncio", "timeout": "pytest-timeout", "django_db": "pytest-django", "vcr": "pytest-vcr",
+    "flaky": "pytest-rerunfailures", "trio": "pytest-trio", "xdist_group": "pytest-xdist",
 }  # fmt: skip
-"""Fixtures of well-known plugins."""
+"""Fixtures and marks of well-known plugins."""
+UNMARKED = " not found in `markers` configuration option"
 FRAMEWORKS = ("_pytest", "pytest", "pluggy", "unittest", "builtins")
 ASYNC = "async def functions are not natively supported"
 
@@ -158,9 +161,10 @@ def denied(error: BaseException | None) -> str:
             return f"{error.name.partition('.')[0]} is not installed"
         if isinstance(error, OSError) and (error.errno in DENIED or type(error).__name__ == "gaierror"):
             return f"{type(error).__name__}: {error}"
-        fixture = getattr(error, "argname", "")
-        if fixture in FIXTURES:
-            return f"{FIXTURES[fixture]} is not installed"
+        mark, unknown, _ = str(error).partition(UNMARKED)
+        name = getattr(error, "argname", "") or (mark.strip("'") if unknown else "")
+        if name in FIXTURES:
+            return f"{FIXTURES[name]} is not installed"
         if str(error).startswith(ASYNC):
             return "pytest-asyncio is not installed"
         error = error.__cause__ or error.__context__

@@ -88,7 +88,11 @@ class TestRun(Struct):
         failed = [end for end in self.ends.values() if end.outcome == "failed"]
         if self.ids("passed") or not all(end.blocked and (end.outside or _NETWORK in end.blocked) for end in failed):
             return ""
-        return failed[0].blocked if failed else self.internal
+        return self.blocked_by(self.ids("failed")) or self.internal
+
+    def blocked_by(self, names: Iterable[str]) -> str:
+        """What keeps these tests from running here, each reason once."""
+        return "; ".join(dict.fromkeys(self.ends[name].blocked for name in names))
 
 
 def reported_argv(

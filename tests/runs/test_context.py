@@ -309,3 +309,23 @@ def test_of_other_languages_the_same_is_shown_and_changed(tmp_path: Path) -> Non
     assert "export function round(x) {\n  return Math.round(x);\n}" in told
     assert "not shown: unit" in told
     assert "Python" not in told.partition("# Files")[0]
+
+
+def test_files_are_listed_by_what_fails_and_what_it_imports(tmp_path: Path) -> None:
+    """The first of many files were what is vendored, and metadata of a build: what a plan was made from."""
+    files = {
+        "_vendor/a.py": "x = 1\n",
+        "aaa.egg-info/SOURCES.txt": "a\n",
+        "docs/conf.py": "x = 1\n",
+        "bank/__init__.py": "",
+        "bank/cents.py": "def cents(x):\n    return x * 10\n",
+        "bank/dates.py": "def today():\n    return 1\n",
+        "tests/test_all.py": "from bank.cents import cents\n\n\ndef test_cents():\n    assert cents(1) == 100\n",
+        "tests/test_dates.py": "from bank.dates import today\n\n\ndef test_today():\n    assert today()\n",
+    }
+    prompt = "fix the failing test, then run git status and explain what changed"
+    played = play(tmp_path, files, prompt, [text("no plan")] * 4)
+    told = str(played.requests[0].body["messages"][1]["content"])
+    listed = [path for line in told.splitlines() if (path := line.removesuffix(" (read only)")) in files]
+    assert listed[:3] == ["tests/test_all.py", "bank/cents.py", "bank/dates.py"]
+    assert listed[-2:] == ["_vendor/a.py", "aaa.egg-info/SOURCES.txt"]

@@ -61,6 +61,79 @@ def test_an_environment_that_fails_is_no_bug(tmp_path: Path, files: dict[str, st
     assert remedy in run.result.remedy
 
 
+@pytest.mark.parametrize(
+    ("files", "reason", "remedy"),
+    [
+        ({"test_it.py": "import yaml_absent\n"}, "yaml-absent is not installed", "-m pip install yaml-absent`"),
+        (
+            {"test_it.py": "def test_a(mocker):\n    pass\n\n\ndef test_b(benchmark):\n    pass\n"},
+            "pytest-benchmark, pytest-mock are not installed",
+            "-m pip install pytest-benchmark pytest-mock`",
+        ),
+        (
+            {"test_numpy_x.py": "import numpy_x\n", "pyproject.toml": "[project]\nname = 'mine'\n"},
+            "numpy-x is not installed",
+            "-m pip install numpy-x`",
+        ),
+        (
+            {
+                "pytest.ini": "[pytest]\naddopts = --strict-markers\n",
+                "test_it.py": "import pytest\n\n\n@pytest.mark.asyncio\nasync def test_a():\n    pass\n",
+            },
+            "pytest-asyncio is not installed",
+            "-m pip install pytest-asyncio`",
+        ),
+        (
+            {"test_it.py": "import socket\n\n\ndef test_a():\n    socket.getaddrinfo('host.invalid', 80)\n"},
+            "gaierror",
+            "codur doctor",
+        ),
+    ],
+    ids=["dependency", "fixtures", "named after it", "mark", "network"],
+)
+def test_what_fails_beside_tests_that_pass_cannot_run_here(
+    tmp_path: Path, files: dict[str, str], reason: str, remedy: str
+) -> None:
+    """It was told as "nothing to fix: the check passes already", and as done."""
+    files = {"main.py": "def add(a, b):\n    return a + b\n", "test_main.py": TEST.format(""), **files}
+    run = play(tmp_path, files, FIX, [], search=True)
+    assert (run.result.outcome, run.requests, run.nodes) == ("usage", [], ["pattern_plan", "policy"])
+    assert reason in run.result.reason
+    assert remedy in run.result.remedy
+
+
+@pytest.mark.parametrize(
+    "files",
+    [{"pytest.ini": "[pytest]\naddopts = -p absent_plugin\n"}, {"conftest.py": "pytest_plugins = ['absent_plugin']\n"}],
+    ids=["option", "conftest"],
+)
+def test_a_plugin_that_pytest_is_told_to_load_and_that_is_not_there(tmp_path: Path, files: dict[str, str]) -> None:
+    run = play(tmp_path, {**MAIN, "test_main.py": TEST.format(""), **files}, FIX, [], search=True)
+    assert (run.result.outcome, run.requests) == ("usage", [])
+    assert "absent-plugin is not installed" in run.result.reason
+
+
+def test_a_test_that_cannot_run_here_hides_no_bug(tmp_path: Path) -> None:
+    """Nothing passes: the test that lacks a fixture was counted, and no repair could make it pass."""
+    files = {**MAIN, "test_main.py": TEST.format(""), "test_it.py": "def test_a(mocker):\n    pass\n"}
+    run = play(tmp_path, files, FIX, [], search=True, offline=True)
+    assert run.result.outcome == "done"
+    assert run.result.before is not None
+    assert run.result.before.excused == ("test_it.py::test_a",)
+
+
+def test_a_module_that_a_test_is_named_after_is_to_be_written(tmp_path: Path) -> None:
+    files = {
+        "main.py": "def add(a, b):\n    return a + b\n",
+        "test_main.py": TEST.format(""),
+        "test_bank.py": "from bank import pay\n\n\ndef test_pay():\n    assert pay(1) == 1\n",
+    }
+    run = play(tmp_path, files, FIX, [], key=None)
+    assert run.result.outcome == "no_model"
+    assert run.result.before is not None
+    assert run.result.before.failing == ("test_bank.py",)
+
+
 def test_a_bug_that_looks_like_the_environment_is_one(tmp_path: Path) -> None:
     """The program raises the same, and its own line is in the traceback."""
     main = "def add(a, b):\n    raise PermissionError(13, 'Permission denied', '/tmp')\n"

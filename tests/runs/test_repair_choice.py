@@ -70,6 +70,25 @@ def test_without_a_model_the_first_is_taken_and_the_others_are_told(tmp_path: Pa
     assert len(run.result.repair.patches) > 1
 
 
+def test_no_repair_is_taken_where_tests_that_may_tell_them_apart_cannot_run(tmp_path: Path) -> None:
+    """It was taken and told as solved, and the tests that lacked a plugin failed with it."""
+    files = {
+        "main.py": "def double(n):\n    return n - 2\n",
+        "test_main.py": "from main import double\n\n\ndef test_two():\n    assert double(2) == 4\n",
+        "test_more.py": "from main import double\n\n\ndef test_three(mocker):\n    assert double(3) == 6\n",
+    }
+    run = play(tmp_path, files, "the tests fail, fix the bug", [], search=True, offline=True)
+    assert (run.result.outcome, run.files["main.py"]) == ("no_model", files["main.py"])
+    assert "behave differently" in run.result.reason
+    assert "1 test cannot run here" in run.result.reason
+    assert "--pick" in run.result.remedy
+    assert run.result.repair is not None
+    assert len(run.result.repair.patches) > 1
+    (tmp_path / "again").mkdir()
+    chosen = play(tmp_path / "again", files, "the tests fail, fix the bug", [text("1")], search=True)
+    assert (chosen.result.outcome, chosen.result.model_calls) == ("done", 1)
+
+
 @pytest.mark.parametrize(
     ("answer", "number"),
     [("2", 2), (" 2.\n", 2), ("Repair 2", 2), ("2, because 2 is right", 2), ("", None), ("none", None), ("0", None),

@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -17,13 +17,13 @@ from codur.types import Check, Verdict
 ProblemKind = Literal["not_installed", "not_here", "not_collected", "no_tests", "passed"]
 ENVIRONMENT: frozenset[ProblemKind] = frozenset({"not_installed", "not_here"})
 """Kinds that no change of the program mends."""
-_NOT_FOUND = regex(r"ModuleNotFoundError: No module named '([\w.]+)'")
+_NOT_FOUND = regex(r"(?:ModuleNotFoundError|Error importing plugin \"[\w.]+\"): No module named '([\w.]+)'")
 _COLLECTING = regex(
     r"(?:ERROR collecting|ImportError while loading conftest|Failed to import test module:) '?([^\s']+)"
 )
 _ERROR = regex(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Warning|Exit)(?:: .*)?)$", re.MULTILINE)
 _NAME = regex(r"[A-Za-z_]\w+")
-_LACKS = regex(r"(\S+) is not installed")
+_LACKS = regex(r"(?:^|; )(\S+) is not installed(?=; |$)")
 _SHOWN_NAMES = 6
 _DISTRIBUTIONS = {
     "yaml": "pyyaml", "pil": "pillow", "bs4": "beautifulsoup4", "cv2": "opencv-python", "sklearn": "scikit-learn",
@@ -36,6 +36,7 @@ _INSTALLERS = (
     ("uv.lock", "uv sync --all-extras"), ("poetry.lock", "poetry install"), ("pdm.lock", "pdm install"),
     ("Pipfile", "pipenv install --dev"),
 )  # fmt: skip
+_METADATA = ("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt")
 _TEST_GROUPS = ("test", "tests", "testing", "dev")
 _REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "requirements-test.txt", "test-requirements.txt")
 
@@ -70,18 +71,18 @@ def run_problem(check: Check | None, verdict: Verdict, *, root: Path, python: st
             text="No tests were found.",
             remedy="Give the command that shows the fault with --check, or the output that is expected with --expect.",
         )
-    if verdict.passed:
+    if verdict.passed and not verdict.unfit:
         counted = f" ({verdict.tests_passed} tests)" if verdict.tests_passed else ""
         return RunProblem(
             kind="passed",
             text=f"The tests pass: `{check.label}`{counted}.",
             remedy="Say what is wrong, or give a command that fails with --check.",
         )
-    if verdict.tests_passed:
+    if verdict.tests_passed and not verdict.unfit:
         return None
     planned, output = set(_NAME.findall(task)), verdict.error
     if task:
-        planned |= {Path(path).stem.removeprefix("test_").removesuffix("_test") for path in check.protected}
+        planned |= set(map(_subject, check.protected))
     return (
         _not_installed(output, root, python, planned)
         or _not_here(verdict.unfit, root, python)
@@ -104,6 +105,20 @@ def missing_modules(output: str, root: Path, python: str) -> list[str]:
     return [name for name in tops if name not in own]
 
 
+def is_unwritten(test: str, blocked: str, root: Path) -> bool:
+    """Whether what a test lacks is still to be written: the module that its file is named after, beside it.
+
+    In a project with metadata it would be a part of a package, and `test_numpy.py` is about what others wrote.
+    """
+    own = _subject(test.partition("::")[0])
+    return _LACKS.findall(blocked) == [own] and not any((root / name).is_file() for name in _METADATA)
+
+
+def _subject(test_file: str) -> str:
+    """The module that a file of tests is named after."""
+    return Path(test_file).stem.removeprefix("test_").removesuffix("_test")
+
+
 def _not_installed(output: str, root: Path, python: str, planned: Collection[str]) -> RunProblem | None:
     foreign = missing_modules(output, root, python)
     if not foreign:
@@ -111,9 +126,12 @@ def _not_installed(output: str, root: Path, python: str, planned: Collection[str
     declared = declared_dependencies(root)
     absent = lacking(python, declared.runtime | declared.tests)
     foreign = [name for name in foreign if name not in planned or normal_name(name) in absent]
-    if not foreign:
-        return None
-    names = list(dict.fromkeys([*(_DISTRIBUTIONS.get(n := normal_name(name), n) for name in foreign), *absent]))
+    return _lacking(foreign, absent, root, python) if foreign else None
+
+
+def _lacking(modules: Sequence[str], absent: Sequence[str], root: Path, python: str) -> RunProblem:
+    """What is said of modules and plugins that are not installed, and of declared distributions that are `absent`."""
+    names = list(dict.fromkeys([*(_DISTRIBUTIONS.get(n := normal_name(name), n) for name in modules), *absent]))
     shown = ", ".join(names[:_SHOWN_NAMES]) + (", …" if len(names) > _SHOWN_NAMES else "")
     where = _inside(python, root)
     return RunProblem(
@@ -131,14 +149,16 @@ def _not_here(unfit: str, root: Path, python: str) -> RunProblem | None:
     """Tests that cannot run here, whatever the program does."""
     if not unfit:
         return None
-    lacks = _LACKS.fullmatch(unfit)
-    if lacks is None:
-        text = f"The tests fail outside of the workspace: {unfit}."
-        remedy = "See `codur doctor` for what programs may do here; --no-sandbox runs them with your own permissions."
-    else:
-        command = _install_command(root, _inside(python, root), [lacks[1]], known=False)
-        text, remedy = f"{unfit}.", f"Run `{command}`."
-    return RunProblem(kind="not_here", text=text, remedy=f"{remedy} Or name another check with --check.")
+    lacks = sorted(_LACKS.findall(unfit))
+    if lacks:
+        declared = declared_dependencies(root)
+        return _lacking(lacks, lacking(python, declared.runtime | declared.tests), root, python)
+    return RunProblem(
+        kind="not_here",
+        text=f"The tests fail outside of the workspace: {unfit}.",
+        remedy="See `codur doctor` for what programs may do here; --no-sandbox runs them with your own permissions."
+        " Or name another check with --check.",
+    )
 
 
 def _not_collected(output: str, root: Path) -> RunProblem | None:

@@ -28,6 +28,10 @@ from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
 from codur.types import CODE_TASKS, Attempt, Outcome, StepRecord
 
 _KEEP_REMEDY = "Run it again with --keep to keep what came furthest, or without --offline."
+_CHOOSE_REMEDY = (
+    "Install what these tests need and run it again, or choose: `codur repair --all` shows the repairs, "
+    "`codur repair --pick N` applies one."
+)
 _LIMITS_REMEDY = (
     "Raise the limits (--max-llm-calls, --max-tokens, --timeout), or shorten agents.preferences.escalation."
 )
@@ -155,7 +159,8 @@ def _after_repair(record: StepRecord, state: RunState, context: RunContext) -> R
         error = why_not(state, context)
         searched = f"the search without one stopped. {record.error}"
         reason = searched if state["task"].offline else f"{searched} {error.message}"
-        return go("end", origin="repair", why=record.error, outcome="no_model", reason=reason, remedy=error.remedy)
+        remedy = _CHOOSE_REMEDY if report is not None and report.patches else error.remedy
+        return go("end", origin="repair", why=record.error, outcome="no_model", reason=reason, remedy=remedy)
     return go("llm_plan" if state["attempts"] else "llm_pre_plan", origin="repair", tier="open", why=record.error)
 
 

@@ -10,7 +10,7 @@ from codur.config.settings import Profile
 from codur.context.brief import CodingBrief
 from codur.context.file_order import standing
 from codur.context.outline import Outline, outline_of
-from codur.context.places import edited_lines
+from codur.context.places import edited_lines, places_in
 from codur.context.ranking import TestRun
 from codur.context.selection import Clues, Selection, Want, select
 from codur.errors import LimitReached, WorkspaceError
@@ -115,6 +115,19 @@ def _selection(
         also=(*discovery.guessed, *(discovery.check.protected if discovery.check is not None else ())),
     )
     return select(context.repository, files, clues)
+
+
+def listed_files(state: RunState, context: RunContext) -> list[str]:
+    """The workspace's files as a list shows them: what fails and what that imports, then sources, what is made last."""
+    files, verdict = context.workspace.list_files(), state["verdict"] or state["before"]
+    told = "\n".join((verdict.error, *verdict.failing)) if verdict is not None and verdict.status == "failed" else ""
+    near = dict.fromkeys(place.path for place in places_in(told, files))
+    view = context.repository.view(files, list(near)) if near else None
+    imported = {path for source in near for path in view.imports(source)} if view is not None else set()
+    known = _known(state)
+    return sorted(
+        files, key=lambda path: (path not in near, path not in imported, path not in known, standing(path), path)
+    )
 
 
 def _looked_at(text: str) -> Want | None:

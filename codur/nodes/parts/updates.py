@@ -318,12 +318,16 @@ def _not_red(before: Verdict | None) -> str:
 
 
 def not_of_the_program(state: RunState, context: RunContext) -> "suites.run_problem.RunProblem | None":
-    """Why the check fails, if that is no fault of the program: it cannot run here."""
-    before, check, root = state["before"], state["discovery"].check, context.workspace.root
-    if before is None or before.status != "failed" or check is None:
+    """Why the check fails, if that is no fault of the program: it cannot run here, or what of it fails cannot."""
+    task, before = state["task"], state["before"]
+    check, root = state["discovery"].check, context.workspace.root
+    if before is None or check is None or before.status not in {"failed", "passed"}:
         return None
-    task = state["task"].prompt or "-"
-    problem = suites.run_problem.run_problem(check, before, root=root, python=context.python, task=task)
+    # Only where the answer would be that there is nothing to fix: what passes may be all that is wanted otherwise.
+    asks = (state["discovery"].task_type == "code_fix" or task.check_is_goal) and task.repair is None
+    if before.passed and (not asks or planning.plans.first_plan.says_more(task.prompt, state["discovery"])):
+        return None
+    problem = suites.run_problem.run_problem(check, before, root=root, python=context.python, task=task.prompt or "-")
     return problem if problem is not None and problem.kind in suites.run_problem.ENVIRONMENT else None
 
 

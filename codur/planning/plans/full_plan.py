@@ -31,7 +31,7 @@ class PlanningBrief(Struct):
     """What the models that classify and plan are told.
 
     Attributes:
-        files: the workspace's files.
+        files: the workspace's files, those that the task is about first.
         read_only: those of them that may not be edited.
         tools: tools that a plan may name.
         instructions: the end of the system prompt: what the user and the project want.

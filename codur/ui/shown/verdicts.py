@@ -52,7 +52,8 @@ def check_line(label: str, verdict: Verdict) -> Line:
 def _check_words(label: str, verdict: Verdict) -> tuple[str, Style]:
     match verdict.status:
         case "passed":
-            return (f"green: {_PASSES_ALREADY}", "warn") if label == "before" else ("green", "good")
+            rest = f"; {verdict.note}" if verdict.unfit else ""
+            return (f"green: {_PASSES_ALREADY}{rest}", "warn") if label == "before" else ("green", "good")
         case "no_check":
             return f"nothing to check: {_why(verdict)}", "warn"
         case "failed":
