@@ -17,7 +17,7 @@ from codur.types import Check, Verdict
 ProblemKind = Literal["not_installed", "not_here", "not_collected", "no_tests", "passed"]
 ENVIRONMENT: frozenset[ProblemKind] = frozenset({"not_installed", "not_here"})
 """Kinds that no change of the program mends."""
-_NOT_FOUND = regex(r"ModuleNotFoundError: No module named '([\w.]+)'")
+_NOT_FOUND = regex(r"(?:ModuleNotFoundError|Error importing plugin \"[\w.]+\"): No module named '([\w.]+)'")
 _COLLECTING = regex(
     r"(?:ERROR collecting|ImportError while loading conftest|Failed to import test module:) '?([^\s']+)"
 )
