@@ -30,9 +30,16 @@ def main() -> int:
         with open(os.path.join(os.path.dirname(__file__), "help.txt"), encoding="utf-8") as prepared:
             return _say(prepared.read())
     gc.set_threshold(_YOUNG)
+    import signal  # noqa: PLC0415 - lazy: the version needs nothing of it
+
+    heard = signal.getsignal(signal.SIGINT)
+    if heard is signal.default_int_handler:  # else it is ignored, as by nohup
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # while it loads Ctrl-C ends it, with no traceback of an import
     _load_msgspec()
     from codur.cli.main import run_guarded  # noqa: PLC0415 - lazy: the version needs nothing of it
 
+    if heard is signal.default_int_handler:
+        signal.signal(signal.SIGINT, heard)
     try:
         return run_guarded(sys.argv[1:])
     finally:

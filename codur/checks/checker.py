@@ -13,7 +13,7 @@ from typing import Any
 from codur.checks import suites
 from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
-from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, cut, plain
+from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, cut, headline, plain
 from codur.checks.pristine import Pristine
 from codur.checks.python_syntax import syntax_verdict
 from codur.checks.signature import signature_of, told_apart
@@ -351,7 +351,7 @@ class Checker:
             else signature_of(
                 kind=check.kind,
                 exit_status="timeout" if result.timed_out else result.exit_status,
-                error=error,
+                error=headline(error) if TRACEBACK in error else error,
                 failing=failing,
             ),
         )

@@ -21,6 +21,8 @@ _COMPILER = regex(
     re.MULTILINE,
 )
 _FRAME = regex(r"\n\s*at .*")
+_EXAMPLE = regex(r"^Expected:\n +(.+)\nGot:\n +(.+)\n\n", re.MULTILINE)
+"""In a docstring, of one line."""
 _PARAGRAPH = regex(r"\n\s*\n")
 TRACEBACK = "Traceback (most recent call last)"
 _HEADLINE_LINES = 4
@@ -62,11 +64,13 @@ def verdict_line(verdict: Verdict | None) -> str:
 def headline(error: str) -> str:
     """What is wrong, in a line: what pytest or a compiler marks, or the first failed test with what it says.
 
-    Else the last line, as of a traceback; empty if there is none.
+    Else what a traceback ends with, or the last line; empty if there is none.
     """
     rows = [row.strip() for row in error.splitlines() if row.strip()]
     if marked := next((row[1:].strip() for row in rows if row.startswith("E   ")), ""):
         return marked
+    if example := _EXAMPLE.search(error):
+        return f"expected {example[1]}, got {example[2]}"
     if error.startswith(FAILED_TEST):
         tests = [test.rstrip("\n").split("\n", 1) for test in _NEXT_TEST.split(error)]
         name, *words = next((test for test in tests if len(test) > 1), tests[0])
@@ -75,6 +79,9 @@ def headline(error: str) -> str:
         if said[0].startswith(TRACEBACK):
             said = words[0].split("\n")[-1:]
         return " ".join(f"{name.removeprefix(FAILED_TEST)}: {' '.join(said)}".split())
+    if TRACEBACK in error:  # what ran the program says more after it
+        last = error.rpartition(TRACEBACK)[2].split("\n")[1:]
+        return next((row.strip() for row in last if row[:1].strip()), rows[-1])
     begin = compiler_error(error)
     return error[begin:].split("\n", 1)[0].strip() if begin >= 0 else rows[-1] if rows else ""
 

@@ -107,16 +107,19 @@ def _given_plan(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     return _planned(plan, {**state, "before": before})
 
 
-def _check_before(discovery: Discovery, context: RunContext) -> Verdict | None:
+def _check_before(discovery: Discovery, context: RunContext, *, edits: bool = True) -> Verdict | None:
     """The check's verdict before anything is changed; None if the task is not surely about code."""
     if discovery.task_type not in CODE_TASKS:
         if discovery.check is not None:
             context.checker.guard(discovery.check)
         return None
+    if discovery.check is None and discovery.missing_files:
+        return None  # none was looked for: what is to be changed is not there
     for path in discovery.files:
         if path.endswith(".py"):  # a source that cannot be read or replaced ends the run here, with a clear word
             context.workspace.read_text(path)
-            context.workspace.require_writable(path)
+            if edits:
+                context.workspace.require_writable(path)
     if discovery.check is not None:  # what runs it is loaded before the other thread begins
         context.checker.guard(discovery.check)
     with futures.ThreadPoolExecutor(max_workers=1) as beside:
@@ -145,7 +148,7 @@ def _repair_only(asked: RepairRequest, state: RunState, context: RunContext) -> 
     if asked.files:
         rest = tuple(path for path in discovery.files if path not in asked.files)
         discovery = replace(discovery, files=(*asked.files, *rest))
-    before = _check_before(discovery, context)
+    before = _check_before(discovery, context, edits=asked.until == "repair")
     seen: RunState = {**state, "discovery": discovery, "before": before}
     unfit = not_of_the_program(seen, context)
     if unfit is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
 import os
@@ -72,6 +73,12 @@ def test_what_a_broken_run_has_cost_is_told() -> None:
     error = internal_error(ValueError("x"), usage=Usage(calls=2, prompt_tokens=7, cost_usd=0.5))
     value = the_object(told(raises(error), json="json").out)
     assert (value["model_calls"], value["usage"]["prompt_tokens"], value["usage"]["cost_usd"]) == (2, 7, 0.5)
+
+
+def test_a_full_disk_is_no_internal_error() -> None:
+    error = internal_error(OSError(errno.ENOSPC, "No space left on device"))
+    assert str(error) == "no space is left for temporary files"
+    assert error.remedy == "Make room on the disk, or set TMPDIR to a place that has some."
 
 
 @pytest.fixture(scope="module")

@@ -226,6 +226,30 @@ def test_while_a_program_runs(number: signal.Signals, project: Path, home: Path)
     all_gone(name)
 
 
+LOADING = """
+import os, signal, sys
+
+class Interrupts:
+    def find_spec(self, name, path=None, target=None):
+        if name == "codur.cli.main":
+            os.kill(os.getpid(), signal.SIGINT)
+
+if sys.argv.pop(1) == "ignored":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+sys.meta_path.insert(0, Interrupts())
+from codur.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(("how", "code"), [("heard", -signal.SIGINT), ("ignored", 0)])
+def test_while_codur_loads(how: str, code: int, project: Path, home: Path) -> None:
+    words = [sys.executable, "-c", LOADING, how, "list files"]
+    done = subprocess.run(words, cwd=project, env=environment(home), capture_output=True, check=False)
+    assert done.returncode == code, done.stderr.decode()
+    assert b"Traceback" not in done.stderr
+
+
 DEAF = """
 import os, signal, sys, time
 signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -174,6 +174,9 @@ def test_a_read_only_file_is_told_before_anything_is_searched(project: Path, hom
     assert "main.py is read-only" in ran.err
     assert "→ Make it writable first." in ran.err
     assert "before:" not in ran.err
+    looked = codur_here("verify", cwd=project, home=home)  # which changes nothing
+    assert looked.code == 1
+    assert "before: red" in looked.err
 
 
 def test_a_hint_is_told_with_the_evidence_and_a_wrong_one_solves_as_well(project: Path, home: Path) -> None:

@@ -248,3 +248,10 @@ def test_a_file_that_does_not_parse_is_not_explained(repository: Path, home: Pat
     (repository / "app.py").write_text("def f(:\n")
     ran = ask("explain app.py", repository, home)
     assert (ran.code, "app.py line 1: invalid syntax" in ran.err) == (1, True), ran.err
+
+
+def test_of_a_file_that_is_not_there_nothing_is_said_but_that(project: Path, home: Path) -> None:
+    fill(project, FILES)
+    ran = codur_here("fix nosuch.py", cwd=project, home=home)
+    assert ran.code == 2
+    assert ran.err.splitlines() == ["✘ not started: nosuch.py: no such file in the workspace"]

@@ -119,6 +119,13 @@ TESTED = {
     "test_half.py": "from other import half\n\n\ndef test_half():\n    assert half(5) == 2.5\n",
 }
 
+MADE = {
+    **TESTED,
+    "main.py": "from other import half\n\nraise SystemExit(half(5) != 2.5)\n",
+    "test_half.py": "",
+    "Makefile": "test:\n\t@python main.py || { echo '  1 failing'; exit 1; }\n",
+}
+
 
 @pytest.mark.parametrize(
     ("files", "prompt", "asked"),
@@ -127,6 +134,7 @@ TESTED = {
         (TWO, "fix other.py", False),
         ({**TWO, "other.py": HALF.replace("n // 2", "n / O")}, "fix the program", False),
         (TESTED, "the tests fail, fix the bug", False),
+        (MADE, "the tests fail, fix the bug", False),
         (TWO, "fix other.py and commit it", True),
         (TWO, "other.py is wrong", True),
     ],
@@ -135,6 +143,7 @@ TESTED = {
         "one named",
         "one that the failure names",
         "tests that fail",
+        "tests of another runner that fail",
         "more is asked for",
         "no sure kind",
     ],

@@ -35,8 +35,9 @@ class _Runner(Struct):
 
 
 def _runner(counts: str, failed: str, end: str = r"(?!)", *, names: str = "", in_sources: bool = False) -> _Runner:
+    """A row; `<passed>` in `counts` stands for the group of that name, which is a number."""
     return _Runner(
-        counts=regex(counts, re.MULTILINE),
+        counts=regex(re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>\\d+)", counts), re.MULTILINE),
         failed=regex(failed, re.MULTILINE),
         end=regex(end, re.MULTILINE),
         names=regex(names, re.MULTILINE) if names else None,
@@ -45,94 +46,59 @@ def _runner(counts: str, failed: str, end: str = r"(?!)", *, names: str = "", in
 
 
 _RUNNERS = (
-    _runner(  # unittest
-        r"^Ran (?P<total>\d+) tests? in |"
-        r"^(?:OK|FAILED|NO TESTS RAN) \((?:failures=(?P<failed>\d+))?(?:, )?(?:errors=(?P<errors>\d+))?"
-        r"(?:, )?(?:skipped=(?P<skipped>\d+))?",
-        r"^(?:FAIL|ERROR): (.+)$",
-        r"^={70}$|^-{70}\n+Ran ",
-        in_sources=True,
-    ),
-    _runner(  # cargo
-        r"^test result: \w+\. (?P<passed>\d+) passed; (?P<failed>\d+) failed;",
-        r"^---- (.+) stdout ----$",
-        r"^failures:$|^test result: ",
-        in_sources=True,
-    ),
-    _runner(  # go; without -v nothing is told of the tests that pass
-        r"^=== RUN +(?P<total>\S+)|^ *--- (?:(?P<failed>FAIL)|(?P<skipped>SKIP)): ",
-        r"^(?:=== (?:RUN|CONT|NAME) +| *--- FAIL: )(\S+).*$",
-        r"^ *--- (?:PASS|SKIP): |^=== PAUSE|^(?:FAIL|ok|PASS|exit status)\b",
-        names=r"^ *--- FAIL: (\S+)",
-    ),
-    _runner(  # jest
-        r"^Tests: +(?:(?P<failed>\d+) failed, )?(?:\d+ (?:skipped|todo), )*(?:(?P<passed>\d+) passed, )?\d+ total$",
-        r"^  ● (.+)$",
-        r"^Test Suites: |^PASS |^FAIL |^Summary of all failing tests$",
-    ),
-    _runner(  # vitest
-        r"^ +Tests +(?:(?P<failed>\d+) failed)?(?: \| )?(?:(?P<passed>\d+) passed)?.*\(\d+\)$",
-        r"^ FAIL +(\S.*?) *$",
-        r"^ +Test Files |^⎯+\[",
-    ),
-    _runner(  # mocha
-        r"^  (?:(?P<passed>\d+) passing|(?P<failed>\d+) failing)\b",
-        r"^  \d+\) ((?:.+\n +)*?.+):$",
-    ),
-    _runner(  # Node's own, and others that print TAP
-        r"^(?:#|ℹ) (?:pass +(?P<passed>\d+)|fail +(?P<failed>\d+)|cancelled +(?P<errors>\d+))$",
-        r"^ *(?:not ok \d+ (?:- )?|✖ (?!failing tests:$))(.+?)(?: \([\d.]+ms\))?$",
-        r"^ *(?:✔|ℹ|▶|# |ok \d|1\.\.\d|✖ failing tests:$|test at )",
-    ),
-    _runner(  # ava
-        r"^  (?:(?P<passed>\d+) tests? passed|(?P<failed>\d+) tests? failed)$",
-        r"^  (?:✘ \[fail\]: (.+?)(?: Error thrown in test)?|─\n\n  (?!\d+ tests? )(\S.*))$",
-        r"^  (?:─|✔.*)$",
-    ),
-    _runner(  # rspec
-        r"^(?P<total>\d+) examples?, (?P<failed>\d+) failures?(?:, (?P<skipped>\d+) pending)?",
-        r"^  \d+\) (.+)$|^An error occurred while loading (\S+)\.$",
-        r"^Finished in |^Failed examples:$|^No examples found",
-    ),
-    _runner(  # minitest
-        r"^(?P<total>\d+) (?:runs|tests), \d+ assertions, (?P<failed>\d+) failures, (?P<errors>\d+) errors"
-        r"(?:, (?P<skipped>\d+) skips)?",
-        r"^ +\d+\) (?:Failure|Error):\n(\S+#[^\s:]+):?(?= |$)",
-        r"^\d+ (?:runs|tests), ",
-    ),
-    _runner(  # PHPUnit
-        r"^OK \((?P<passed>\d+) tests?, |^Tests: (?P<total>\d+), Assertions: \d+(?:, Errors: (?P<errors>\d+))?"
-        r"(?:, Failures: (?P<failed>\d+))?(?:, (?!Skipped)\w+: \d+)*(?:, Skipped: (?P<skipped>\d+))?",
-        r"^\d+\) (\w\S*::.+)$",
-        r"^(?:--|ERRORS!|FAILURES!)$",
-    ),
-    _runner(  # JUnit 4
-        r"^OK \((?P<passed>\d+) tests?\)$|^Tests run: (?P<total>\d+),  Failures: (?P<failed>\d+)$",
-        r"^\d+\) (\w+\(.+\))$",
-        r"^FAILURES!!!$",
-    ),
-    _runner(  # Maven
-        r"^\[\w+\] Tests run: (?P<total>\d+), Failures: (?P<failed>\d+), Errors: (?P<errors>\d+), "
-        r"Skipped: (?P<skipped>\d+)$",
-        r"^\[ERROR\] (?!Tests run)(\S+?)(?: --)? +Time elapsed: .* <<< (?:FAILURE|ERROR)!$",
-        r"^\[\w+\]",
-    ),
-    _runner(  # Gradle
-        r"^(?P<total>\d+) tests? completed, (?P<failed>\d+) failed(?:, (?P<skipped>\d+) skipped)?$",
-        r"^(\S.* > .+) FAILED$",
-        r"^\d+ tests? completed, |^\S.* > .+ (?:PASSED|SKIPPED)$",
-    ),
-    _runner(  # dotnet
-        r"^(?:Failed|Passed)! +- Failed: +(?P<failed>\d+), Passed: +(?P<passed>\d+),",
-        r"^  Failed (\S.*) \[.+\]$",
-        r"^(?:Failed|Passed)! |^  (?:Passed|Skipped) ",
-    ),
-    _runner(  # ctest
-        r"^\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)$",
-        r"^ *\d+/\d+ Test +#\d+: (\S+) .*\*\*\*.*$",
-        r"^ +Start +\d+: |^\d+% tests passed|^ *\d+/\d+ Test ",
-    ),
-)
+    # unittest
+    _runner(r"^Ran <total> tests? in |^(?:OK|FAILED|NO TESTS RAN) \("
+            r"(?:failures=<failed>)?(?:, )?(?:errors=<errors>)?(?:, )?(?:skipped=<skipped>)?",
+            r"^(?:FAIL|ERROR): (.+)$", r"^={70}$|^-{70}\n+Ran ", in_sources=True),
+    # cargo
+    _runner(r"^test result: \w+\. <passed> passed; <failed> failed;",
+            r"^---- (.+) stdout ----$", r"^failures:$|^test result: ", in_sources=True),
+    # go, which tells nothing of tests that pass without -v
+    _runner(r"^=== RUN +(?P<total>\S+)|^ *--- (?:(?P<failed>FAIL)|(?P<skipped>SKIP)): ",
+            r"^(?:=== (?:RUN|CONT|NAME) +| *--- FAIL: )(\S+).*$",
+            r"^ *--- (?:PASS|SKIP): |^=== PAUSE|^(?:FAIL|ok|PASS|exit status)\b", names=r"^ *--- FAIL: (\S+)"),
+    # jest
+    _runner(r"^Tests: +(?:<failed> failed, )?(?:\d+ (?:skipped|todo), )*(?:<passed> passed, )?\d+ total$",
+            r"^  ● (.+)$", r"^Test Suites: |^PASS |^FAIL |^Summary of all failing tests$"),
+    # vitest
+    _runner(r"^ +Tests +(?:<failed> failed)?(?: \| )?(?:<passed> passed)?.*\(\d+\)$",
+            r"^ FAIL +(\S.*?) *$", r"^ +Test Files |^⎯+\["),
+    # mocha
+    _runner(r"^  (?:<passed> passing|<failed> failing)\b", r"^  \d+\) ((?:.+\n +)*?.+):$"),
+    # Node's own, and others that print TAP
+    _runner(r"^(?:#|ℹ) (?:pass +<passed>|fail +<failed>|cancelled +<errors>)$",
+            r"^ *(?:not ok \d+ (?:- )?|✖ (?!failing tests:$))(.+?)(?: \([\d.]+ms\))?$",
+            r"^ *(?:✔|ℹ|▶|# |ok \d|1\.\.\d|✖ failing tests:$|test at )"),
+    # ava
+    _runner(r"^  (?:<passed> tests? passed|<failed> tests? failed)$",
+            r"^  (?:✘ \[fail\]: (.+?)(?: Error thrown in test)?|─\n\n  (?!\d+ tests? )(\S.*))$", r"^  (?:─|✔.*)$"),
+    # rspec
+    _runner(r"^<total> examples?, <failed> failures?(?:, <skipped> pending)?",
+            r"^  \d+\) (.+)$|^An error occurred while loading (\S+)\.$",
+            r"^Finished in |^Failed examples:$|^No examples found"),
+    # minitest
+    _runner(r"^<total> (?:runs|tests), \d+ assertions, <failed> failures, <errors> errors(?:, <skipped> skips)?",
+            r"^ +\d+\) (?:Failure|Error):\n(\S+#[^\s:]+):?(?= |$)", r"^\d+ (?:runs|tests), "),
+    # PHPUnit
+    _runner(r"^OK \(<passed> tests?, |^Tests: <total>, Assertions: \d+(?:, Errors: <errors>)?(?:, Failures: <failed>)?"
+            r"(?:, (?!Skipped)\w+: \d+)*(?:, Skipped: <skipped>)?",
+            r"^\d+\) (\w\S*::.+)$", r"^(?:--|ERRORS!|FAILURES!)$"),
+    # JUnit 4
+    _runner(r"^OK \(<passed> tests?\)$|^Tests run: <total>,  Failures: <failed>$",
+            r"^\d+\) (\w+\(.+\))$", r"^FAILURES!!!$"),
+    # Maven
+    _runner(r"^\[\w+\] Tests run: <total>, Failures: <failed>, Errors: <errors>, Skipped: <skipped>$",
+            r"^\[ERROR\] (?!Tests run)(\S+?)(?: --)? +Time elapsed: .* <<< (?:FAILURE|ERROR)!$", r"^\[\w+\]"),
+    # Gradle
+    _runner(r"^<total> tests? completed, <failed> failed(?:, <skipped> skipped)?$",
+            r"^(\S.* > .+) FAILED$", r"^\d+ tests? completed, |^\S.* > .+ (?:PASSED|SKIPPED)$"),
+    # dotnet
+    _runner(r"^(?:Failed|Passed)! +- Failed: +<failed>, Passed: +<passed>,",
+            r"^  Failed (\S.*) \[.+\]$", r"^(?:Failed|Passed)! |^  (?:Passed|Skipped) "),
+    # ctest
+    _runner(r"^\d+% tests passed, <failed> tests? failed out of <total>$",
+            r"^ *\d+/\d+ Test +#\d+: (\S+) .*\*\*\*.*$", r"^ +Start +\d+: |^\d+% tests passed|^ *\d+/\d+ Test "),
+)  # fmt: skip
 _NOISE = regex(
     r"(?:^|(?<=\n))(?:thread '.*' (?:\(\d+\) )?(?=panicked at )|(?:[ \t]*(?:---|\.\.\.|-{70}|error: \|-|"
     r"(?:duration_ms|type|failureType|code): .*|note: run with `RUST_BACKTRACE.*|"

@@ -70,7 +70,7 @@ def is_settled(
     named = [path for path in found if basename(path) in task.prompt]
     if len(named or found) == 1:
         return True
-    return discovery.task_type == "code_fix" and bool(named or fails_in or before.failing)
+    return discovery.task_type == "code_fix" and bool(named or fails_in or before.tests_total)
 
 
 def repair_plan(check: Check | None, before: Verdict | None, *, allowed: bool) -> Plan:

@@ -63,6 +63,12 @@ def test_command_that_installs_what_is_missing(tmp_path: Path, files: dict[str, 
     assert found.remedy == f"Run `{command.format(python=sys.executable)}`, then try again."
 
 
+def test_missing_plugin_that_a_conftest_asks_for(tmp_path: Path) -> None:
+    found = run(tmp_path, {"conftest.py": 'pytest_plugins = ["plugin_absent"]\n', "test_a.py": "def test(): pass\n"})
+    assert found is not None
+    assert found.text == f"plugin-absent is not installed in {sys.executable}."
+
+
 def test_missing_package_of_a_conftest_and_of_unittest(tmp_path: Path) -> None:
     first = run(tmp_path, {"conftest.py": "import yaml_absent\n", "test_a.py": ""})
     second = run(tmp_path, {}, "unittest", "conftest")

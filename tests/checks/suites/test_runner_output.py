@@ -234,8 +234,16 @@ def test_a_run_of_node_that_passes_has_no_error() -> None:
         ("a.ts(1,7): error TS2322: no\nb.ts(1,7): error TS1: no\n", "a.ts(1,7): error TS2322: no"),
         ("a.ts:1:7 - error TS2322: no\n\nFound 1 error.\n", "a.ts:1:7 - error TS2322: no"),
         ("src/A.java:6: error: cannot find symbol\n1 error\n", "src/A.java:6: error: cannot find symbol"),
+        (
+            "shop::shop.total\n007     >>> total([1, 2])\nExpected:\n    3\nGot:\n    2\n\nshop.py:7: DocTestFailure",
+            "expected 3, got 2",
+        ),
+        (
+            'Traceback (most recent call last):\n  File "a.py", line 1\nAssertionError: 5\nmake: *** [test] Error 1',
+            "AssertionError: 5",
+        ),
         ("error: test failed, to rerun pass `--lib`\n", "error: test failed, to rerun pass `--lib`"),
     ],
 )
-def test_the_first_error_of_a_compiler_says_what_is_wrong(output: str, said: str) -> None:
+def test_what_says_most_is_the_headline(output: str, said: str) -> None:
     assert headline(output) == said
