@@ -1,6 +1,7 @@
 """A source file in parts that are shown or left out as wholes: functions, methods, heads of classes, the rest."""
 
-from collections.abc import Iterator, Sequence
+import ast
+from collections.abc import Collection, Iterator, Sequence
 
 from codur.lazy import regex
 from codur.structs import Struct, replace
@@ -57,6 +58,19 @@ def parts_of(path: str, text: str) -> list[Part]:
                 end = _with_comments(lines, filled[0], end)
             parts.append(replace(part, start=filled[0], end=end))
     return parts if len(parts) <= MAX_PARTS else []
+
+
+def used_statements(text: str, names: Collection[str]) -> Iterator[range]:
+    """The lines (0-based, half-open) of a Python module's imports, and of what defines one of these names by itself.
+
+    What a module says of itself, lists for others or keeps for functions that are not shown is not among them.
+    """
+    for node in ast.parse(text).body:
+        inside = list(ast.walk(node)) if isinstance(node, ast.Assign | ast.AnnAssign | ast.If | ast.Try) else [node]
+        stored = {each.id for each in inside if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+        imports = any(isinstance(each, ast.Import | ast.ImportFrom) for each in inside)
+        if imports or not stored.isdisjoint(names):
+            yield range(node.lineno - 1, node.end_lineno or node.lineno)
 
 
 def _is_passed_over(line: str, *, is_python: bool) -> bool:

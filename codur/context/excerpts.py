@@ -4,19 +4,22 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 
-from codur.context.code_parts import Part, lines_of, parts_of
+from codur.context.code_parts import Part, lines_of, parts_of, used_statements
 from codur.context.selection import Want
+from codur.lazy import regex
 from codur.structs import Struct, field
+from codur.tools.code.syntax_trees import grammar_of
 
 SHOWN_NAMES = 6
 MIN_WINDOW_CHARS = 200
 WINDOW_LINES = 40
 """Shown above and below a line of a file that has no parts."""
 MODULE_CHARS = 1_500
-"""With a function, of the code outside of all definitions: imports and constants."""
+"""With a function, of the code outside of all definitions: imports, and constants that it names."""
 HEAD_CHARS = 700
 """A longer head of a class is shown by its first line alone."""
 _NOTE_CHARS = 60
+_WORD = regex(r"[^\W\d]\w*")
 
 
 class Excerpt(Struct, kw_only=False):
@@ -177,11 +180,18 @@ class _File(Struct, frozen=False, kw_only=False):
                 first = max(head.head, head.start)
                 yield lines if self._chars(lines) <= HEAD_CHARS else range(first, first + 1)
         room = MODULE_CHARS
-        for other in self.parts:
-            lines = range(other.start, other.end)
-            if not other.name and self._chars(lines) <= room:
+        for lines in self._module_code(part):
+            if self._chars(lines) <= room:
                 room -= self._chars(lines)
                 yield lines
+
+    def _module_code(self, part: Part | None) -> Iterator[range]:
+        """Of what is outside of all definitions, what a part may need: of Python its imports and what it names."""
+        if part is not None and part.name and grammar_of(self.path) is None:
+            names = _WORD.findall("\n".join(self._lines[part.start : part.end]))
+            yield from used_statements(self.text, frozenset(names))
+        else:
+            yield from (range(other.start, other.end) for other in self.parts if not other.name)
 
     def _window(self, line: int, inside: range, room: int) -> range:
         """Whole lines around a line, as many as there is room for."""

@@ -46,7 +46,13 @@ _NAMED_FILE, _IDENTIFIERS, _WORDS, _FAILURE, _TESTS, _WORDS_OF_TESTS = 1.0, 1.5,
 
 
 def seeds(
-    view: View, *, task: str, files: Sequence[str], places: Sequence[Place], tests: Sequence[Node] = ()
+    view: View,
+    *,
+    task: str,
+    files: Sequence[str],
+    places: Sequence[Place],
+    tests: Sequence[Node] = (),
+    failing: Sequence[str] = (),
 ) -> dict[Node, float]:
     """Where the reader begins: blocks by weight.
 
@@ -54,7 +60,8 @@ def seeds(
         task: the request in words.
         files: files that it names.
         places: lines that the failure names, the most telling first.
-        tests: those that failed.
+        tests: those that failed, as far as they are found.
+        failing: the ids of these and of others, such as are made while tests are collected.
     """
     found: dict[Node, float] = {}
 
@@ -71,15 +78,16 @@ def seeds(
         _NAMED_FILE,
     )
     add(_words(view, task), _WORDS)
-    add(_of_tests(view, tests), _WORDS_OF_TESTS)
+    add(_of_tests(view, tests, failing), _WORDS_OF_TESTS)
     return found
 
 
-def _of_tests(view: View, tests: Sequence[Node]) -> dict[Node, float]:
+def _of_tests(view: View, tests: Sequence[Node], failing: Sequence[str]) -> dict[Node, float]:
     """The blocks of sources whose name, or whose file's name, has words of failing tests and of their files' names."""
     blocks = [view.facts[path].blocks[number] for path, number in tests]
     stems = {_stem(path) for path, _ in tests}
-    said = " ".join(_PARTS.findall(" ".join([*stems, *(f"{block.owner} {block.name}" for block in blocks)])))
+    names = [name.partition("[")[0] for name in failing]
+    said = " ".join(_PARTS.findall(" ".join([*stems, *names, *(f"{block.owner} {block.name}" for block in blocks)])))
     found = {node: weight for node, weight in _words(view, said).items() if not standing(node[0])}
     for path, facts in view.facts.items():
         if not standing(path) and _stem(path).rpartition("_")[2] in stems:

@@ -106,9 +106,12 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     places = places_in(clues.failure, files)
     view = index.view(files, [*named, *(place.path for place in places)])
     tests = _in_turn(dict.fromkeys(chain(_tests(view, places), _failing(view, clues.failing))))
-    rank = ranks(view, seeds(view, task=f"{clues.task}\n{step}", files=named, places=places, tests=tests))
+    said = f"{clues.task}\n{step}"
+    rank = ranks(view, seeds(view, task=said, files=named, places=places, tests=tests, failing=clues.failing))
     rank = _weighed(rank, executed(view, clues.runs))
-    best = [node for node in sorted(rank, key=lambda node: (-rank[node], node)) if node not in tests]
+    # What is vendored comes last, however much of it the failing test alone was the first to execute.
+    order = sorted(rank, key=lambda node: (standing(node[0]) > 1, -rank[node], node))
+    best = [node for node in order if node not in tests]
     frames = [place for place in places if place.line and not standing(place.path)]
     beside = [path for path in named if standing(path) == 1]
     support = list(islice(dict.fromkeys(chain.from_iterable(_support(view, test) for test in tests)), _SUPPORT))

@@ -183,6 +183,17 @@ LONG_CLASS = (
 )
 
 
+def test_with_a_function_come_imports_and_the_constants_that_it_names() -> None:
+    """What a module says of itself, or lists for others, took the room of functions."""
+    about = "\n".join(f"{number} long words about the module" for number in range(9))
+    head = f'"""{about}"""\n\nimport re\n\n__all__ = [\n    "rate",\n]\n\nRATE = 2\nOTHER = {"o" * 60!r}\n\n\n'
+    text = f"{head}def rate(x):\n    return x * RATE\n\n\ndef other(x):\n    return x + OTHER  # {'x' * 60}\n"
+    (shown,) = fit({"a.py": text}, budget_chars=2000, wants=[Want(path="a.py", line=21)])
+    assert "import re\n" in shown.text
+    assert "RATE = 2\n" in shown.text
+    assert all(words not in shown.text for words in ("about the module", "OTHER = ", "def other"))
+
+
 def test_a_long_class_is_shown_method_by_method_with_the_imports() -> None:
     wants = [Want(path="c.py", line=line_of(LONG_CLASS, "+ 30"))]
     (excerpt,) = fit({"c.py": LONG_CLASS}, budget_chars=600, wants=wants)

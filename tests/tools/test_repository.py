@@ -157,6 +157,25 @@ def test_a_file_with_a_syntax_error_still_tells_what_it_defines(tmp_path: Path) 
     assert chosen(tmp_path, files, "fix", failure='File "a.py", line 4').paths == ("a.py", "b.py")
 
 
+def test_a_test_that_is_made_while_tests_are_collected_leads_by_its_words(tmp_path: Path) -> None:
+    """Nothing in the sources defines it, and the plugin that it names was not executed: it was not shown."""
+    workspace, index = opened(tmp_path, {**SHOP, "tests/test_all.py": "from tests import load\n\nload('parcel')\n"})
+    clues = Clues(task="the tests fail", failing=("tests/test_all.py::TestParcel1::test_weigh_label[a::b]",))
+    assert select(index, workspace.list_files(), clues).ranked[0] == "src/shop/parcel.py"
+
+
+def test_what_is_vendored_comes_after_all_that_is_not(tmp_path: Path) -> None:
+    """The failing test was the first to execute much of it, so that this seemed to tell more than anything else."""
+    long = "    a = 1\n" * 60
+    vendored = {"src/shop/_vendor/big.py": f"def big():\n{long}    return a\n"}
+    workspace, index = opened(tmp_path, {**SHOP, **vendored})
+    ran = [("src/shop/_vendor/big.py", line) for line in range(2, 62)]
+    runs = [(True, [*ran, ("src/shop/tax.py", 7)]), *[(False, [("src/shop/tax.py", 7)])] * 50]
+    wants = select(index, workspace.list_files(), Clues(task="`big` is wrong", failure=FAILED, runs=runs)).wants
+    near = [want.path for want in wants if want.need == "needed" and want.line]
+    assert near.index("src/shop/tax.py") < near.index("src/shop/_vendor/big.py")
+
+
 def test_names_that_are_everywhere_lead_nowhere(tmp_path: Path) -> None:
     files = {f"m{number}.py": "def run(self):\n    return self.run()\n" for number in range(30)}
     workspace, index = opened(tmp_path, {**files, "main.py": "def start(x):\n    return x.run()\n"})
