@@ -11,7 +11,7 @@ from codur.context.excerpts import Excerpt, fit
 from codur.context.outline import NOTHING_ELSE, Outline
 from codur.context.selection import Want
 from codur.llm.tokens import BYTES_PER_TOKEN
-from codur.structs import Struct, field
+from codur.structs import Struct, field, replace
 from codur.tools.code.grammars import BY_SUFFIX
 from codur.tools.output_bounds import bounded
 from codur.types import Attempt, Check, Verdict
@@ -184,5 +184,5 @@ def question_text(brief: CodingBrief, *, budget_tokens: int) -> str:
     head = _joined([("Task", brief.task), ("This step", brief.objective)])
     tail = _joined([(f"Result of step {name}", bounded(plain(text), 4000)) for name, text in brief.inputs.items()])
     room = max(0, int(budget_tokens * BYTES_PER_TOKEN) - len(head) - len(tail))
-    files, _ = _files(brief, room)
+    files, _ = _files(replace(brief, guessed=frozenset()), room)  # only who edits is told what is no more than a guess
     return _BETWEEN.join(part for part in (head, files, tail) if part)

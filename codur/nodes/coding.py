@@ -12,7 +12,7 @@ from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.finding import may_fail
 from codur.nodes.parts.samples import Copy, best_of, how_many
-from codur.nodes.parts.sources import Material, assignment, brief_of, instruction_notes, material, objective, target
+from codur.nodes.parts.sources import assignment, brief_of, instruction_notes, target
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, origin_of, tell_changes
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
@@ -76,8 +76,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
     # `auto` is resolved here: several answers are asked of profiles by name.
     agent = replace(agent, profile=context.models.profiles.named(agent.profile))
     step, settings = current_step(state), context.settings
-    found = await asyncio.to_thread(material, state, step, context)
-    brief = _brief(found, state, context)
+    brief = await asyncio.to_thread(_brief, state, context)
     check = state["discovery"].check
     can_check = check is not None and check.kind != "syntax" and settings.tools.allow_run
 
@@ -90,7 +89,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
         task = CodingTask(
             brief=brief,
             workspace=context.workspace,
-            target=target(state, step, found.texts, context),
+            target=target(state, step, brief.sources, context),
             whole_file_lines=settings.tools.whole_file_lines,
             source_tokens=settings.context.source_tokens,
             read_text_calls=settings.runtime.detect_tool_calls_from_text,
@@ -100,25 +99,24 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
             temperature=temperature,
             elsewhere=copy.ready if copy else None,
         )
-        return await write_code(task, assignment(asked, fitted, found.texts, context))
+        return await write_code(task, assignment(asked, fitted, brief.sources, context))
 
     count = how_many(agent, state, context)
     outcome = await best_of(count, agent, ask, state, context) if count > 1 else None
     return outcome or await ask(agent.profile, None, None)
 
 
-def _brief(found: Material, state: RunState, context: RunContext) -> CodingBrief:
+def _brief(state: RunState, context: RunContext) -> CodingBrief:
     """What the agent is told."""
     step, discovery = current_step(state), state["discovery"]
-    said = (objective(state, step), _ALLOWED if may_fail(state) else "", *_answers(step.id, state, context))
+    brief = brief_of(state, step, context)
+    said = (brief.objective, _ALLOWED if may_fail(state) else "", *_answers(step.id, state, context))
     return replace(
-        brief_of(found, state, step, context),
+        brief,
         objective="\n\n".join(filter(None, said)),
-        withheld=found.withheld,
         missing_files=discovery.missing_files,
         python_version=python_version(context.python, context.launcher),
-        read_only=frozenset(path for path in found.texts if not context.workspace.may_edit(path)),
-        guessed=found.guessed,
+        read_only=frozenset(path for path in brief.sources if not context.workspace.may_edit(path)),
         check=discovery.check,
         verdict=state["verdict"],
         attempts=state["attempts"],

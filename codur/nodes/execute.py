@@ -10,7 +10,7 @@ from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.coding import code_with
 from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.external_step import delegate_to
-from codur.nodes.parts.sources import assignment, brief_of, instruction_notes, material
+from codur.nodes.parts.sources import assignment, brief_of, instruction_notes
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, edits, end_by, go, origin_of
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
@@ -62,8 +62,7 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
     agent = replace(agent, profile=context.models.profiles.named(agent.profile))
     step = current_step(state)
     profile = context.models.sizes.fitted(agent.profile)
-    found = await asyncio.to_thread(material, state, step, context)
-    brief = brief_of(found, state, step, context)
+    brief = await asyncio.to_thread(brief_of, state, step, context)
     # Half, since the conversation grows with each result of a tool.
     task = question_text(brief, budget_tokens=(profile.request_tokens - profile.max_completion_tokens) // 2)
     offering = Offering(
@@ -72,4 +71,4 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
         files=state["discovery"].files,
         settings=context.settings.tools,
     )
-    return await run_agent(task, assignment(agent, profile, found.texts, context), offering)
+    return await run_agent(task, assignment(agent, profile, brief.sources, context), offering)

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -14,7 +14,7 @@ from codur.errors import LimitReached, ModelError, WorkspaceError
 from codur.events import TestMade
 from codur.lazy import regex
 from codur.nodes.parts.attempt_verdict import check_before, given_up, seen_before, tried
-from codur.nodes.parts.sources import Material, brief_of, material
+from codur.nodes.parts.sources import brief_of
 from codur.nodes.parts.updates import current_step, go, may_make_check, warn
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.check_request import TestWriter
@@ -58,10 +58,10 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check, str] | str
     named = step.capability if context.agents.knows(step.capability) else ""
     agent = context.agents.coding(explicit=state["coder"] or named or state["task"].agent)
     profile = context.models.sizes.fitted(context.models.profiles.named(agent.profile))
-    found = await asyncio.to_thread(material, state, step, context)
-    example = await asyncio.to_thread(_example, found, state, context)
-    wants = (*found.wants, *(Want(path=path, partly=True) for path in example))
-    brief = brief_of(replace(found, texts={**found.texts, **example}, wants=wants), state, step, context)
+    brief = await asyncio.to_thread(brief_of, state, step, context)
+    example = await asyncio.to_thread(_example, brief.sources, state, context)
+    wants = (*brief.wants, *(Want(path=path, partly=True) for path in example))
+    brief = replace(brief, sources={**brief.sources, **example}, wants=wants)
     # All of it, unlike a coding request: there is one answer, and at most one more try.
     room = profile.request_tokens - profile.max_completion_tokens - _HEAD_ROOM
     task = question_text(brief, budget_tokens=room)
@@ -83,10 +83,10 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check, str] | str
     return problem
 
 
-def _example(found: Material, state: RunState, context: RunContext) -> dict[str, str]:
+def _example(shown: Collection[str], state: RunState, context: RunContext) -> dict[str, str]:
     """A test of the project that shows how its tests are written, where none is among what is shown."""
     workspace, check = context.for_models, state["discovery"].check
-    if check is None or any(is_pytest_file(path) for path in found.texts):
+    if check is None or any(is_pytest_file(path) for path in shown):
         return {}
     words = set(_WORD.findall(state["task"].prompt))
     best, text, most = "", "", -1
