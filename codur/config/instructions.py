@@ -52,13 +52,10 @@ class InstructionSet(Struct, frozen=True, kw_only=True):
 def load_instructions(
     settings: Settings, workspace: Path, *, environ: Mapping[str, str], home: Path, trust_of: TrustOf
 ) -> InstructionSet:
-    """Read all instructions.
+    """Read all instructions. Raises ConfigError: a file of the user's, or one that the settings name, cannot be read.
 
     Args:
         trust_of: whether the user has accepted a file of the project.
-
-    Raises:
-        ConfigError: a file of the user's, or one that the settings name, cannot be read.
     """
     directory = user_directory(environ, home)
     project: tuple[Instruction, ...] = ()

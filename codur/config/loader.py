@@ -91,16 +91,14 @@ def load_settings(
     trust_of: TrustOf | None = None,
     agents: Collection[str] = (),
 ) -> LoadedSettings:
-    """Read, check and merge all sources.
+    """Read, check and merge all sources. Raises ConfigError: a source cannot be read, or says something that is unknown
+    or not allowed.
 
     Args:
         workspace: the folder whose project file is read; None reads none.
         overrides: settings of the command line, nested as in a settings file.
         trust_of: whether the user has accepted the project's file; None accepts nothing.
         agents: names of shipped agents that are wanted in any case; names of others do no harm.
-
-    Raises:
-        ConfigError: a source cannot be read, or says something that is unknown or not allowed.
     """
     user_file = user.file()
     project_file = None if workspace is None else _project_file(workspace)
@@ -179,11 +177,9 @@ class _Layers:
         self._sources.insert(0, source.name)
 
     def finish(self) -> LoadedSettings:
-        self._refuse(reading.setting_references.incomplete_profiles(self.values["llm"]["profiles"]))
+        self._refuse(reading.setting_rules.incomplete_profiles(self.values["llm"]["profiles"]))
         settings = convert(self.values, Settings)
-        self._refuse(reading.agent_rules.agent_problems(settings))
-        self._refuse(reading.setting_references.dangling_references(settings))
-        self._refuse(reading.server_rules.server_problems(settings.mcp_servers))
+        self._refuse(reading.setting_rules.broken_rules(settings))
         return LoadedSettings(
             settings=settings,
             sources=tuple(self._sources),

@@ -30,10 +30,8 @@ class PromptLibrary:
         return frozenset(_HOLE.findall(self._text(name)))
 
     def render(self, name: str, /, **values: str) -> str:
-        """The prompt `name` with every hole filled; a value that itself holds `{{…}}` is put in as it is.
-
-        Raises:
-            ConfigError: there is no such prompt, a value is missing, or a value has no hole.
+        """The prompt `name` with every hole filled; a value that itself holds `{{…}}` is put in as it is. Raises
+        ConfigError: there is no such prompt, a value is missing, or a value has no hole.
         """
         text = self._text(name)
         holes = frozenset(_HOLE.findall(text))

@@ -9,8 +9,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from codur.config.agent_names import instructs_agents
 from codur.config.loader import PROJECT_FILES
+from codur.config.protected import instructs_agents
 from codur.errors import ConfigError
 
 OWN_INSTRUCTIONS = ".codur/instructions.md"
@@ -34,10 +34,8 @@ class ControlFile(Struct, frozen=True, kw_only=True):
 
 
 def instruction_files(workspace: Path) -> tuple[ControlFile, ...]:
-    """The instructions that a project has for models, from the top downwards.
-
-    Raises:
-        ConfigError: one is not a regular file, too large, leads out of the project, or cannot be read.
+    """The instructions that a project has for models, from the top downwards. Raises ConfigError: one is not a regular
+    file, too large, leads out of the project, or cannot be read.
     """
     found, problems = usable_instruction_files(workspace)
     for problem in problems:

@@ -16,13 +16,12 @@ from codur.llm.budget import Budget, Spending
 from codur.llm.gate import Gate
 from codur.llm.model import ChatModel, ChatReply, ChatRequest
 from codur.llm.pool_options import PoolOptions
-from codur.llm.pricing import cost_usd
 from codur.llm.profiles.profiles import Profiles
 from codur.llm.rate_limits.demand import Demand
 from codur.llm.request_failure import FailedGenerationError, ServiceFailure
 from codur.llm.request_retry import Patience
 from codur.llm.services.service_model import ServiceModel
-from codur.llm.tokens import SMALLEST_ANSWER, prompt_chars
+from codur.llm.tokens import SMALLEST_ANSWER, cost_usd, prompt_chars
 from codur.redaction import redact_value
 from codur.structs import replace
 from codur.types import Message, ToolCall, Usage
@@ -57,15 +56,12 @@ class Exchange:
     async def ask(
         self, model: ChatModel, request: ChatRequest, spending: Spending, *, least: int = SMALLEST_ANSWER
     ) -> ChatReply:
-        """The model's answer; what was spent is added to `spending`, also when this raises.
+        """The model's answer; what was spent is added to `spending`, also when this raises. Raises ServiceFailure: no
+        answer, and no further try makes sense; ModelAnswerError: an answer that cannot be used; LimitReached: calls,
+        tokens, money or time.
 
         Args:
             least: tokens that the answer is left, where a service says that the request is too large for it.
-
-        Raises:
-            ServiceFailure: no answer, and no further try makes sense.
-            ModelAnswerError: an answer that cannot be used.
-            LimitReached: calls, tokens, money or time.
         """
         settings, options = self._settings, self._options
         patience = Patience(settings.max_attempts, settings.retry_budget_s, options.clock, options.left)

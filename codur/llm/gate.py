@@ -8,13 +8,12 @@ from codur.errors import out_of_time
 from codur.events import ModelWaiting
 from codur.llm.model import ChatModel, ChatReply, ChatRequest
 from codur.llm.pool_options import PoolOptions
-from codur.llm.pricing import cost_usd
 from codur.llm.profiles.profiles import Profiles
 from codur.llm.rate_limits.demand import Demand, Most
 from codur.llm.rate_limits.shared_limits import SharedModels
 from codur.llm.rate_limits.told_limits import said_limit
 from codur.llm.request_failure import ServiceFailure
-from codur.llm.tokens import SMALLEST_ANSWER, answer_tokens, prompt_tokens
+from codur.llm.tokens import SMALLEST_ANSWER, answer_tokens, cost_usd, prompt_tokens
 from codur.structs import replace
 
 _TOLD_WAIT_S = 1.0
@@ -46,7 +45,9 @@ class Gate:
     async def enter(
         self, model: ChatModel, request: ChatRequest, *, was_refused: bool = False
     ) -> tuple[Demand, ChatRequest]:
-        """Wait until the request may be sent; `leave` must be called after it.
+        """Wait until the request may be sent; `leave` must be called after it. Raises LimitReached: the budget that is
+        shared, or the run's time; ServiceFailure: the service's rate limit ends later than the run, or the request is
+        too large for it even with the shortest answer.
 
         Args:
             was_refused: the service has refused this question before; the wait is then the run's own time in any case,
@@ -54,11 +55,6 @@ class Gate:
 
         Returns:
             What it takes of the limits, and the request with an answer as long as they allow.
-
-        Raises:
-            LimitReached: the budget that is shared, or the run's time.
-            ServiceFailure: the service's rate limit ends later than the run, or the request is too large for it even
-                with the shortest answer.
         """
         told_s, estimate = 0.0, prompt_tokens(request)
         demand = self._fitted(model, request, estimate)

@@ -113,7 +113,9 @@ class ModelPool:
         return _needed((real or blocked or [self._availability.no_key(wanted)])[0])
 
     async def complete(self, profile: str, request: ChatRequest | Make) -> ChatReply:
-        """Ask `profile`; if it cannot be reached, the default profile, then the fall-back profiles.
+        """Ask `profile`; if it cannot be reached, the default profile, then the fall-back profiles. Raises
+        ModelUnavailable: nobody answered, or the run is offline; ModelAnswerError: the answer cannot be used;
+        LimitReached: a limit of the run, or a service's rate limit that is too far away to wait for.
 
         Args:
             request: the request; or what makes one for a profile as `sizes.fitted` gives it. That is then made for each
@@ -121,11 +123,6 @@ class ModelPool:
 
         Returns:
             The reply; its `usage` holds everything that this question cost.
-
-        Raises:
-            ModelUnavailable: nobody answered, or the run is offline.
-            ModelAnswerError: the answer cannot be used.
-            LimitReached: a limit of the run, or a service's rate limit that is too far away to wait for.
         """
         if self._options.offline:
             raise self.why_unavailable()

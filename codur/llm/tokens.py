@@ -1,4 +1,4 @@
-"""A rough token count that needs no tokenizer.
+"""A rough token count that needs no tokenizer, and what an answer costs, by the prices of its profile.
 
 English text and source code come to about four bytes a token with current tokenizers; 3.5 is on the safe side. Bytes
 of UTF-8 are counted, not characters, because scripts outside ASCII need more tokens a character.
@@ -54,3 +54,17 @@ def _parts(request: ChatRequest) -> list[str]:
 def _message_parts(message: Message) -> list[str]:
     calls = [json.dumps(dict(call.arguments), ensure_ascii=False, default=str) for call in message.tool_calls]
     return [message.content, *(call.name for call in message.tool_calls), *calls]
+
+
+PER_MILLION = 1_000_000
+
+
+def cost_usd(
+    profile: Profile, *, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0, written_tokens: int = 0
+) -> float:
+    """US dollars for an answer; tokens of the prompt may come from the service's cache, or have been put there."""
+    # Services count cached tokens within the prompt's; the parts may not add up where a proxy counts by itself.
+    fresh = max(0, prompt_tokens - cached_tokens - written_tokens)
+    write = profile.price_in if profile.price_cache_write is None else profile.price_cache_write
+    prompt = fresh * profile.price_in + cached_tokens * profile.price_cached + written_tokens * write
+    return (prompt + completion_tokens * profile.price_out) / PER_MILLION

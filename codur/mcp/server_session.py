@@ -18,13 +18,21 @@ from mcp.shared.exceptions import MCPError
 
 from codur import __version__
 from codur.mcp.http import Guard, opened
-from codur.mcp.offered_tools import MAX_RESOURCES, MAX_TOOLS, Answer, Listing, ResourceEntry, listing_of
+from codur.mcp.offered_tools import (
+    MAX_RESOURCES,
+    MAX_TOOLS,
+    Answer,
+    Listing,
+    ResourceEntry,
+    clean,
+    listing_of,
+    one_line,
+)
 from codur.mcp.server_errors import McpError, McpUsage
-from codur.mcp.server_text import clean, one_line
 from codur.mcp.transports import Pipes, Streams, Trouble
 from codur.sandbox.process.output_stream import Stream
 from codur.types import ToolCode
-from codur.web.lookup import Resolve
+from codur.web.fetch import Resolve
 from codur.web.target import read_url
 
 MAX_TEXT = 100_000

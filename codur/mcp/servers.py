@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from codur.config.settings import McpServer
-from codur.mcp.connection import Ask, Connection, Place
-from codur.mcp.event_loop import LoopThread
+from codur.mcp.connection import Ask, Connection, LoopThread, Place
 from codur.mcp.offered_tools import Answer, Definition, Listing, ResourceEntry, server_of
 from codur.mcp.pins import Pinned, Pins, PinState
 from codur.mcp.server_errors import McpError, McpRefused, McpUsage

@@ -14,8 +14,8 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
+from codur.mcp.offered_tools import one_line
 from codur.mcp.server_errors import McpError
-from codur.mcp.server_text import one_line
 from codur.sandbox.process.output import BoundedOutput
 from codur.sandbox.process.output_stream import Stream
 from codur.structs import Struct

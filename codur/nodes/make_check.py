@@ -13,14 +13,21 @@ from codur.context.selection import Want
 from codur.errors import LimitReached, ModelError, WorkspaceError
 from codur.events import TestMade
 from codur.lazy import regex
+from codur.llm.model import ChatRequest
 from codur.nodes.parts.attempt_verdict import check_before, given_up, seen_before, tried
 from codur.nodes.parts.sources import brief_of
 from codur.nodes.parts.updates import current_step, go, may_make_check, warn
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
-from codur.planning.check_request import TestWriter
+from codur.parsing.code import code_from_text
+from codur.parsing.fences import strip_thinking
+from codur.planning.replies import messages
 from codur.questions import Answer, Question
 from codur.structs import replace
-from codur.types import Check
+from codur.types import Check, Message
+
+_NONE = regex(r"\A\W*NONE\b\W*(?P<reason>[^\n]*)")
+_OUTPUT_CHARS = 2_000
+
 
 TRIES = 2
 """Tests that are asked for: one, and one more that knows what became of it."""
@@ -65,21 +72,30 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check, str] | str
     # All of it, unlike a coding request: there is one answer, and at most one more try.
     room = profile.request_tokens - profile.max_completion_tokens - _HEAD_ROOM
     task = question_text(brief, budget_tokens=room)
-    writer = TestWriter(task, asker=context.asker, profile=context.models.profiles.named(agent.profile))
-    problem = ""
+    return await _written(task, context.models.profiles.named(agent.profile), state, context)
+
+
+async def _written(task: str, profile: str, state: RunState, context: RunContext) -> tuple[Check, str] | str:
+    """What comes of asking a profile for a test, once more if it was of no use; `task` is task and files in words."""
+    talk, problem = [*messages(context.prompts.render("make_check"), task)], ""
     for _ in range(TRIES):
         try:
-            written = await writer.write()
+            reply = await context.models.complete(profile, ChatRequest(purpose="test", messages=tuple(talk)))
         except (ModelError, LimitReached) as error:
             return error.message
-        if written.final:
-            return written.reason
-        check, problem, output = None, written.reason, ""
-        if written.text:
-            check, problem, output = await asyncio.to_thread(_tried, written.text, state, context)
-        if check is not None and not problem:
-            return check, output
-        writer.wrong(problem, output)
+        cut, output = reply.finish_reason == "length", ""
+        none = None if cut else _NONE.match(strip_thinking(reply.text))
+        if none is not None:
+            return none["reason"].strip() or "the model sees no way to show it by a test"
+        text = None if cut else code_from_text(reply.text)
+        problem = "the answer was cut off" if cut else "the answer held no Python file"
+        if text:
+            check, problem, output = await asyncio.to_thread(_tried, text, state, context)
+            if check is not None and not problem:
+                return check, output
+        shown = f"{output[-_OUTPUT_CHARS:].strip()}\n" if output else ""
+        again = context.prompts.render("make_check.retry", problem=problem, output=shown)
+        talk += [Message(role="assistant", content=reply.text), Message(role="user", content=again)]
     return problem
 
 

@@ -10,8 +10,7 @@ from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.step_criteria import not_met, seen_by_author
 from codur.nodes.parts.updates import blocked, current_step, edits, go, origin_of, output_of, present_plan, tell_changes
 from codur.nodes.run_state import DATA, DEPENDENCIES, RunContext, RunState, RunUpdate
-from codur.planning.plans.step_references import UnresolvedReference, filled_step
-from codur.planning.plans.step_schedule import side_by_side
+from codur.planning.plans.step_references import UnresolvedReference, filled_step, side_by_side
 from codur.structs import Struct, replace
 from codur.types import Plan, Step, StepRecord, ToolCode, ToolResult
 

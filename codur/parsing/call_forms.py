@@ -85,10 +85,8 @@ def _language(fence: str) -> str:
 
 
 def invoked_calls(text: str) -> list[Call] | None:
-    """The calls in tags with one tag a parameter, whose values are texts; None if there are none.
-
-    Raises:
-        CallsError: one of them does not end, or holds something else.
+    """The calls in tags with one tag a parameter, whose values are texts; None if there are none. Raises CallsError:
+    one of them does not end, or holds something else.
     """
     found = list(_INVOKED.finditer(text))
     calls = [(match["name"] or match["named"], _parameters(match["body"])) for match in found]

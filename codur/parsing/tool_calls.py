@@ -203,9 +203,7 @@ def _file_of(value: Mapping[str, Any], *, alone: bool) -> _Found:
 
 def _object(text: str) -> tuple[dict[str, Any], bool]:
     """Arguments that stand as text, and whether they were mended; they must be JSON, or hold a single readable object.
-
-    Raises:
-        CallsError: they are not.
+    Raises CallsError: they are not.
     """
     try:
         value, repaired = load_strict(text), False

@@ -17,7 +17,7 @@ from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import Make, ModelPool
 from codur.parsing.json_text import parse_json_object
 from codur.structs import convert, replace
-from codur.tools.synonyms import meant
+from codur.tools.arguments import meant
 from codur.types import Message, TaskType, ToolSpec
 
 SuggestedAction = Literal["edit", "explain", "tool", "end", "plan"]
@@ -95,14 +95,11 @@ class Asker(Struct, frozen=True):
     attempts: int = 1
 
     async def ask(self, profile: str, request: ChatRequest | Make, kind: type[Reply]) -> Reply:
-        """Ask for an answer of the given type, and once more with the error for each answer that cannot be read.
+        """Ask for an answer of the given type, and once more with the error for each answer that cannot be read. Raises
+        ModelAnswerError: no answer could be read; ModelUnavailable, LimitReached: as `ModelPool.complete`.
 
         Args:
             request: the request, or what makes one for a profile; its schema is set here.
-
-        Raises:
-            ModelAnswerError: no answer could be read.
-            ModelUnavailable, LimitReached: as `ModelPool.complete`.
         """
         problem: str = ""
         more: tuple[Message, ...] = ()

@@ -33,13 +33,10 @@ class AppendLog:
         self.extend([record], durable=durable)
 
     def extend(self, records: Iterable[Mapping[str, Any]], *, durable: bool = True) -> None:
-        """Add objects.
+        """Add objects. Raises StateError: they cannot be written; then the log is as it was.
 
         Args:
             durable: wait until they are on disk.
-
-        Raises:
-            StateError: they cannot be written; then the log is as it was.
         """
         with state_errors(self.path):
             descriptor = self._open()
@@ -60,13 +57,11 @@ class AppendLog:
                     self._is_named = True
 
     def read(self, *, on_damage: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
-        """The objects, oldest first; none if there is no file.
+        """The objects, oldest first; none if there is no file. Raises StateError: the file cannot be read, or it is
+        damaged and `on_damage` was not given.
 
         Args:
             on_damage: called with one line that says what is damaged and where it was put; the good lines are returned.
-
-        Raises:
-            StateError: the file cannot be read, or it is damaged and `on_damage` was not given.
         """
         with state_errors(self.path):
             try:
@@ -111,13 +106,10 @@ class AppendLog:
 
 
 def drop_torn_tail(descriptor: int) -> None:
-    """Cut what is after the last line end, lest the next line be glued to it.
+    """Cut what is after the last line end, lest the next line be glued to it. Raises OSError: it cannot be read or cut.
 
     Args:
         descriptor: of a file that is open for reading and writing.
-
-    Raises:
-        OSError: it cannot be read or cut.
     """
     end = size = os.lseek(descriptor, 0, os.SEEK_END)
     while end > 0:

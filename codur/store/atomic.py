@@ -52,10 +52,8 @@ def is_alive(pid: int) -> bool:
 
 
 def sweep(directory: Path) -> int:
-    """Remove the stray temporary files directly in a directory; returns how many.
-
-    Raises:
-        OSError: the directory cannot be read, or a file not removed.
+    """Remove the stray temporary files directly in a directory; returns how many. Raises OSError: the directory cannot
+    be read, or a file not removed.
     """
     removed = 0
     with os.scandir(directory) as entries:
@@ -73,15 +71,12 @@ def write_private(path: Path, data: bytes, *, durable: bool = True) -> None:
 
 
 def write_whole(path: Path, data: bytes | Iterable[bytes], *, mode: int = COMMON_FILE, durable: bool = True) -> None:
-    """Put bytes at a path in one step.
+    """Put bytes at a path in one step. Raises OSError: it cannot be written; what was there before still is.
 
     Args:
         data: all of them, or piece by piece.
         mode: of the file; the umask is taken away from it.
         durable: wait until it is on disk.
-
-    Raises:
-        OSError: it cannot be written; what was there before still is.
     """
     temporary = path.parent / temporary_name(path.name)
     descriptor = os.open(temporary, _CREATE, mode)

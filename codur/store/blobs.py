@@ -27,16 +27,13 @@ class BlobStore:
         self._directory = directory
 
     def put(self, data: bytes, *, durable: bool = True) -> str:
-        """Keep a content.
+        """Keep a content. Raises StateError: it cannot be written.
 
         Args:
             durable: wait until it is on disk.
 
         Returns:
             Its reference: the SHA-256 in hexadecimal digits.
-
-        Raises:
-            StateError: it cannot be written.
         """
         reference = hashlib.sha256(data).hexdigest()
         with state_errors(self._directory):
@@ -48,11 +45,8 @@ class BlobStore:
         return reference
 
     def put_file(self, descriptor: int, *, durable: bool = True) -> str:
-        """Keep what an open regular file holds from its start on, a block at a time; as `put`.
-
-        Raises:
-            StateError: it cannot be written.
-            OSError: the file cannot be read.
+        """Keep what an open regular file holds from its start on, a block at a time; as `put`. Raises StateError: it
+        cannot be written; OSError: the file cannot be read.
         """
         block = os.pread(descriptor, _BLOCK, 0)
         # Most files fit one block, and are looked up before a temporary file is made.
@@ -102,10 +96,8 @@ class BlobStore:
         return found
 
     def sync(self, references: Iterable[str]) -> None:
-        """Wait until contents that were put without waiting are on disk.
-
-        Raises:
-            StateError: one of them is gone, or the disk fails.
+        """Wait until contents that were put without waiting are on disk. Raises StateError: one of them is gone, or the
+        disk fails.
         """
         with state_errors(self._directory):
             for path in {self._path(reference) for reference in references}:

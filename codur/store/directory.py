@@ -41,10 +41,8 @@ class StateDirectory:
         self.limits_file = self.cache / "limits.json"
 
     def prepare(self) -> None:
-        """Make the directory and those in it, for its owner alone; remove temporary files that a crash left.
-
-        Raises:
-            StateError: it cannot be made or written, belongs to someone else, or others may write to it.
+        """Make the directory and those in it, for its owner alone; remove temporary files that a crash left. Raises
+        StateError: it cannot be made or written, belongs to someone else, or others may write to it.
         """
         with state_errors(self.root):
             self.root.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)

@@ -20,10 +20,8 @@ def open_lock(path: Path) -> int:
 
 
 def try_lock(descriptor: int) -> bool | None:
-    """Whether the lock is ours now; None where the file system has no locks.
-
-    Raises:
-        OSError: the lock cannot be asked for.
+    """Whether the lock is ours now; None where the file system has no locks. Raises OSError: the lock cannot be asked
+    for.
     """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -41,10 +41,7 @@ class Forgotten(Struct):
 def forget_oldest(state: StateDirectory, *, max_bytes: int, max_runs: int) -> Forgotten:
     """Remove the oldest runs beyond a number or a size, and the contents that are left over. Running ones stay.
 
-    Nothing happens below both bounds.
-
-    Raises:
-        StateError: the state directory cannot be used.
+    Nothing happens below both bounds. Raises StateError: the state directory cannot be used.
     """
     with state_errors(state.root):
         for left in state.runs.glob(f"{_REMOVING}*"):

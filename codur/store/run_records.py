@@ -64,10 +64,8 @@ class RunDirectory:
         self.steps = AppendLog(path / "steps.jsonl")
 
     def record(self) -> RunRecord:
-        """The record; a run whose process has gone is `crashed`.
-
-        Raises:
-            UsageError: it is missing, damaged or of a newer version of Codur.
+        """The record; a run whose process has gone is `crashed`. Raises UsageError: it is missing, damaged or of a
+        newer version of Codur.
         """
         try:
             record = record_from(self._json(_RECORD), self.id)
@@ -175,14 +173,12 @@ class RunStore:
         fits: Callable[[RunRecord], bool] | None = None,
         that: str = "is kept",
     ) -> RunDirectory:
-        """The run with this id, or with this unique beginning of one; without any, or for `last`, the newest.
+        """The run with this id, or with this unique beginning of one; without any, or for `last`, the newest. Raises
+        UsageError: there is none, or more than one begins so.
 
         Args:
             workspace, fits: for the newest, only runs of this directory that fit are looked at.
             that: what those do that fit, for the error.
-
-        Raises:
-            UsageError: there is none, or more than one begins so.
         """
         if wanted in (None, NEWEST):
             return self._newest(workspace, fits, that)

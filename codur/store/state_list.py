@@ -41,11 +41,8 @@ class StateList(Generic[T]):
                 yield
 
     def read(self) -> T | None:
-        """What it holds; None if there is no file.
-
-        Raises:
-            StateError: it cannot be read, or others may write to it.
-            ValueError: it does not hold what it should.
+        """What it holds; None if there is no file. Raises StateError: it cannot be read, or others may write to it;
+        ValueError: it does not hold what it should.
         """
         with state_errors(self.file):
             try:
@@ -64,10 +61,8 @@ class StateList(Generic[T]):
         return value
 
     def write(self, value: T) -> None:
-        """Put a value in place of what it holds.
-
-        Raises:
-            OSError: it cannot be written; in a `locked` block a `StateError`.
+        """Put a value in place of what it holds. Raises OSError: it cannot be written; in a `locked` block a
+        `StateError`.
         """
         plain = to_builtins(value, order="deterministic")
         write_private(self.file, json.dumps(plain, indent=1).encode("ascii"))  # names may be no UTF-8

@@ -43,10 +43,7 @@ class TrustStore:
     def state_of(self, workspace: Path, name: str, content: bytes) -> Literal["accepted", "changed", "unknown"]:
         """Whether a file is accepted as it is, was accepted otherwise, or is not accepted at all.
 
-        A damaged list accepts nothing.
-
-        Raises:
-            StateError: the list cannot be read, or others may write to it.
+        A damaged list accepts nothing. Raises StateError: the list cannot be read, or others may write to it.
         """
         if self._is_inside(workspace):
             return "unknown"
@@ -57,10 +54,8 @@ class TrustStore:
         return "accepted" if known == digest(content) else "changed"
 
     def accepted(self) -> dict[str, Accepted]:
-        """What is accepted, by the project's real path; nothing if the list is damaged.
-
-        Raises:
-            StateError: the list cannot be read, or others may write to it.
+        """What is accepted, by the project's real path; nothing if the list is damaged. Raises StateError: the list
+        cannot be read, or others may write to it.
         """
         try:
             return self._read()
@@ -68,13 +63,11 @@ class TrustStore:
             return {}
 
     def accept(self, workspace: Path, files: Mapping[str, bytes], *, when: str) -> Path | None:
-        """Accept a project's files with this content, in place of what was accepted of it before.
+        """Accept a project's files with this content, in place of what was accepted of it before. Raises StateError:
+        the list cannot be read or written, or lies in the project itself.
 
         Returns:
             Where a damaged list was put; None if there was none.
-
-        Raises:
-            StateError: the list cannot be read or written, or lies in the project itself.
         """
         if self._is_inside(workspace):
             raise StateError(
@@ -88,10 +81,8 @@ class TrustStore:
         return damaged
 
     def revoke(self, workspace: Path) -> bool:
-        """Accept nothing of a project any more; returns whether something was.
-
-        Raises:
-            StateError: the list cannot be read or written.
+        """Accept nothing of a project any more; returns whether something was. Raises StateError: the list cannot be
+        read or written.
         """
         if not self._file.exists():
             return False

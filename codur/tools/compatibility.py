@@ -129,7 +129,7 @@ class CompatibilityGraph:
     def after(
         self, name: str, *, task_type: TaskType | None = None, data: Any = None, known: Available | None = None
     ) -> tuple[Edge, ...]:
-        """All tools that can follow one, the best first.
+        """All tools that can follow one, the best first. Raises KeyError: there is no such tool.
 
         Args:
             name: the tool that has run; empty if none has.
@@ -137,9 +137,6 @@ class CompatibilityGraph:
             data: what it gave, as plain JSON (`ToolResult.data`), so that values count instead of the declaration; None
                 if it has not run.
             known: what else is known, such as the files of the task.
-
-        Raises:
-            KeyError: there is no such tool.
         """
         first = self._ends[name] if name else None
         output: Available = {}

@@ -65,11 +65,8 @@ class ToolContext(Struct):
         return self.find_python()
 
     def write(self, path: str, text: str) -> None:
-        """Write a file's text as a tool was given it.
-
-        Raises:
-            ToolError: it holds the mark that stands for a secret where the file does not: the secret would be lost.
-            WorkspaceError: as `Workspace.write_text`.
+        """Write a file's text as a tool was given it. Raises ToolError: it holds the mark that stands for a secret
+        where the file does not: the secret would be lost; WorkspaceError: as `Workspace.write_text`.
         """
         # By their number: a file may speak of the mark itself, and keeps what it has.
         if REDACTED in text and text.count(REDACTED) > self._marks(path):
@@ -79,10 +76,8 @@ class ToolContext(Struct):
         self.workspace.write_text(path, text)
 
     def write_all(self, texts: Mapping[str, str | None]) -> None:
-        """Write several files, delete those without a text; all of it or nothing.
-
-        Raises:
-            ToolError, WorkspaceError: one cannot be written or deleted; the others are as they were.
+        """Write several files, delete those without a text; all of it or nothing. Raises ToolError, WorkspaceError: one
+        cannot be written or deleted; the others are as they were.
         """
         workspace = self.workspace
         for path, text in texts.items():

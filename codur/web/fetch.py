@@ -8,19 +8,35 @@ No proxies, no cookies, no stored credentials.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+import socket
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from codur.background import in_thread
 from codur.structs import Struct
 from codur.web.address import is_public
-from codur.web.lookup import Resolve, addresses_of, looked_up
-from codur.web.page_errors import FetchFailed, FetchRefused, FetchTimedOut
-from codur.web.target import Target, join, read_url
+from codur.web.target import FetchFailed, FetchRefused, FetchTimedOut, Target, join, read_url
 
 if TYPE_CHECKING:
     import httpx
+
+Resolve = Callable[[str, int], Sequence[str]]
+"""The addresses of a host; raises OSError if it has none."""
+
+
+def addresses_of(host: str, port: int) -> tuple[str, ...]:
+    """The addresses of a host, as the system knows them. Raises OSError: it has none."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+async def looked_up(target: Target, resolve: Resolve) -> Sequence[str]:
+    """The addresses of a URL's host. Raises OSError, UnicodeError: it has none."""
+    if target.is_address:
+        return (target.host,)
+    return await asyncio.wrap_future(in_thread(lambda: resolve(target.host, target.port), "codur-lookup"))
+
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _USER_AGENT = "codur (+reads single pages on request)"
@@ -79,14 +95,12 @@ class Fetcher(Struct):
     redact: Callable[[str], str] | None = None
 
     def fetch(self, url: str, form: Mapping[str, str] | None = None) -> Fetched:
-        """Read a page; also one with an error status. Can be called with and without a running event loop.
+        """Read a page; also one with an error status. Can be called with and without a running event loop. Raises
+        FetchRefused: the URL, one it redirects to, or an address of its host is not allowed; FetchFailed: no usable
+        answer came.
 
         Args:
             form: sent with POST, to the first place only: with a form no redirect is followed.
-
-        Raises:
-            FetchRefused: the URL, one it redirects to, or an address of its host is not allowed.
-            FetchFailed: no usable answer came.
         """
         # In a thread of its own, because the caller's may run an event loop.
         return in_thread(lambda: asyncio.run(self._follow(url, form)), "codur-fetch").result()

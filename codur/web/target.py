@@ -1,12 +1,35 @@
-"""What of a URL counts: scheme, host, port, path. Everything that two programs could read in two ways is refused."""
+"""What of a URL counts: scheme, host, port, path. Everything that two programs could read in two ways is refused.
+
+With the errors that say why a page was not read.
+"""
 
 from collections.abc import Container
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 from urllib.parse import SplitResult, urljoin, urlsplit
 
+from codur.errors import CodurError, Refused
 from codur.lazy import regex
 from codur.structs import Struct
-from codur.web.page_errors import FetchRefused
+
+
+class FetchRefused(Refused):
+    """The guard does not allow this request; nothing was sent to the refused place."""
+
+
+class FetchFailed(CodurError):
+    """The request was allowed and sent, and no usable answer came."""
+
+
+class FetchTimedOut(FetchFailed):
+    """No whole answer came in time."""
+
+
+class ExtraMissing(CodurError):
+    """A library is needed that only comes with the extra `codur[web]`."""
+
+    def __init__(self, work: str) -> None:
+        super().__init__(f"{work} needs libraries that are not installed", remedy='Run pip install "codur[web]".')
+
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 MAX_URL_CHARS = 4096
@@ -49,14 +72,11 @@ class Target(Struct):
 
 
 def read_url(url: str, *, ports: Container[int] = (80, 443)) -> Target:
-    """The parts of a URL.
+    """The parts of a URL. Raises FetchRefused: it is not http or https, holds a user name, white space, a control
+    character or a backslash, has another port, or no proper host.
 
     Args:
         ports: the ones that may be asked.
-
-    Raises:
-        FetchRefused: it is not http or https, holds a user name, white space, a control character or a backslash, has
-            another port, or no proper host.
     """
     _require_plain(url)
     try:
@@ -77,10 +97,8 @@ def read_url(url: str, *, ports: Container[int] = (80, 443)) -> Target:
 
 
 def join(base: Target, location: str) -> str:
-    """The URL that a redirect leads to.
-
-    Raises:
-        FetchRefused: as `read_url`; checked here because joining drops and changes characters.
+    """The URL that a redirect leads to. Raises FetchRefused: as `read_url`; checked here because joining drops and
+    changes characters.
     """
     _require_plain(location)
     try:

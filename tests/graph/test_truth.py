@@ -19,9 +19,8 @@ from typing import Any
 import pytest
 
 import codur.nodes
-from codur.graph.build import GraphContext, run_graph
-from codur.graph.drawing import drawn_edges
-from codur.graph.observe import run_model, run_plain
+from codur.graph.build import GraphContext, drawn_edges, run_graph
+from codur.graph.walk import run_model, run_plain
 from codur.graph.wiring import MODEL_NODES, ROUTES, START_NODE, route
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate, apply, initial_state
 from codur.questions import Answer, Question
@@ -259,7 +258,7 @@ LOOKS = frozenset(
 )
 """Uses of them that change nothing, and start nothing but servers that are asked what they have."""
 DOING = ("codur.agents.loop", "codur.agents.coding", "codur.repair", "codur.sandbox", "codur.tools")
-LOOKING = ("codur.context", "codur.tools.compatibility", "codur.tools.synonyms")
+LOOKING = ("codur.context", "codur.tools.compatibility", "codur.tools.arguments")
 """Modules by which something is done, and those below them that only look."""
 DECIDING = (
     "codur.nodes.parts.next_move",

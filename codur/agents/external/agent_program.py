@@ -10,9 +10,9 @@ from codur.agents.external.delegation import ExternalAgents
 from codur.agents.external.dialects import READERS, PlainReader, Reader
 from codur.agents.external.install import find_program, installation_of
 from codur.agents.external.protocol import Answer, End, Job, Said
-from codur.config.reading.agent_rules import PLACE, WORD_LISTS
+from codur.config.reading.setting_rules import PLACE, WORD_LISTS
 from codur.config.settings import AgentConfig
-from codur.llm.pricing import PER_MILLION
+from codur.llm.tokens import PER_MILLION
 from codur.parsing.json_values import read_json
 from codur.sandbox.process.process_result import ProcessResult
 from codur.structs import replace

@@ -1,12 +1,10 @@
 """One delegation: copy, run, read, take over what is allowed."""
 
 from codur.agents.external.agent_program import run_program
-from codur.agents.external.agent_readiness import variables_of
-from codur.agents.external.copy import Copy, changes_in, copy_workspace
-from codur.agents.external.delegation import ExternalAgents, Terms
+from codur.agents.external.copy import Allowed, Copy, Taken, changes_in, copy_workspace, take_over
+from codur.agents.external.delegation import ExternalAgents, Terms, variables_of
 from codur.agents.external.plugins import run_plugin
 from codur.agents.external.protocol import Answer, Happening, Job, Said
-from codur.agents.external.take_over import Allowed, Taken, take_over
 from codur.agents.registry import Agent
 from codur.errors import WorkspaceError
 from codur.events import AgentMessage, Emit, ToolRan

@@ -10,16 +10,68 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codur.agents.external.agent_readiness import Obstacle, obstacle_of
+from codur.agents.external.install import find_program
+from codur.agents.external.plugins import find_plugin
+from codur.config.reading.environment_variables import INSIDE_AGENT
+from codur.config.settings import AgentConfig
 from codur.structs import Struct
 
 if TYPE_CHECKING:
-    from codur.agents.external.copy import MayInstruct
+    from codur.agents.external.copy import Allowed, MayInstruct
     from codur.agents.external.protocol import McpRunner
-    from codur.agents.external.take_over import Allowed
     from codur.agents.registry import Agent
     from codur.events import Emit
     from codur.sandbox.launcher import Launcher
+
+_NETWORK_VARIABLES = tuple(
+    """
+    HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS
+    REQUESTS_CA_BUNDLE
+    """.split()
+)
+"""What it takes to reach the network from here."""
+_HOME_VARIABLES = {
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_STATE_HOME": ".local/state",
+}
+
+
+class Obstacle(Struct, kw_only=False):
+    """Why an agent cannot run here, and what to do about it."""
+
+    text: str
+    remedy: str
+
+
+def obstacle_of(name: str, config: AgentConfig, environ: Mapping[str, str], *, mcp: bool = False) -> Obstacle | None:
+    """Why an external agent cannot run here; None if nothing speaks against it. `mcp`: MCP servers can be asked."""
+    outer, others = environ.get(INSIDE_AGENT), "or choose another agent (`codur agents`)."
+    if outer:
+        what = f"Codur itself was started by the agent {outer}, which must not start others"
+        return Obstacle(what, "Let this run work with a model of its own: --agent codur-coding.")
+    if config.type == "cli" and find_program(config.command[0], environ) is None:
+        return Obstacle(f"the program {config.command[0]} is not installed", f"Install {config.command[0]}, {others}")
+    if config.type == "mcp" and not mcp:
+        return Obstacle(
+            "no MCP servers are configured", f"Declare its server in mcp_servers of your settings, {others}"
+        )
+    if config.type == "python" and find_plugin(config.entry_point or name) is None:
+        what = f"no installed package has {config.entry_point or name!r} in the entry point group codur.agents"
+        return Obstacle(what, f"Install the package that has it, {others}")
+    if config.key_env and not any(environ.get(variable, "").strip() for variable in config.key_env):
+        what = f"{' or '.join(config.key_env)} is not set"
+        return Obstacle(what, f"Set it with `export {config.key_env[0]}=…`, {others}")
+    return None
+
+
+def variables_of(name: str, config: AgentConfig, environ: Mapping[str, str], home: str) -> dict[str, str]:
+    """What an agent gets of the user's environment beside what started programs have, with a home of its own."""
+    named = (*config.key_env, *config.environment, *(_NETWORK_VARIABLES if config.network else ()))
+    passed = {variable: environ[variable] for variable in named if environ.get(variable)}
+    own = {variable: f"{home}/{below}" for variable, below in _HOME_VARIABLES.items()}
+    return {**own, **passed, **config.variables, INSIDE_AGENT: name}
 
 
 class Terms(Struct):

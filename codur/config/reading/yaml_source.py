@@ -27,19 +27,15 @@ _SCALARS = frozenset(_CORE + name for name in ("null", "bool", "int", "float", "
 
 
 def read_yaml(path: Path, name: str) -> Source:
-    """The settings in the file `path`, which errors call `name`. An empty file holds no settings.
-
-    Raises:
-        ConfigError: unreadable, too large, not UTF-8, not YAML, not a mapping, a key given twice.
+    """The settings in the file `path`, which errors call `name`. An empty file holds no settings. Raises ConfigError:
+    unreadable, too large, not UTF-8, not YAML, not a mapping, a key given twice.
     """
     return parse_yaml(read_bytes(path, name), name)
 
 
 def parse_yaml(data: bytes, name: str) -> Source:
-    """The settings in the content of a file, which errors call `name`.
-
-    Raises:
-        ConfigError: not UTF-8, not YAML, not a mapping, a key given twice.
+    """The settings in the content of a file, which errors call `name`. Raises ConfigError: not UTF-8, not YAML, not a
+    mapping, a key given twice.
     """
     text = _decoded(data, name)
     reader = _Reader(name)

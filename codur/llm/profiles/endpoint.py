@@ -78,10 +78,7 @@ def endpoint_of(name: str, provider: Provider, environ: Mapping[str, str]) -> En
     """The endpoint of the provider called `name`.
 
     A `groq` or `anthropic` provider without `base_url` follows `GROQ_BASE_URL` or `ANTHROPIC_BASE_URL`, as their own
-    clients do.
-
-    Raises:
-        ConfigError: it has no usable base URL, or a header cannot be sent.
+    clients do. Raises ConfigError: it has no usable base URL, or a header cannot be sent.
     """
     base_url = (provider.base_url or "").strip()
     if provider.api in _OWN_URLS:

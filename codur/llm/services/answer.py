@@ -6,10 +6,9 @@ from typing import Any
 from codur.config.settings import Profile
 from codur.errors import ModelAnswerError
 from codur.llm.model import ChatReply, ChatRequest
-from codur.llm.pricing import cost_usd
 from codur.llm.profiles.endpoint import Endpoint
 from codur.llm.request_failure import FailedGenerationError
-from codur.llm.tokens import answer_tokens, estimate_tokens, prompt_tokens
+from codur.llm.tokens import answer_tokens, cost_usd, estimate_tokens, prompt_tokens
 from codur.parsing.fences import strip_thinking
 from codur.parsing.json_text import load_strict, parse_json_object
 from codur.parsing.json_values import at, items, text

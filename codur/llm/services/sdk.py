@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from codur.lazy import loaded
-from codur.llm.profiles.extras import installed, missing
+from codur.llm.profiles.availability import installed, missing
 from codur.structs import Struct
 
 if TYPE_CHECKING:

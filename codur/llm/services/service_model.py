@@ -20,10 +20,9 @@ from codur.llm.rate_limits.told_limits import told_headers, with_limits
 from codur.llm.request_failure import FailedGenerationError
 from codur.llm.services.answer import AnswerReader
 from codur.llm.services.dialect import dialect_of
-from codur.llm.services.event_stream import Collector, EventDecoder, StreamError, UnreadableEventError
+from codur.llm.services.event_stream import Collector, EventDecoder, Speech, StreamError, UnreadableEventError
 from codur.llm.services.sdk import MAX_BODY_BYTES, BodyTooLargeError, Client, open_client
 from codur.llm.services.service_errors import FailureReader, error_of, status_of_error
-from codur.llm.services.shown_words import Speech
 from codur.parsing.json_values import read_json
 from codur.types import Usage
 

@@ -17,7 +17,7 @@ from codur.planning.plans.plan_validation import (
 )
 from codur.planning.plans.step_references import UnresolvedReference, filled_step, referred
 from codur.structs import replace
-from codur.tools.synonyms import meant
+from codur.tools.arguments import meant
 from codur.types import LOOKING_TASKS, Plan, Step
 
 _SURE = 0.8

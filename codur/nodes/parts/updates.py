@@ -12,8 +12,7 @@ from codur.events import FileChanged, Note
 from codur.mcp.offered_tools import server_of
 from codur.nodes.run_state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
 from codur.planning.plans.first_plan import SEARCH
-from codur.planning.plans.step_references import Output, escaped
-from codur.planning.plans.step_schedule import blocked_by
+from codur.planning.plans.step_references import Output, blocked_by, escaped
 from codur.tools import code
 from codur.tools.tool import ToolError
 from codur.types import CODE_TASKS, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier

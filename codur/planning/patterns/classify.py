@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from codur.planning.patterns.danger import clauses
+from codur.planning.patterns.phrases import words
 from codur.planning.patterns.prompt_tokens import Token, read_prompt
-from codur.planning.patterns.vocabulary import words
 from codur.structs import Struct, replace
 from codur.types import CODE_TASKS, TaskType
 

@@ -9,8 +9,8 @@ from codur.errors import WorkspaceError
 from codur.lazy import regex
 from codur.planning.patterns.classify import Classification
 from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, suffix_of
+from codur.planning.patterns.phrases import words
 from codur.planning.patterns.request import MAX_CANDIDATES, Request
-from codur.planning.patterns.vocabulary import words
 from codur.structs import replace
 from codur.tools.git.git_history import uncommitted
 from codur.types import Check, Discovery, TaskType

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from codur.planning.patterns.courtesy import without_courtesy
-from codur.planning.patterns.phrases import match
+from codur.planning.patterns.phrases import match, phrases, words
 from codur.planning.patterns.prompt_tokens import Token, read_prompt
-from codur.planning.patterns.vocabulary import phrases, words
 
 _SIGNS = frozenset("&& || | > >> < 2>&1 2> &".split())
 _SEPARATORS = frozenset(". ! ? ; , : and then && |".split()) | {"\n"}

@@ -7,8 +7,8 @@ from functools import cached_property
 from codur.context.file_order import standing
 from codur.errors import WorkspaceError
 from codur.lazy import late
+from codur.planning.patterns.phrases import words
 from codur.planning.patterns.prompt_tokens import PromptText, Token, read_prompt
-from codur.planning.patterns.vocabulary import words
 from codur.structs import Struct
 from codur.workspace.workspace import Workspace
 

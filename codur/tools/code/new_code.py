@@ -61,10 +61,8 @@ def without_fence(code: str) -> str:
 
 
 def read_definition(given: GivenCode) -> NewCode:
-    """The one definition that the code holds; imports beside it and its class around it are allowed.
-
-    Raises:
-        ToolError: `syntax_error`, or `invalid`: it defines something else.
+    """The one definition that the code holds; imports beside it and its class around it are allowed. Raises ToolError:
+    `syntax_error`, or `invalid`: it defines something else.
     """
     name, class_name = given.name.rpartition(".")[2], given.class_name.rpartition(".")[2]
     text = without_fence(given.text).strip("\n")

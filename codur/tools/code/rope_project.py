@@ -32,20 +32,16 @@ class RopeProject(Struct):
     texts: dict[str, str]
 
     def occurrences(self, path: str, offset: int) -> list[tuple[str, int, int]]:
-        """Where the name at a place is used, its definition included: path, line and offset.
-
-        Raises:
-            ToolError: `failed`: rope cannot tell.
+        """Where the name at a place is used, its definition included: path, line and offset. Raises ToolError:
+        `failed`: rope cannot tell.
         """
         with _told(path):
             found = find_occurrences(self.project, self.project.get_resource(path), offset, in_hierarchy=True)
         return sorted((place.resource.path, place.lineno, place.offset) for place in found)
 
     def renamed(self, path: str, offset: int, new_name: str) -> dict[str, str]:
-        """The new texts of the files that change if the name at a place becomes another.
-
-        Raises:
-            ToolError: `failed`: rope cannot do it.
+        """The new texts of the files that change if the name at a place becomes another. Raises ToolError: `failed`:
+        rope cannot do it.
         """
         with _told(path):
             rename = Rename(self.project, self.project.get_resource(path), offset)
@@ -66,10 +62,8 @@ def _told(path: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def rope_project(context: ToolContext) -> Iterator[RopeProject]:
-    """Rope on a copy of the workspace's Python files, for the time of the block.
-
-    Raises:
-        ToolError: `too_large`: there are more than 3,000 files.
+    """Rope on a copy of the workspace's Python files, for the time of the block. Raises ToolError: `too_large`: there
+    are more than 3,000 files.
     """
     paths = context.workspace.list_files(pattern="*.py", limit=_MAX_FILES + 1)
     if len(paths) > _MAX_FILES:

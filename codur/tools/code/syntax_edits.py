@@ -7,8 +7,8 @@ define what they should, nothing is written.
 from collections.abc import Callable, Sequence
 
 from codur.lazy import regex
-from codur.tools.code import placing, targets
-from codur.tools.code.code_layout import leading
+from codur.tools.code import targets
+from codur.tools.code.code_layout import insert, leading
 from codur.tools.code.grammars import Grammar
 from codur.tools.code.new_code import GivenCode, without_fence
 from codur.tools.code.syntax_trees import Syntax, SyntaxDefinition
@@ -24,13 +24,11 @@ Find = Callable[[Sequence[SyntaxDefinition]], Sequence[SyntaxDefinition]]
 
 
 def replaced(context: ToolContext, given_path: str, grammar: Grammar, code: str, find: Find) -> ToolResult:
-    """Exchange the lines of one definition; comments and annotations above it stay if the code has none.
+    """Exchange the lines of one definition; comments and annotations above it stay if the code has none. Raises
+    ToolError: `not_found` and `invalid` as `find`; `many_matches`; `syntax_error`.
 
     Args:
         find: the definitions of the file that are meant; the code's first line tells which of several.
-
-    Raises:
-        ToolError: `not_found` and `invalid` as `find`; `many_matches`; `syntax_error`.
     """
     path = context.workspace.relative(given_path)
     text = context.workspace.read_text(path).text
@@ -55,13 +53,11 @@ def replaced(context: ToolContext, given_path: str, grammar: Grammar, code: str,
 
 
 def added(context: ToolContext, given_path: str, grammar: Grammar, code: GivenCode, after: str) -> ToolResult:
-    """Add a function, or a method of a class, after another definition or at the end.
+    """Add a function, or a method of a class, after another definition or at the end. Raises ToolError: `not_found`: no
+    such class or definition; `invalid`: it is there already; `syntax_error`.
 
     Args:
         code: of a name that is empty, what it defines first counts.
-
-    Raises:
-        ToolError: `not_found`: no such class or definition; `invalid`: it is there already; `syntax_error`.
     """
     path = context.workspace.relative(given_path)
     exists = context.workspace.exists(path)
@@ -84,7 +80,7 @@ def added(context: ToolContext, given_path: str, grammar: Grammar, code: GivenCo
     else:
         place = anchor.end if anchor is not None else len(lines)
         new = _indented(given, leading(lines[anchor.line - 1]) if anchor is not None else "")
-        after_it = placing.insert(lines, place, new, blank=1)
+        after_it = insert(lines, place, new, blank=1)
     result = "\n".join(after_it)
     new_lines = range(place + 1, place + len(new) + 3)
     after_all = Syntax(grammar, result)

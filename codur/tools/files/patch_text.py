@@ -40,10 +40,8 @@ class FilePatch(Struct):
 
 
 def read_patch(text: str) -> list[FilePatch]:
-    """The files of a unified diff, as git or diff -u writes it; text around them is passed over.
-
-    Raises:
-        ToolError: `invalid`.
+    """The files of a unified diff, as git or diff -u writes it; text around them is passed over. Raises ToolError:
+    `invalid`.
     """
     lines = text.replace("\r\n", "\n").split("\n")
     if lines and not lines[-1]:

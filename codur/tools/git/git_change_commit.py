@@ -70,15 +70,13 @@ def known_files(repository: Repository, paths: Sequence[str], *, new: bool) -> f
 def commit_changes(repository: Repository, changes: Sequence[Versions], wanted: Wanted, scratch: Path) -> Commit:
     """Commit these changes and nothing else.
 
-    Where a file was not as the last commit has it before its change, the change is merged into what that has. The
-    files themselves are not touched. Of what is staged only the paths of the changes follow the new commit.
+    Where a file was not as the last commit has it before its change, the change is merged into what that has. The files
+    themselves are not touched. Of what is staged only the paths of the changes follow the new commit. Raises ToolError:
+    `no_match`: the last commit has them already; `many_matches`: something of the user's own is in the way, and the
+    message names it; `refused`: a hook says no; others as `Repository.safe`.
 
     Args:
         scratch: an empty directory.
-
-    Raises:
-        ToolError: `no_match`: the last commit has them already; `many_matches`: something of the user's own is in the
-            way, and the message names it; `refused`: a hook says no; others as `Repository.safe`.
     """
     for name, what in _UNDER_WAY.items():
         if (repository.own[0] / name).exists():
@@ -142,9 +140,7 @@ class _Making(Struct):
 
     def entries(self, changes: Sequence[Versions]) -> dict[str, _Entry]:
         """What each path is to be, where the last commit has something else; that commit is the index of its own.
-
-        Raises:
-            ToolError: `many_matches`: the user's own changes are in the way.
+        Raises ToolError: `many_matches`: the user's own changes are in the way.
         """
         paths = [change.path for change in changes]
         options = ("--cached", "--name-only", "-z", "--no-ext-diff", "--no-renames", "--ignore-submodules=all")

@@ -14,10 +14,8 @@ _MAX_GENERATED = 200
 
 
 def commit_of(repository: Repository, revision: str) -> str:
-    """The hash of the commit that a revision names.
-
-    Raises:
-        ToolError: `not_found` if there is none; others as `Repository.call`.
+    """The hash of the commit that a revision names. Raises ToolError: `not_found` if there is none; others as
+    `Repository.call`.
     """
     try:
         return repository.safe("rev-parse", "--verify", "--quiet", f"{require_revision(revision)}^{{commit}}").strip()
@@ -78,13 +76,11 @@ def generated(repository: Repository) -> list[str]:
 
 
 def export(repository: Repository, commit: str, target: Path, index: Path) -> None:
-    """Write the files that a commit has below the root into a directory.
+    """Write the files that a commit has below the root into a directory. Raises ToolError: the commit has no such
+    directory, or some of its files are not here.
 
     Args:
         index: a path for git's list of them, outside of the directory; it is overwritten.
-
-    Raises:
-        ToolError: the commit has no such directory, or some of its files are not here.
     """
     below = repository.root.relative_to(repository.top).as_posix()
     at_top = replace(repository, root=repository.top)

@@ -81,15 +81,12 @@ class Repository(Struct):
         writable: tuple[Path, ...] = (),
         readable: tuple[Path, ...] = (),
     ) -> str:
-        """Standard output of a git command.
+        """Standard output of a git command. Raises ToolError: git is not installed, failed, or took too long.
 
         Args:
             variables: further environment variables, such as those that say who commits.
             writable: directories that it may write.
             readable: paths that it may read beside the repository.
-
-        Raises:
-            ToolError: git is not installed, failed, or took too long.
         """
         environment = [f"{name}={value}" for name, value in (*self._environment(), *variables)]
 
@@ -136,13 +133,11 @@ class Repository(Struct):
         writable: tuple[Path, ...] = (),
         hooks: bool = False,
     ) -> str:
-        """As `call`, with every key overridden that could start a program.
+        """As `call`, with every key overridden that could start a program. Raises ToolError: as `call`; `refused` if a
+        key cannot be overridden.
 
         Args:
             hooks: but for the repository's hooks, which the user wants to be run, contained as git is.
-
-        Raises:
-            ToolError: as `call`; `refused` if a key cannot be overridden.
         """
         # Listing starts nothing; only then it is known which keys have to be overridden.
         names = self.call("config", "--list", "--name-only", "-z").split("\0")
@@ -168,10 +163,8 @@ class Repository(Struct):
 def _commands(path: str) -> Any:
     """GitPython's commands, which what they are made with carries out; GitPython itself would start them uncontained.
 
-    It is told where git is: on its own it starts the first on the user's `PATH`, maybe one in the workspace.
-
-    Raises:
-        ToolError: git is not installed.
+    It is told where git is: on its own it starts the first on the user's `PATH`, maybe one in the workspace. Raises
+    ToolError: git is not installed.
     """
     # By the fixed path and not the user's, in which a workspace may have put a directory.
     program = shutil.which("git", path=path)
@@ -232,14 +225,11 @@ def repository_of(context: ToolContext) -> Repository:
 
 
 def repository_around(root: Path, launcher: Launcher, timeout_s: float) -> Repository:
-    """The repository that a directory is in.
+    """The repository that a directory is in. Raises ToolError: `not_found` if there is none; `refused` if it belongs to
+    someone else, leads to another place, or has something else where its files are.
 
     Args:
         timeout_s: wall time of one call of git.
-
-    Raises:
-        ToolError: `not_found` if there is none; `refused` if it belongs to someone else, leads to another place, or has
-            something else where its files are.
     """
     for top in (root, *root.parents):
         mark = top / ".git"
@@ -258,10 +248,8 @@ def repository_around(root: Path, launcher: Launcher, timeout_s: float) -> Repos
 
 
 def own_repository(root: Path, launcher: Launcher, timeout_s: float) -> Repository:
-    """As `repository_around`, for what nobody asked git for: only a repository of the user (or the system).
-
-    Raises:
-        ToolError: as `repository_around`; `refused` if it belongs to another user.
+    """As `repository_around`, for what nobody asked git for: only a repository of the user (or the system). Raises
+    ToolError: as `repository_around`; `refused` if it belongs to another user.
     """
     repository = repository_around(root, launcher, timeout_s)
     if (repository.top / ".git").lstat().st_uid not in (os.getuid(), 0):

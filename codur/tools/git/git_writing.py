@@ -38,10 +38,8 @@ def git_stage_files(
 
 
 def require_no_filter(repository: Repository, paths: list[str]) -> None:
-    """Refuse files that only a program could put into the index as the repository wants them.
-
-    Raises:
-        ToolError: `refused`.
+    """Refuse files that only a program could put into the index as the repository wants them. Raises ToolError:
+    `refused`.
     """
     words = repository.safe("check-attr", "-z", "filter", "--", *paths).split("\0")
     for path, _, value in zip(words[::3], words[1::3], words[2::3], strict=False):
@@ -77,12 +75,10 @@ def git_commit(
 
 def identity(repository: Repository, home: Path | None) -> tuple[tuple[str, str], ...]:
     """The variables that say who commits: the repository's own name and address, else from the user's git settings.
+    Raises ToolError: `refused`: git does not know.
 
     Args:
         home: the user's home directory; None to leave the settings there alone.
-
-    Raises:
-        ToolError: `refused`: git does not know.
     """
     found = {}
     for key in ("user.name", "user.email"):

@@ -3,9 +3,9 @@
 from typing import Any
 
 from codur.planning.patterns.named_paths import FileNames, Mention, suffix_of
+from codur.planning.patterns.phrases import words
 from codur.planning.patterns.prompt_tokens import Token
 from codur.planning.patterns.rules.rule import Call, Found, Rule, Settled, call, missing
-from codur.planning.patterns.vocabulary import words
 from codur.types import Step
 
 GIT_WRITES = frozenset({"git_stage_files"})

@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from codur.planning.patterns.named_paths import FileNames, Mention
-from codur.planning.patterns.phrases import Captures
+from codur.planning.patterns.phrases import Captures, phrases
 from codur.planning.patterns.prompt_tokens import Token
-from codur.planning.patterns.vocabulary import phrases
 from codur.structs import Struct
 from codur.types import Outcome, Step
 
