@@ -106,13 +106,11 @@ class _Step:
         calls = reply.tool_calls or (_calls_in_text(reply.text, self.task.target) if in_text else ())
         if not calls:
             return self._words(reply)
-        edits = [call for call in calls if not self._is_own(call.name)]
+        own = {LOOK, RUN_CHECK, ASK, CANNOT, *(set(READS) - {*self.work.agent.config.tools})}
+        edits = [call for call in calls if call.name not in own]
         if edits:
             return self._edit(reply, calls, edits)
         return self._last_word(calls) or await self._look(reply, calls)
-
-    def _is_own(self, name: str) -> bool:
-        return name in {LOOK, RUN_CHECK, ASK, CANNOT} or (name in READS and name not in self.work.agent.config.tools)
 
     def _words(self, reply: ChatReply) -> CodingOutcome | None:
         """An answer without a call: if it ends as a question, it is put, or answered once; else it is no answer."""
@@ -178,7 +176,9 @@ class _Step:
         why = outcome.error
         if places:
             self.task.workspace.restore(start)
-            why = f"lines that you had not been shown would change ({_named(places)}); no edit was applied"
+            named = [f"{path}:{lines.start}-{lines.stop - 1}" for path, lines in places]
+            shown = ", ".join(named[:6]) + (", …" if len(named) > 6 else "")
+            why = f"lines that you had not been shown would change ({shown}); no edit was applied"
         elif failed is not None and outcome.code in {"no_match", "many_matches"}:
             places = self._nearest(failed)
         else:
@@ -215,11 +215,6 @@ class _Step:
             for lines in windows([lines for other, lines in places if other == path], self.looks.count(path))
         ]
         return "\n\n".join([f"{why}. Give all edits of this step again, made for what is there.", *shown])
-
-
-def _named(places: Sequence[tuple[str, range]]) -> str:
-    named = [f"{path}:{lines.start}-{lines.stop - 1}" for path, lines in places]
-    return ", ".join(named[:6]) + (", …" if len(named) > 6 else "")
 
 
 def _calls_in_text(text: str, target: str | None) -> tuple[ToolCall, ...]:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from codur.config.loader import user_directory
 from codur.config.project_rules import TrustOf
 from codur.config.settings import AgentInstructions, Settings
-from codur.config.trust_files import MAX_BYTES, OWN_INSTRUCTIONS, ControlFile, usable_instruction_files
+from codur.config.trust_files import MAX_BYTES, OWN_INSTRUCTIONS, usable_instruction_files
 from codur.errors import ConfigError
 
 USER_FILE = "instructions.md"
@@ -78,7 +78,10 @@ def _project(workspace: Path, trust_of: TrustOf) -> tuple[tuple[Instruction, ...
     left_out: dict[str, list[str]] = {}
     for file in files:
         state = trust_of(workspace, file.name, file.content)
-        text = _decoded(file)
+        try:
+            text = _plain(file.content)
+        except UnicodeDecodeError:
+            text = None
         if state != "accepted":
             left_out.setdefault("changed" if state == "changed" else "unknown", []).append(file.name)
         elif text is None:
@@ -101,13 +104,6 @@ _WHY = {
 def _names(names: Sequence[str]) -> str:
     more = len(names) - _SHOWN
     return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
-def _decoded(file: ControlFile) -> str | None:
-    try:
-        return _plain(file.content)
-    except UnicodeDecodeError:
-        return None
 
 
 def _plain(content: bytes) -> str:

@@ -50,18 +50,15 @@ def parts_of(path: str, text: str) -> list[Part]:
     parts: list[Part] = []
     for part in _between(found, "", range(len(lines))):
         numbers = range(max(part.start, parts[-1].end if parts else 0), part.end)
-        filled = [number for number in numbers if not _is_passed_over(lines[number].strip(), is_python=is_python)]
+        # An empty line alone makes no part, nor does a comment of Python.
+        said = ((number, lines[number].strip()) for number in numbers)
+        filled = [number for number, line in said if line and not (is_python and line.startswith("#"))]
         if filled:
             end = filled[-1] + 1
             if is_python and part.head >= 0:
                 end = _with_comments(lines, filled[0], end)
             parts.append(replace(part, start=filled[0], end=end))
     return parts if len(parts) <= MAX_PARTS else []
-
-
-def _is_passed_over(line: str, *, is_python: bool) -> bool:
-    """Whether a line alone makes no part: an empty one, and in Python a comment."""
-    return not line or (is_python and line.startswith("#"))
 
 
 def _between(found: Sequence[Defined], around: str, lines: range) -> Iterator[Part]:

@@ -80,7 +80,9 @@ def _facts_of_python(path: str, text: str) -> Facts:
         out = _OUTDENTED.search(text, start + 1, end) if not owner else None
         inner = out.start() if out else end
         body = text[start:inner]
-        bases = tuple(filter(str.isidentifier, (word.strip().rpartition(".")[2] for word in _bases(body))))
+        head = _BASES.match(body)
+        words = (word.strip().rpartition(".")[2] for word in (head[1].split(",") if head else ()))
+        bases = tuple(filter(str.isidentifier, words))
         delegates = frozenset(map(sys.intern, _DELEGATE.findall(body))) if owner else frozenset()
         blocks.append(
             Block(
@@ -161,11 +163,6 @@ def _spans(text: str) -> Iterator[tuple[int, int, int, str, str]]:
     for number, (start, line, owner, name) in enumerate(kept, 1):
         end = kept[number][0] if number < len(kept) else len(text)
         yield start, end, line, sys.intern(owner), sys.intern(name)
-
-
-def _bases(text: str) -> list[str]:
-    match = _BASES.match(text)
-    return match[1].split(",") if match else []
 
 
 def _mentions(text: str) -> frozenset[str]:

@@ -79,7 +79,10 @@ def share(
         overhead_tokens: what instructions and tools take.
     """
     total = profile.request_tokens - overhead_tokens
-    must = estimate_tokens(brief.task) + _code_tokens(brief, target, whole_file_lines) + _SITUATION_TOKENS
+    # The code to be changed: a short file, or as much of a long one as a short one would take.
+    path = target or next((want.path for want in brief.wants), "")
+    code = min(estimate_tokens(brief.sources.get(path, "")), whole_file_lines * _LINE_TOKENS)
+    must = estimate_tokens(brief.task) + code + _SITUATION_TOKENS
     answer = min(_answer_tokens(brief, target, whole_file_lines, profile), total - must)
     least = min(_LEAST_ANSWER, profile.max_completion_tokens)
     if answer < least:
@@ -98,9 +101,3 @@ def _answer_tokens(brief: CodingBrief, target: str | None, whole_file_lines: int
     # A short file may come back whole; of a long one only functions do.
     longest = max((estimate_tokens(text) for text in texts if text.count("\n") <= whole_file_lines), default=0)
     return min(most, max(usual, _AROUND_EDITS + longest * 3 // 2))
-
-
-def _code_tokens(brief: CodingBrief, target: str | None, whole_file_lines: int) -> int:
-    """The code to be changed: a short file, or as much of a long one as a short one would take."""
-    path = target or next((want.path for want in brief.wants), "")
-    return min(estimate_tokens(brief.sources.get(path, "")), whole_file_lines * _LINE_TOKENS)

@@ -134,7 +134,10 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *(Want(path=path, most_lines=WHOLE_LINES) for path in _files_of(best[:_NEAR_BLOCKS])),
         *(Want(path=path, partly=True) for path in clues.also),
     ]
-    return Selection(wants=tuple(_bounded(wants, named)), ranked=_by_rank(view, rank))
+    by_rank = _file_ranks(rank)
+    # A task that names nothing gets the outline of everything, sources first.
+    ranked = sorted(by_rank, key=lambda path: -by_rank[path]) or sorted(view.facts, key=standing)
+    return Selection(wants=tuple(_bounded(wants, named)), ranked=tuple(ranked))
 
 
 def _weighed(rank: Mapping[Node, float], ran: Mapping[Node, float]) -> dict[Node, float]:
@@ -203,12 +206,6 @@ def _imported(view: View, named: Sequence[str], places: Sequence[Place], rank: M
 
 def _files_of(nodes: Iterable[Node]) -> list[str]:
     return list(dict.fromkeys(path for path, _ in nodes))
-
-
-def _by_rank(view: View, rank: Mapping[Node, float]) -> tuple[str, ...]:
-    by_rank = _file_ranks(rank)
-    # A task that names nothing gets the outline of everything, sources first.
-    return tuple(sorted(by_rank, key=lambda path: -by_rank[path])) or tuple(sorted(view.facts, key=standing))
 
 
 def _file_ranks(rank: Mapping[Node, float]) -> dict[str, float]:

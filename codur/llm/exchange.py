@@ -7,7 +7,7 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from codur.config.settings import LlmSettings
 from codur.errors import ModelError, out_of_time
@@ -49,7 +49,13 @@ class Exchange:
         given = self._options.models.get(name) or self.opened.get(name)
         if given is None:
             profile, endpoint = self._profiles.get(name), self._profiles.endpoint(name)
-            given = ServiceModel(name, profile, endpoint, now=self._options.clock.now, show=self._show(name))
+
+            def show(request: ChatRequest, words: str) -> None:
+                self._options.emit(AnswerDelta(profile=name, purpose=request.purpose, text=words))
+
+            shows = self._options.stream and self._settings.stream
+            now = self._options.clock.now
+            given = ServiceModel(name, profile, endpoint, now=now, show=show if shows else None)
             self.opened[name] = given
         return given
 
@@ -184,12 +190,6 @@ class Exchange:
                 text=answer_text(answer),
             )
         )
-
-    def _show(self, name: str) -> Callable[[ChatRequest, str], None] | None:
-        def show(request: ChatRequest, words: str) -> None:
-            self._options.emit(AnswerDelta(profile=name, purpose=request.purpose, text=words))
-
-        return show if self._options.stream and self._settings.stream else None
 
     async def _in_time(self, model: ChatModel, request: ChatRequest) -> ChatReply:
         left = self._options.left()

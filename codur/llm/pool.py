@@ -163,7 +163,8 @@ class ModelPool:
                 failures[name] = blocked
                 continue
             before = {other: paused[other] for other in names[: names.index(name)] if other in paused}
-            self._tell_switch({**before, **failures}, name)
+            for previous, why in list({**before, **failures}.items())[-1:]:
+                self._options.emit(ModelSwitched(from_profile=previous, to_profile=name, reason=why.message))
             try:
                 reply = await self._ask(name, request, spending)
             except ServiceFailure as failure:
@@ -195,11 +196,6 @@ class ModelPool:
                 Note(text=f"{place} takes no more than {smaller.request_tokens:,} tokens; the request was cut.")
             )
         return await self._exchange.ask(model, request(smaller), spending)
-
-    def _tell_switch(self, failures: Mapping[str, ServiceFailure], name: str) -> None:
-        if failures:
-            previous, failure = list(failures.items())[-1]
-            self._options.emit(ModelSwitched(from_profile=previous, to_profile=name, reason=failure.message))
 
     def _nobody_answered(self, failures: list[ServiceFailure]) -> ModelError | LimitReached:
         real = [failure for failure in failures if failure.kind != "no_key"]

@@ -9,7 +9,6 @@ import math
 
 from codur.config.settings import Profile
 from codur.llm.model import ChatRequest
-from codur.types import Message
 
 BYTES_PER_TOKEN = 3.5
 TOKENS_PER_MESSAGE = 4  # the marks around a message, in the chat formats of the common models
@@ -43,17 +42,14 @@ def answer_tokens(request: ChatRequest, profile: Profile) -> int:
 
 
 def _parts(request: ChatRequest) -> list[str]:
-    parts = [text for message in request.messages for text in _message_parts(message)]
+    parts = [message.content for message in request.messages]
+    for call in (call for message in request.messages for call in message.tool_calls):
+        parts += [call.name, json.dumps(dict(call.arguments), ensure_ascii=False, default=str)]
     for tool in request.tools:
         parts += [tool.name, tool.description, json.dumps(tool.parameters, ensure_ascii=False, default=str)]
     if request.schema is not None and not request.tools:
         parts.append(json.dumps(request.schema, ensure_ascii=False, default=str))
     return parts
-
-
-def _message_parts(message: Message) -> list[str]:
-    calls = [json.dumps(dict(call.arguments), ensure_ascii=False, default=str) for call in message.tool_calls]
-    return [message.content, *(call.name for call in message.tool_calls), *calls]
 
 
 PER_MILLION = 1_000_000

@@ -77,7 +77,10 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
     agent = replace(agent, profile=context.models.profiles.named(agent.profile))
     step, settings = current_step(state), context.settings
     brief = await asyncio.to_thread(_brief, state, context)
-    check = state["discovery"].check
+    check, asked_before = (
+        state["discovery"].check,
+        any(item.node == "consult" and item.action == "ask" for item in state["records"]),
+    )
     can_check = check is not None and check.kind != "syntax" and settings.tools.allow_run
 
     def said_by(run: Callable[[Check | None], Verdict]) -> Callable[[], str] | None:
@@ -95,7 +98,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
             read_text_calls=settings.runtime.detect_tool_calls_from_text,
             max_looks=settings.agents.coding.max_looks,
             run_check=said_by(copy.run if copy else context.checker.run),
-            asking="asked" if _asked(state) else "user" if context.consult is not None else "nobody",
+            asking="asked" if asked_before else "user" if context.consult is not None else "nobody",
             temperature=temperature,
             elsewhere=copy.ready if copy else None,
         )
@@ -110,7 +113,10 @@ def _brief(state: RunState, context: RunContext) -> CodingBrief:
     """What the agent is told."""
     step, discovery = current_step(state), state["discovery"]
     brief = brief_of(state, step, context)
-    said = (brief.objective, _ALLOWED if may_fail(state) else "", *_answers(step.id, state, context))
+    # What the user answered when this step asked, with the question.
+    asked = [item for item in state["records"] if item.node == "consult" and item.ok and item.step_id == step.id]
+    answers = (context.artifacts.get(item.output_ref) for item in asked)
+    said = (brief.objective, _ALLOWED if may_fail(state) else "", *answers)
     return replace(
         brief,
         objective="\n\n".join(filter(None, said)),
@@ -124,17 +130,6 @@ def _brief(state: RunState, context: RunContext) -> CodingBrief:
         will_retry=state["iteration"] + 1 < state["task"].limits.max_iterations,
         steer=hint_of(state),
     )
-
-
-def _asked(state: RunState) -> bool:
-    """Whether the user was asked in this run by the agent that edits."""
-    return any(item.node == "consult" and item.action == "ask" for item in state["records"])
-
-
-def _answers(step_id: str, state: RunState, context: RunContext) -> list[str]:
-    """What the user answered when this step asked, with the question."""
-    asked = [item for item in state["records"] if item.node == "consult" and item.ok and item.step_id == step_id]
-    return [context.artifacts.get(item.output_ref) for item in asked]
 
 
 def _record(agent: Agent, node: NodeName, outcome: CodingOutcome, state: RunState) -> StepRecord:

@@ -58,7 +58,8 @@ def _again(state: RunState, context: RunContext) -> Plan | None:
     """The plan of a retry that needs no model; None if there was no attempt, or more than a single edit."""
     if not state["attempts"]:
         return None
-    agent = _who(state, context)
+    tried = next((item.by for item in reversed(state["attempts"]) if context.agents.knows(item.by)), "")
+    agent = state["coder"] or tried or worker(state, context).name  # who took over, else who tried, else the default
     return retry_plan(state["plan"], agent=agent, codes=context.agents.codes(agent))
 
 
@@ -78,12 +79,6 @@ def _planned_anew(state: RunState, context: RunContext) -> bool:
     # Another program plans by itself, and starting it again is the dearest attempt of all.
     free = not own and not worker(state, context).external
     return context.settings.planning.replan_edits and failed_in_two_ways and free and left > 1 and not state["replans"]
-
-
-def _who(state: RunState, context: RunContext) -> str:
-    """Who tries again: the agent that took over, else the one that tried, else the user's choice or the default."""
-    tried = next((item.by for item in reversed(state["attempts"]) if context.agents.knows(item.by)), "")
-    return state["coder"] or tried or worker(state, context).name
 
 
 def _brief(state: RunState, context: RunContext) -> PlanningBrief:

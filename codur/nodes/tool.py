@@ -58,13 +58,12 @@ def _together(plan: Plan, state: RunState, context: RunContext) -> Sequence[Step
     if plan.origin == "pattern":
         return plan.steps[cursor : cursor + 1]
     lost = blocked(state)
-    count = side_by_side(plan, cursor, lambda step: _only_reads(step, context) and step.id not in lost)
-    return plan.steps[cursor : cursor + count]
 
+    def only_reads(step: Step) -> bool:
+        found = context.toolbox.get(step.capability) if step.action == "tool" and step.id not in lost else None
+        return found is not None and found.side_effect == "read" and not found.asks
 
-def _only_reads(step: Step, context: RunContext) -> bool:
-    found = context.toolbox.get(step.capability) if step.action == "tool" else None
-    return found is not None and found.side_effect == "read" and not found.asks
+    return plan.steps[cursor : cursor + side_by_side(plan, cursor, only_reads)]
 
 
 def _run(step: Step, state: RunState, context: RunContext) -> _Ran:
@@ -79,7 +78,9 @@ def _run(step: Step, state: RunState, context: RunContext) -> _Ran:
 
 def _record(ran: _Ran, state: RunState, context: RunContext) -> StepRecord:
     result, step = ran.result, ran.step
-    code = _code(result, asked_by_user=origin_of(state) == "pattern")
+    # A program that the user asked to run and that fails is a failure; for a plan it is something to know.
+    fails = origin_of(state) == "pattern" and result.ok and bool(_exit_status(result))
+    code: ToolCode = "failed" if fails else result.code
     record = StepRecord(
         step_id=step.id,
         node="tool",
@@ -102,11 +103,6 @@ def _record(ran: _Ran, state: RunState, context: RunContext) -> StepRecord:
 
 def _first_line(result: ToolResult, limit: int) -> str:
     return result.text.partition("\n")[0][:limit]
-
-
-def _code(result: ToolResult, *, asked_by_user: bool) -> ToolCode:
-    """A program that the user asked to run and that fails is a failure; for a plan it is something to know."""
-    return "failed" if asked_by_user and result.ok and (_exit_status(result) or 0) != 0 else result.code
 
 
 def _exit_status(result: ToolResult) -> int | None:

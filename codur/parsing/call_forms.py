@@ -73,15 +73,12 @@ def _piece(text: str, match: re.Match[str]) -> tuple[bool, int]:
     if match.lastgroup == "inline":
         line = text[text.rfind("\n", 0, match.start()) + 1 : match.end() + len(text[match.end() :].partition("\n")[0])]
         return line.strip() == match[0], match.end()
-    if match.lastgroup == "fence" and _language(match["fence"]) not in _CODE_FENCES_KEPT:
-        ticks = match["fence"].strip()[:3]
+    fence = (match["fence"] or "").strip()
+    if match.lastgroup == "fence" and fence.strip("`~").strip().partition(" ")[0].lower() not in _CODE_FENCES_KEPT:
+        ticks = fence[:3]
         closing = re.compile(rf"^[ \t]*{ticks}+[ \t]*$", re.MULTILINE).search(text, match.end())
         return False, closing.end() if closing else len(text)
     return True, match.end()
-
-
-def _language(fence: str) -> str:
-    return fence.strip().strip("`~").strip().partition(" ")[0].lower()
 
 
 def invoked_calls(text: str) -> list[Call] | None:

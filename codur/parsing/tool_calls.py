@@ -101,7 +101,8 @@ def _marked_calls(text: str) -> _Found | None:
         return _joined([_tagged_calls(match) for match in tagged])
     named = [(_clean_name(match["name"]), match["body"]) for match in _named_matches(text)] or named_starts(text)
     if named:
-        return _joined([_named_call(name, body) for name, body in named])
+        read = [(name, *_object(body)) for name, body in named]
+        return [(name, arguments) for name, arguments, _ in read], any(repaired for _, _, repaired in read)
     if "<function=" in text:
         raise CallsError
     return None
@@ -109,11 +110,6 @@ def _marked_calls(text: str) -> _Found | None:
 
 def _joined(parts: list[_Found]) -> _Found:
     return [call for calls, _ in parts for call in calls], any(repaired for _, repaired in parts)
-
-
-def _named_call(name: str, body: str) -> _Found:
-    arguments, repaired = _object(body)
-    return [(name, arguments)], repaired
 
 
 def _named_matches(text: str) -> list[re.Match[str]]:

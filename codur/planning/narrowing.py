@@ -176,26 +176,21 @@ def _unasked(point: GuidedDecisionPoint) -> ToolCandidate | None:
 
 def prompt_for(point: GuidedDecisionPoint) -> str:
     """What a callback is asked: the point's own question or a usual one, with the candidates and what is known."""
-    rows = [_row(each) for each in point.candidate_tools]
+    rows = []
+    for each in point.candidate_tools:
+        known = f" Known: {json.dumps(each.arguments, ensure_ascii=False, default=str)}" if each.arguments else ""
+        rows.append(f"- {each.name}({each.input_schema_summary}): {each.description}{known}")
     ran = f"{point.after_step} has run. " if point.after_step else ""
     usual = f"{ran}Which tool is next? Answer with one name, or {NONE} if none fits."
     return "\n".join([point.decision_prompt or usual, *rows])
 
 
-def _row(each: ToolCandidate) -> str:
-    known = f" Known: {json.dumps(each.arguments, ensure_ascii=False, default=str)}" if each.arguments else ""
-    return f"- {each.name}({each.input_schema_summary}): {each.description}{known}"
-
-
 def context_for(point: GuidedDecisionPoint, context: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a context that matter for a choice; long values are cut to their JSON's beginning."""
     names = point.context_fields or tuple(context)
-    return {name: _short(context[name]) for name in names if name in context}
-
-
-def _short(value: Any) -> Any:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return value if len(text) <= FIELD_CHARS else f"{text[:FIELD_CHARS]}…"
+    texts = {name: json.dumps(context[name], ensure_ascii=False, default=str) for name in names if name in context}
+    short = {name: f"{text[:FIELD_CHARS]}…" for name, text in texts.items() if len(text) > FIELD_CHARS}
+    return {name: short.get(name, context[name]) for name in texts}
 
 
 async def decide_next(

@@ -74,7 +74,9 @@ def decide(now: Situation) -> Decision:
             return Decision(move="near_miss", reason="the attempt came closer; searching nearby without a model")
         return Decision(move="retry", reason="the attempt came further; going on from it")
     stalls = now.stalls + 1
-    if stalls > now.patience or (stalls == now.patience and (_seen(now) or _had_gains(now, stalls))):
+    # The agent's turn has more attempts than those without a gain at its end.
+    had_gains = 1 + sum(attempt.by == now.attempt.by for attempt in now.earlier) > stalls
+    if stalls > now.patience or (stalls == now.patience and (_seen(now) or had_gains)):
         return _given_up(now, stalls)
     if stalls == 1:
         return Decision(move="retry", stalls=1, reason="the check fails; trying again with its output")
@@ -98,11 +100,6 @@ def _seen(now: Situation) -> bool:
     if now.before is not None:
         known.add(now.before.signature)
     return now.attempt.signature in known or _repeated(now) is not None
-
-
-def _had_gains(now: Situation, stalls: int) -> bool:
-    """Whether the agent's turn has more attempts than those without a gain at its end."""
-    return 1 + sum(attempt.by == now.attempt.by for attempt in now.earlier) > stalls
 
 
 def _repeated(now: Situation) -> Attempt | None:

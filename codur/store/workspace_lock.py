@@ -54,7 +54,8 @@ def workspace_lock(
             _take_pid_file(path, root, run_id, wait)
             note = _NO_FLOCK
         with state_errors(path):
-            _tell(descriptor, run_id)
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, _who(run_id), 0)
         try:
             yield note
         finally:
@@ -89,11 +90,6 @@ def running(locks: Path) -> frozenset[str]:
 def _take(descriptor: int, path: Path) -> bool | None:
     with state_errors(path):
         return try_lock(descriptor)
-
-
-def _tell(descriptor: int, run_id: str) -> None:
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, _who(run_id), 0)
 
 
 def _holder(path: Path) -> Holder:

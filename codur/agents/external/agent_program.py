@@ -34,6 +34,8 @@ def run_program(agents: ExternalAgents, config: AgentConfig, job: Job) -> Answer
     words = words_of(config, _places(config, job), contained=contained)
     reader = READERS[config.dialect]() if config.dialect in READERS else PlainReader(config.answer)
     lines = JsonLines(lambda event: _tell(reader, event, job))
+    home = agents.user_home
+    stated = [home / path[2:] if path.startswith("~/") else Path(path) for path in config.readable]
     result = agents.launcher.run(
         (str(program), *words[1:]),
         cwd=job.directory,
@@ -42,7 +44,7 @@ def run_program(agents: ExternalAgents, config: AgentConfig, job: Job) -> Answer
         env=job.variables,
         max_output_bytes=OUTPUT_BYTES,
         read_only=[job.directory / path for path in job.read_only],
-        readable=(*installation_of(program, agents.environ), *_stated(config, agents.user_home)),
+        readable=(*installation_of(program, agents.environ), *stated),
         home=job.home,
         network=config.network,
         tap=lines.add if config.output == "jsonl" else None,
@@ -80,10 +82,6 @@ def _places(config: AgentConfig, job: Job) -> dict[str, str]:
         "workspace": str(job.directory),
         "model": config.model or "",
     }
-
-
-def _stated(config: AgentConfig, user_home: Path) -> list[Path]:
-    return [user_home / path[2:] if path.startswith("~/") else Path(path) for path in config.readable]
 
 
 def _tell(reader: Reader, event: Mapping[str, Any], job: Job) -> None:

@@ -49,11 +49,6 @@ class _Failure(Struct, omit_defaults=True):
         return ModelAnswerError(self.message, **common)
 
 
-def _failure(error: ModelError) -> _Failure:
-    own = {name: getattr(error, name, None) for name in ("usage", "kind", "retry_after_s", "hint")}
-    return _Failure(message=error.message, remedy=error.remedy, **own)
-
-
 class RecordedExchange(Struct, omit_defaults=True):
     """One request, and the reply to it or the failure that came instead."""
 
@@ -99,7 +94,10 @@ class Recorder:
     def keep(self, profile: str, request: ChatRequest, outcome: ChatReply | ModelError) -> None:
         """Keep one exchange."""
         reply = replace(outcome, limits=()) if isinstance(outcome, ChatReply) else None  # a replay waits for nobody
-        failure = _failure(outcome) if isinstance(outcome, ModelError) else None
+        failure = None
+        if isinstance(outcome, ModelError):
+            own = {name: getattr(outcome, name, None) for name in ("usage", "kind", "retry_after_s", "hint")}
+            failure = _Failure(message=outcome.message, remedy=outcome.remedy, **own)
         with self._lock:
             self._number += 1
             line = RecordedExchange(number=self._number, profile=profile, request=request, reply=reply, failure=failure)

@@ -83,17 +83,14 @@ class AnswerReader(Struct):
         calls, unread = read_calls(raw_calls)
         # Servers and proxies may give another reason for an answer that ends at its bound.
         # A cut call may read as a whole one with half of a file in it: nothing of it is carried out.
-        if finish == "length" or (self._is_at_bound(body.get("usage")) and (unread or not calls)):
+        at_bound = at(body, "usage.completion_tokens") == answer_tokens(self.request, self.profile)
+        if finish == "length" or (at_bound and (unread or not calls)):
             problem = f"The answer was cut off after {usage.completion_tokens} tokens. Answer more briefly."
             return self._of(text=words, finish_reason="length", usage=usage, model=model, problem=problem)
         if not words and not calls and not unread:
             raise self._unusable(body, "an empty answer", spoken)
         finish = "tool_calls" if calls else finish or "stop"
         return self._of(text=words, tool_calls=calls, finish_reason=finish, usage=usage, model=model, problem=unread)
-
-    def _is_at_bound(self, usage: Any) -> bool:
-        """Whether the service counts just as many tokens as the answer might have."""
-        return bool(at(usage, "completion_tokens") == answer_tokens(self.request, self.profile))
 
     def _of(self, **values: Any) -> ChatReply:
         model = values.pop("model", "") or self.profile.model

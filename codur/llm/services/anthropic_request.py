@@ -15,7 +15,7 @@ from codur.llm.model import ChatRequest
 from codur.llm.services.chat_request import clean, temperature, tool_choice, without_calls
 from codur.llm.tokens import answer_tokens
 from codur.parsing.json_values import at, items, text
-from codur.types import Message, ToolCall, ToolSpec
+from codur.types import Message, ToolCall
 
 Blocks = list[dict[str, Any]]
 
@@ -43,7 +43,10 @@ def messages_body(
     native = profile.tool_calls == "native"
     messages = request.messages if native else without_calls(request.messages)
     system: Blocks = [_text(item.content) for item in messages if item.role == "system" and item.content]
-    tools = [_tool(spec) for spec in request.tools] if native else []
+    tools: Blocks = [
+        {"name": spec.name, "description": spec.description, "input_schema": dict(spec.parameters)}
+        for spec in (request.tools if native else ())
+    ]
     # The mark stands for all before it, and tools come before the instructions.
     for stable in (system or tools)[-1:]:
         stable |= _CACHE
@@ -150,10 +153,6 @@ def _with_thoughts(own: Blocks, said: Blocks) -> Blocks:
 def _use(call: ToolCall) -> dict[str, Any]:
     arguments = json.loads(clean(json.dumps(dict(call.arguments), ensure_ascii=False, default=str)))
     return {"type": "tool_use", "id": call_id(call.id), "name": call.name, "input": arguments}
-
-
-def _tool(spec: ToolSpec) -> dict[str, Any]:
-    return {"name": spec.name, "description": spec.description, "input_schema": dict(spec.parameters)}
 
 
 def _text(content: str) -> dict[str, Any]:

@@ -38,7 +38,9 @@ class MessageCollector(Collector):
     def _add(self, value: Mapping[str, Any]) -> str:
         match value.get("type"):
             case "message_start":
-                self._start(_mapping(value.get("message")))
+                message = _mapping(value.get("message"))
+                self._message = {name: part for name, part in message.items() if name not in ("content", "usage")}
+                self._count(message.get("usage"))
             case "content_block_start":
                 self._begin(_index(value), _mapping(value.get("content_block")))
             case "content_block_delta":
@@ -56,10 +58,6 @@ class MessageCollector(Collector):
         """See `Collector.body`."""
         content = [self._block(index) for index in sorted(self._blocks)]
         return {**self._message, "content": content, "usage": self._usage}
-
-    def _start(self, message: Mapping[str, Any]) -> None:
-        self._message = {name: value for name, value in message.items() if name not in ("content", "usage")}
-        self._count(message.get("usage"))
 
     def _count(self, usage: Any) -> None:
         """Later counts stand for all that came before."""

@@ -8,7 +8,7 @@ from codur.config.settings import Profile
 from codur.llm.model import ChatRequest, ToolChoice
 from codur.llm.profiles.endpoint import Endpoint
 from codur.llm.tokens import answer_tokens
-from codur.types import Message, ToolCall, ToolSpec
+from codur.types import Message, ToolCall
 
 
 def request_body(request: ChatRequest, profile: Profile, endpoint: Endpoint, *, stream: bool = False) -> dict[str, Any]:
@@ -26,7 +26,11 @@ def request_body(request: ChatRequest, profile: Profile, endpoint: Endpoint, *, 
     body[endpoint.max_tokens_field] = answer_tokens(request, profile)
     # A service that has no native calls may refuse the field itself, and not only its content.
     if request.tools and native:
-        body["tools"] = [_tool(spec) for spec in request.tools]
+        functions = (
+            {"name": spec.name, "description": spec.description, "parameters": dict(spec.parameters)}
+            for spec in request.tools
+        )
+        body["tools"] = [{"type": "function", "function": function} for function in functions]
         body["tool_choice"] = tool_choice(request, profile)
     # Never both: Groq refuses a form of the answer beside tools with status 400.
     elif not request.tools:
@@ -90,11 +94,6 @@ def _plain(message: Message, names: Mapping[str, str]) -> Message:
         calls = [{"tool": call.name, "args": json.loads(_arguments(call))} for call in message.tool_calls]
         content = f"{content}\n{json.dumps({'tool_calls': calls}, ensure_ascii=False)}".strip()
     return Message(role=message.role, content=content)
-
-
-def _tool(spec: ToolSpec) -> dict[str, Any]:
-    function = {"name": spec.name, "description": spec.description, "parameters": dict(spec.parameters)}
-    return {"type": "function", "function": function}
 
 
 def _arguments(call: ToolCall) -> str:

@@ -260,7 +260,10 @@ def _taken(answers: Sequence[_Answer], count: int, agent: Agent, state: RunState
     if not best.outcome.edits:
         return replace(best.outcome, looked=looked)
     outcome, _ = apply_edits(best.outcome.edits, agent, context.toolbox, context.workspace)
-    return replace(outcome, looked=looked, held=best.held, others=_others(best, answers))
+    # How the others that were judged differ, in what they change and in what the check says.
+    rest = [item for item in answers if item.verdict is not None and item is not best]
+    others = [_other(item, best) for item in sorted(rest, key=lambda item: -item.progress)[:_OTHERS]]
+    return replace(outcome, looked=looked, held=best.held, others="\n".join(others))
 
 
 def _best(answers: Sequence[_Answer], state: RunState) -> _Answer:
@@ -287,12 +290,6 @@ def _told(answers: Sequence[_Answer], count: int) -> str:
     rest = count - len(answers)
     parts += [f"{rest} ended, as one holds"] if rest else []
     return f"{count} answers side by side: {', '.join(parts)}"
-
-
-def _others(best: _Answer, answers: Sequence[_Answer]) -> str:
-    """How the other answers that were judged differ, in what they change and in what the check says."""
-    rest = [item for item in answers if item.verdict is not None and item is not best]
-    return "\n".join(_other(item, best) for item in sorted(rest, key=lambda item: -item.progress)[:_OTHERS])
 
 
 def _other(item: _Answer, best: _Answer) -> str:

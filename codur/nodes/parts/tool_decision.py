@@ -9,7 +9,6 @@ from codur.nodes.parts.updates import current_step, go, output_of, plannable, wo
 from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
 from codur.planning.narrowing import (
     Decision,
-    DecisionCallback,
     GuidedDecisionPoint,
     Narrowing,
     ToolCandidate,
@@ -34,33 +33,38 @@ async def decided(plan: Plan, state: RunState, context: RunContext) -> RunUpdate
 
     why = ""
     try:
-        decision = await decide_next(point, shown, _asker(step, state, context), problem=problem)
+        asker = None
+        if context.models.available(context.models.profiles.fast):
+            asker = ToolQuestion(task_told(state), step.objective, context.asker, context.toolbox.spec)
+        decision = await decide_next(point, shown, asker, problem=problem)
     except (ModelUnavailable, LimitReached) as error:
         decision, why = await decide_next(point, shown, None, problem=problem), f"{error.message}; "
     used = context.models.usage - spent
-    context.emit(_event(decision, used.total_tokens))
+    context.emit(
+        ToolChosen(
+            after=decision.after_step,
+            tier=decision.tier,
+            candidates=decision.candidates,
+            choice=decision.choice,
+            duration_s=decision.duration_s,
+            by="model" if decision.by == "callback" else decision.by,
+            scores=decision.scores,
+            settled=decision.settled,
+            tokens=used.total_tokens,
+        )
+    )
     if decision.choice:
         arguments = {**_taken(decision.choice, stated, context), **decision.arguments}
         step = replace(step, capability=decision.choice, arguments=_literal(arguments), tier=decision.tier)
     else:
-        step = replace(step, action="delegate", capability=_agent(state, context), arguments={}, tier="open")
+        # Left to who works on the code or, where the task is none about code, who looks and answers.
+        explainer = context.agents.for_task("explanation", explicit=state["task"].agent)
+        agent = worker(state, context) if state["discovery"].task_type in CODE_TASKS else explainer
+        step = replace(step, action="delegate", capability=agent.name, arguments={}, tier="open")
     steps = (*plan.steps[: state["cursor"]], step, *plan.steps[state["cursor"] + 1 :])
     reason = why + _told(decision, used.total_tokens)
     way = go("policy", origin=plan.origin, tier=decision.tier, why=reason)
     return RunUpdate(**way, plan=replace(plan, steps=steps))
-
-
-def _asker(step: Step, state: RunState, context: RunContext) -> DecisionCallback | None:
-    if not context.models.available(context.models.profiles.fast):
-        return None
-    return ToolQuestion(task_told(state), step.objective, context.asker, context.toolbox.spec)
-
-
-def _agent(state: RunState, context: RunContext) -> str:
-    """Whom a step is left to: who works on the code or, where the task is none about code, who looks and answers."""
-    if state["discovery"].task_type in CODE_TASKS:
-        return worker(state, context).name
-    return context.agents.for_task("explanation", explicit=state["task"].agent).name
 
 
 def _point(
@@ -69,7 +73,9 @@ def _point(
     """The choice after the step before, and what that step gave."""
     settings, task_type = context.settings.tools, state["discovery"].task_type
     graph = CompatibilityGraph([tool for name in _allowed(state, context) if (tool := context.toolbox.get(name))])
-    before = _before(step, state)
+    # The step whose output decides: the last of its inputs that belongs to the plan.
+    steps = {item.id: item for item in (state["plan"].steps if state["plan"] else ())}
+    before = next((steps[name] for name in reversed(step.inputs) if name in steps), None)
     after = before.capability if before is not None and graph.get(before.capability) is not None else ""
     given = output_of(before.id, state, context) if before is not None else None
     data = given.data if given is not None else None
@@ -88,12 +94,6 @@ def _point(
     point = points[0] if points else GuidedDecisionPoint(after_step=after, candidate_tools=())
     known = tuple(_with_stated(each, stated, context) for each in point.candidate_tools)
     return replace(point, candidate_tools=known), shown
-
-
-def _before(step: Step, state: RunState) -> Step | None:
-    """The step whose output decides: the last of its inputs that belongs to the plan."""
-    steps = {item.id: item for item in (state["plan"].steps if state["plan"] else ())}
-    return next((steps[name] for name in reversed(step.inputs) if name in steps), None)
 
 
 def _allowed(state: RunState, context: RunContext) -> list[str]:
@@ -139,20 +139,6 @@ def _literal(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _literal(item) for key, item in value.items()}
     return [_literal(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _event(decision: Decision, tokens: int) -> ToolChosen:
-    return ToolChosen(
-        after=decision.after_step,
-        tier=decision.tier,
-        candidates=decision.candidates,
-        choice=decision.choice,
-        duration_s=decision.duration_s,
-        by="model" if decision.by == "callback" else decision.by,
-        scores=decision.scores,
-        settled=decision.settled,
-        tokens=tokens,
-    )
 
 
 def _told(decision: Decision, tokens: int) -> str:

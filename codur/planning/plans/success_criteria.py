@@ -101,15 +101,8 @@ def _holds(part: str, outcome: Outcome) -> bool:
     found = outcome.output if "output" in said else outcome.text(said["file"])
     if verb in {"exists", "is gone"}:
         return (found is not None) == (verb == "exists")
-    return found is not None and _says(found, verb, said.get("text"))
-
-
-def _says(text: str, verb: str, wanted: str | None) -> bool:
-    if wanted is None:
-        return bool(text.strip()) == (verb == "is not empty")
-    return (_bare(wanted) in text) == (verb == "contains")
-
-
-def _bare(text: str) -> str:
-    text = text.strip()
-    return text[1:-1] if len(text) > 1 and text[0] + text[-1] in _QUOTES else text
+    if found is None or "text" not in said:
+        return found is not None and bool(found.strip()) == (verb == "is not empty")
+    text = said["text"].strip()
+    bare = text[1:-1] if len(text) > 1 and text[0] + text[-1] in _QUOTES else text
+    return (bare in found) == (verb == "contains")

@@ -24,13 +24,11 @@ _LIST = Call("list_files", "List files in {path|the workspace}.", "path=DIR patt
 
 def _stage(found: Found) -> Settled | None:
     """Files that are there under just that name, and names of files that are not: git may know those."""
-    mentions = [found["FILE"]] if "FILE" in found else [_named(found.names, token) for token in found["ARGS"]]
+    tokens: tuple[Token, ...] = () if "FILE" in found else found["ARGS"]
+    named = [found.names.find(token.text) if token.kind in {"word", "quote", "code"} else None for token in tokens]
+    mentions: list[Mention | None] = [found["FILE"]] if "FILE" in found else named
     paths = tuple(item.path or item.name for item in mentions if item is not None and (item.exact or item.missing))
     return call("git_stage_files", f"Stage {', '.join(paths)}.", paths=paths) if len(paths) == len(mentions) else None
-
-
-def _named(names: FileNames, token: Token) -> Mention | None:
-    return names.find(token.text) if token.kind in {"word", "quote", "code"} else None
 
 
 def _explain(found: Found) -> Settled | None:

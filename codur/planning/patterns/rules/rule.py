@@ -100,17 +100,14 @@ class Call:
                     return missing(value, found.names) if hole == "PYTHON" else None
                 value = value.path
             value = value.text if isinstance(value, Token) else value
-            if value == 0 or _is_odd(value) or (hole == "PYTHON" and not value.endswith(".py")):
+            # A text that says nothing, or more than one line.
+            odd = isinstance(value, str) and value != "" and ("\n" in value or not value.strip())
+            if value == 0 or odd or (hole == "PYTHON" and not value.endswith(".py")):
                 return None
             if value not in ("", None):
                 arguments[argument] = value
         objective = re.sub(_SLOT, lambda slot: str(arguments.get(slot[1]) or slot[2]), self._objective)
         return call(self._tool, objective, **arguments)
-
-
-def _is_odd(value: Any) -> bool:
-    """Whether a text says nothing, or more than one line."""
-    return isinstance(value, str) and value != "" and ("\n" in value or not value.strip())
 
 
 def call(tool: str, objective: str, **arguments: Any) -> Settled:
