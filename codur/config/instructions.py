@@ -53,9 +53,7 @@ def load_instructions(
     settings: Settings, workspace: Path, *, environ: Mapping[str, str], home: Path, trust_of: TrustOf
 ) -> InstructionSet:
     """Read all instructions. Raises ConfigError: a file of the user's, or one that the settings name, cannot be read.
-
-    Args:
-        trust_of: whether the user has accepted a file of the project.
+    `trust_of`: whether the user has accepted a file of the project.
     """
     directory = user_directory(environ, home)
     project: tuple[Instruction, ...] = ()

@@ -131,11 +131,7 @@ def candidate_files(workspace: Path, user: UserSources) -> tuple[Path, ...]:
 
 
 class _Layers:
-    """The settings so far, from the weakest source up.
-
-    Attributes:
-        values: all of them, as nested mappings.
-    """
+    """The settings so far, from the weakest source up. `values`: all of them, as nested mappings."""
 
     def __init__(self) -> None:
         self.values: Mapping[str, Any] = to_builtins(Settings())

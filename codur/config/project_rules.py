@@ -26,10 +26,8 @@ _ABSENT = object()
 
 
 class _Rule(Struct, frozen=True, kw_only=True):
-    """When a new value is narrower than the present one, and what to say when it is not.
-
-    Attributes:
-        accepted: counts only in a file that the user accepted.
+    """When a new value is narrower than the present one, and what to say when it is not. `accepted`: counts only in a
+    file that the user accepted.
     """
 
     narrower: Callable[[Any, Any], bool]

@@ -11,10 +11,8 @@ _NAME = regex(r"[a-z0-9][a-z0-9._-]*")
 
 
 class PromptLibrary:
-    """The prompts of one folder; each file is read once.
-
-    Args:
-        directory: the folder of `NAME.md` files; None is Codur's own `config/prompts`.
+    """The prompts of one folder; each file is read once. `directory`: the folder of `NAME.md` files; None is Codur's
+    own `config/prompts`.
     """
 
     def __init__(self, directory: Path | None = None) -> None:

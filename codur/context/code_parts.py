@@ -15,11 +15,7 @@ _LINE_END = regex(r"\r\n?|\n")
 
 
 class Part(Struct, kw_only=False):
-    """A definition (or the code between two), as 0-based half-open lines.
-
-    Attributes:
-        head: the line that introduces it.
-    """
+    """A definition (or the code between two), as 0-based half-open lines. `head`: the line that introduces it."""
 
     name: str
     start: int

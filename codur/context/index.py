@@ -35,10 +35,8 @@ class _Seen(Struct):
 
 
 class RepositoryIndex:
-    """Looks into each file once, and again when its time or size changed.
-
-    Args:
-        max_files: files looked into at most for one question; those near to what it is about come first.
+    """Looks into each file once, and again when its time or size changed. `max_files`: files looked into at most for
+    one question; those near to what it is about come first.
     """
 
     def __init__(self, workspace: Workspace, *, max_files: int) -> None:
@@ -100,11 +98,7 @@ def _nearest_first(paths: Sequence[str], near: Sequence[str]) -> list[str]:
 
 
 class View:
-    """The blocks of a workspace at one time, and which block may call which.
-
-    Attributes:
-        facts: by path.
-    """
+    """The blocks of a workspace at one time, and which block may call which. `facts`: by path."""
 
     def __init__(self, facts: dict[str, Facts]) -> None:
         self.facts = facts

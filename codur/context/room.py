@@ -26,9 +26,7 @@ _CLASS = regex(r"^[ \t]*(?:\w+[ \t]+)*(?:class|struct|interface|trait|impl|enum)
 
 class Room(Struct, kw_only=False):
     """Tokens for the answer and for the user message, both 0 where the task and the code to be changed cannot be told.
-
-    Attributes:
-        needed: what the whole request would come to at least.
+    `needed`: what the whole request would come to at least.
     """
 
     answer: int
@@ -45,10 +43,7 @@ def offered(specs: Sequence[ToolSpec], profile: Profile, sources: Mapping[str, s
     """The editing tools that are told of: in a small request two that can make any edit, if they are there.
 
     Else all, but those for classes where there is none: each costs as much as ten lines of code. A model may call them
-    all the same.
-
-    Args:
-        sources: texts by path that the request may show.
+    all the same. `sources`: texts by path that the request may show.
     """
     short = tuple(spec for spec in specs if spec.name in SHORT_FORM)
     if is_small(profile) and len(short) == len(SHORT_FORM):

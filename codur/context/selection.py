@@ -95,10 +95,7 @@ class Clues(Struct):
 def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Selection:
     """Choose, in this order: what the step names; the files that the task names; the functions that failing lines are
     in; the failing tests with what they are set up by; small files of failing lines; the functions that these lead to.
-    Then what is useful only: further functions, and files that are near.
-
-    Args:
-        files: the workspace's files.
+    Then what is useful only: further functions, and files that are near. `files`: the workspace's files.
     """
     named, step = clues.named, clues.step
     places = places_in(clues.failure, files)

@@ -28,10 +28,8 @@ from codur.types import Message, ToolCall, Usage
 
 
 class Exchange:
-    """Asks profiles within the limits of a run, and of all runs that share theirs with it.
-
-    Attributes:
-        opened: models of services that were asked, by profile name.
+    """Asks profiles within the limits of a run, and of all runs that share theirs with it. `opened`: models of services
+    that were asked, by profile name.
     """
 
     def __init__(
@@ -64,10 +62,8 @@ class Exchange:
     ) -> ChatReply:
         """The model's answer; what was spent is added to `spending`, also when this raises. Raises ServiceFailure: no
         answer, and no further try makes sense; ModelAnswerError: an answer that cannot be used; LimitReached: calls,
-        tokens, money or time.
-
-        Args:
-            least: tokens that the answer is left, where a service says that the request is too large for it.
+        tokens, money or time. `least`: tokens that the answer is left, where a service says that the request is too
+        large for it.
         """
         settings, options = self._settings, self._options
         patience = Patience(settings.max_attempts, settings.retry_budget_s, options.clock, options.left)

@@ -47,14 +47,9 @@ class Gate:
     ) -> tuple[Demand, ChatRequest]:
         """Wait until the request may be sent; `leave` must be called after it. Raises LimitReached: the budget that is
         shared, or the run's time; ServiceFailure: the service's rate limit ends later than the run, or the request is
-        too large for it even with the shortest answer.
-
-        Args:
-            was_refused: the service has refused this question before; the wait is then the run's own time in any case,
-                so that it ends with the run.
-
-        Returns:
-            What it takes of the limits, and the request with an answer as long as they allow.
+        too large for it even with the shortest answer. `was_refused`: the service has refused this question before; the
+        wait is then the run's own time in any case, so that it ends with the run. Gives what it takes of the limits,
+        and the request with an answer as long as they allow.
         """
         told_s, estimate = 0.0, prompt_tokens(request)
         demand = self._fitted(model, request, estimate)

@@ -115,14 +115,10 @@ class ModelPool:
     async def complete(self, profile: str, request: ChatRequest | Make) -> ChatReply:
         """Ask `profile`; if it cannot be reached, the default profile, then the fall-back profiles. Raises
         ModelUnavailable: nobody answered, or the run is offline; ModelAnswerError: the answer cannot be used;
-        LimitReached: a limit of the run, or a service's rate limit that is too far away to wait for.
-
-        Args:
-            request: the request; or what makes one for a profile as `sizes.fitted` gives it. That is then made for each
-                profile that is asked, and once more where a service says that it is too long.
-
-        Returns:
-            The reply; its `usage` holds everything that this question cost.
+        LimitReached: a limit of the run, or a service's rate limit that is too far away to wait for. `request`: the
+        request; or what makes one for a profile as `sizes.fitted` gives it. That is then made for each profile that is
+        asked, and once more where a service says that it is too long. Gives the reply; its `usage` holds everything
+        that this question cost.
         """
         if self._options.offline:
             raise self.why_unavailable()

@@ -134,10 +134,8 @@ def lines_are_meant(text: str, tools: Collection[str]) -> bool:
 
 
 def _lines(text: str, *, keep_code: bool = False) -> tuple[list[str], list[str]]:
-    """The lines in fences for calls, and those outside.
-
-    Args:
-        keep_code: the lines of other fences are among those outside, too.
+    """The lines in fences for calls, and those outside. `keep_code`: the lines of other fences are among those outside,
+    too.
     """
     blocks = fenced_blocks(text)
     called = [line for block in blocks if block.language in _CALL_FENCES for line in block.text.split("\n")]

@@ -39,10 +39,8 @@ class FoundJson(Struct):
 def parse_json_object(text: str) -> dict[str, Any] | None:
     """The JSON object that `text` holds.
 
-    Fenced blocks go before the rest; of several objects the first that is not empty counts.
-
-    Returns:
-        None if there is none, or if a value in the text is cut off.
+    Fenced blocks go before the rest; of several objects the first that is not empty counts. Gives none if there is
+    none, or if a value in the text is cut off.
     """
     found = find_json(text)
     objects = [value for value in found.values if isinstance(value, dict)]

@@ -49,10 +49,8 @@ def tool_calls_from_text(text: str, tools: Collection[str] = ()) -> tuple[ToolCa
 
     All or nothing: if a part of the text was cut off, or the arguments of one call are not an object, there is no call
     at all, because the calls of one answer may depend on each other. In the same way all are marked as repaired if one
-    was not written by the letter.
-
-    Args:
-        tools: names of the tools that there are; only they are read in the form of a call in Python, or in words.
+    was not written by the letter. `tools`: names of the tools that there are; only they are read in the form of a call
+    in Python, or in words.
     """
     said = strip_thinking(text)
     try:

@@ -96,10 +96,8 @@ class Asker(Struct, frozen=True):
 
     async def ask(self, profile: str, request: ChatRequest | Make, kind: type[Reply]) -> Reply:
         """Ask for an answer of the given type, and once more with the error for each answer that cannot be read. Raises
-        ModelAnswerError: no answer could be read; ModelUnavailable, LimitReached: as `ModelPool.complete`.
-
-        Args:
-            request: the request, or what makes one for a profile; its schema is set here.
+        ModelAnswerError: no answer could be read; ModelUnavailable, LimitReached: as `ModelPool.complete`. `request`:
+        the request, or what makes one for a profile; its schema is set here.
         """
         problem: str = ""
         more: tuple[Message, ...] = ()

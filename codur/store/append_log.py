@@ -33,10 +33,8 @@ class AppendLog:
         self.extend([record], durable=durable)
 
     def extend(self, records: Iterable[Mapping[str, Any]], *, durable: bool = True) -> None:
-        """Add objects. Raises StateError: they cannot be written; then the log is as it was.
-
-        Args:
-            durable: wait until they are on disk.
+        """Add objects. Raises StateError: they cannot be written; then the log is as it was. `durable`: wait until they
+        are on disk.
         """
         with state_errors(self.path):
             descriptor = self._open()
@@ -58,10 +56,8 @@ class AppendLog:
 
     def read(self, *, on_damage: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
         """The objects, oldest first; none if there is no file. Raises StateError: the file cannot be read, or it is
-        damaged and `on_damage` was not given.
-
-        Args:
-            on_damage: called with one line that says what is damaged and where it was put; the good lines are returned.
+        damaged and `on_damage` was not given. `on_damage`: called with one line that says what is damaged and where it
+        was put; the good lines are returned.
         """
         with state_errors(self.path):
             try:
@@ -107,9 +103,7 @@ class AppendLog:
 
 def drop_torn_tail(descriptor: int) -> None:
     """Cut what is after the last line end, lest the next line be glued to it. Raises OSError: it cannot be read or cut.
-
-    Args:
-        descriptor: of a file that is open for reading and writing.
+    `descriptor`: of a file that is open for reading and writing.
     """
     end = size = os.lseek(descriptor, 0, os.SEEK_END)
     while end > 0:

@@ -123,10 +123,8 @@ def state_errors(path: Path) -> Iterator[None]:
 
 
 def set_aside(path: Path, stamp: str) -> Path:
-    """Rename a damaged file, so that nothing of it is lost; returns its new path.
-
-    Args:
-        stamp: what tells it from others, such as the time.
+    """Rename a damaged file, so that nothing of it is lost; returns its new path. `stamp`: what tells it from others,
+    such as the time.
     """
     number, target = 1, path.with_name(f"{path.name}.damaged-{stamp}")
     while os.path.lexists(target):

@@ -27,13 +27,8 @@ class BlobStore:
         self._directory = directory
 
     def put(self, data: bytes, *, durable: bool = True) -> str:
-        """Keep a content. Raises StateError: it cannot be written.
-
-        Args:
-            durable: wait until it is on disk.
-
-        Returns:
-            Its reference: the SHA-256 in hexadecimal digits.
+        """Keep a content. Raises StateError: it cannot be written. `durable`: wait until it is on disk. Gives its
+        reference: the SHA-256 in hexadecimal digits.
         """
         reference = hashlib.sha256(data).hexdigest()
         with state_errors(self._directory):

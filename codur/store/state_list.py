@@ -22,11 +22,7 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class StateList(Generic[T]):
-    """The file; it and its directory are made when something is written.
-
-    Args:
-        kind: the struct that it holds.
-    """
+    """The file; it and its directory are made when something is written. `kind`: the struct that it holds."""
 
     def __init__(self, file: Path, kind: Any) -> None:
         self.file = file

@@ -30,11 +30,7 @@ class _File(Struct):
 
 
 class TrustStore:
-    """The list of accepted files.
-
-    Args:
-        file: where it is kept; it and its directory are made when something is accepted.
-    """
+    """The list of accepted files. `file`: where it is kept; it and its directory are made when something is accepted."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -64,10 +60,8 @@ class TrustStore:
 
     def accept(self, workspace: Path, files: Mapping[str, bytes], *, when: str) -> Path | None:
         """Accept a project's files with this content, in place of what was accepted of it before. Raises StateError:
-        the list cannot be read or written, or lies in the project itself.
-
-        Returns:
-            Where a damaged list was put; None if there was none.
+        the list cannot be read or written, or lies in the project itself. Gives where a damaged list was put; None if
+        there was none.
         """
         if self._is_inside(workspace):
             raise StateError(

@@ -21,10 +21,7 @@ def meant(tool: str, members: Collection[str], given: Mapping[str, Any]) -> dict
     """The arguments under the tool's own names.
 
     A synonym stands for an argument that is not given itself; what stands for none, or for one that is given with
-    another value, is left as it is.
-
-    Args:
-        members: the tool's arguments.
+    another value, is left as it is. `members`: the tool's arguments.
     """
     table = synonyms_of(tool, tuple(members))
     bound: dict[str, Any] = {}

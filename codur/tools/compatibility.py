@@ -166,10 +166,8 @@ class CompatibilityGraph:
         return tuple(sorted(in_turn[: max(0, max_candidates)], key=attrgetter("order")))
 
     def forced(self, edges: Sequence[Edge], promoted: str = "") -> Edge | None:
-        """The tool that is run without asking; None if there is a choice.
-
-        Args:
-            promoted: the tool that the user wants to follow, whatever else could.
+        """The tool that is run without asking; None if there is a choice. `promoted`: the tool that the user wants to
+        follow, whatever else could.
         """
         wanted = next((edge for edge in edges if edge.tool == promoted), None)
         alone = wanted or (edges[0] if len(edges) == 1 else None)

@@ -25,10 +25,8 @@ def bounded(text: str, limit: int) -> str:
 def beginning(text: str, limit: int, first_line: int | None = None) -> str:
     """`text` if it has at most `limit` characters, else its first whole lines and what is left out.
 
-    For what was read: the next lines can be asked for, which the two ends of a text do not allow.
-
-    Args:
-        first_line: the number of its first line, where it is a part of a file.
+    For what was read: the next lines can be asked for, which the two ends of a text do not allow. `first_line`: the
+    number of its first line, where it is a part of a file.
     """
     if len(text) <= limit:
         return text

@@ -187,10 +187,8 @@ def tool(
     permission: Permission = "",
     asks: bool = False,
 ) -> Callable[[Callable[..., ToolResult]], Tool]:
-    """Make a function the tool of its name; the first paragraph of its docstring is the description.
-
-    Args:
-        gives: the output class; the other arguments are `Tool`'s fields.
+    """Make a function the tool of its name; the first paragraph of its docstring is the description. `gives`: the
+    output class; the other arguments are `Tool`'s fields.
     """
 
     def made(function: Callable[..., ToolResult]) -> Tool:

@@ -140,12 +140,9 @@ class Toolbox:
         """Run a tool. What goes wrong is a result with a code and one sentence; then nothing was changed.
 
         The text is bounded and can be encoded in UTF-8, whatever is in the files and the arguments; `data` is plain
-        JSON of the tool's kind of output.
-
-        Args:
-            by_user: the user's own words ask for this very call, and nobody else sees the result. Only a plan made by
-                rules from the request is that. The tool calls of a user's plan file are not: what they give is kept
-                where later steps, and so agents and models, can take it.
+        JSON of the tool's kind of output. `by_user`: the user's own words ask for this very call, and nobody else sees
+        the result. Only a plan made by rules from the request is that. The tool calls of a user's plan file are not:
+        what they give is kept where later steps, and so agents and models, can take it.
         """
         return _sendable(self._result(name, arguments, self._context if by_user else self._for_models))
 

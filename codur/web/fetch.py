@@ -97,10 +97,7 @@ class Fetcher(Struct):
     def fetch(self, url: str, form: Mapping[str, str] | None = None) -> Fetched:
         """Read a page; also one with an error status. Can be called with and without a running event loop. Raises
         FetchRefused: the URL, one it redirects to, or an address of its host is not allowed; FetchFailed: no usable
-        answer came.
-
-        Args:
-            form: sent with POST, to the first place only: with a form no redirect is followed.
+        answer came. `form`: sent with POST, to the first place only: with a form no redirect is followed.
         """
         # In a thread of its own, because the caller's may run an event loop.
         return in_thread(lambda: asyncio.run(self._follow(url, form)), "codur-fetch").result()

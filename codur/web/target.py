@@ -73,10 +73,7 @@ class Target(Struct):
 
 def read_url(url: str, *, ports: Container[int] = (80, 443)) -> Target:
     """The parts of a URL. Raises FetchRefused: it is not http or https, holds a user name, white space, a control
-    character or a backslash, has another port, or no proper host.
-
-    Args:
-        ports: the ones that may be asked.
+    character or a backslash, has another port, or no proper host. `ports`: the ones that may be asked.
     """
     _require_plain(url)
     try:

@@ -42,10 +42,8 @@ def shipped_names() -> tuple[str, ...]:
 
 def shipped_sources(named: Any) -> Iterator[Source]:
     """The shipped agents that something names, as settings; those that are built in need no reading. Raises
-    ConfigError: a file cannot be read.
-
-    Args:
-        named: mappings, lists and texts in which they may be named, as a key or a part of a text.
+    ConfigError: a file cannot be read. `named`: mappings, lists and texts in which they may be named, as a key or a
+    part of a text.
     """
     words = set(_words(named))
     if not words:

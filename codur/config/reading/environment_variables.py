@@ -39,10 +39,8 @@ def setting_variables(environ: Mapping[str, str]) -> dict[str, str]:
 
 def environment_source(variables: Mapping[str, str], settings: Mapping[str, Any]) -> Source:
     """The settings that `variables` (of `setting_variables`) state. Raises ConfigError: a variable names no setting or
-    one that another variable names too, or cannot be read as YAML.
-
-    Args:
-        settings: what is known so far, as nested mappings, for the names of entries.
+    one that another variable names too, or cannot be read as YAML. `settings`: what is known so far, as nested
+    mappings, for the names of entries.
     """
     values: dict[str, Any] = {}
     places: dict[KeyPath, Place] = {}
@@ -84,10 +82,7 @@ def _plain(name: str) -> str:
 
 def value_of_text(variable: str, text: str, path: tuple[str, ...]) -> Any:
     """The value of the setting at a path that a text stands for: itself where the setting is text, else as YAML. Raises
-    ConfigError: it is no YAML.
-
-    Args:
-        variable: what errors call the text.
+    ConfigError: it is no YAML. `variable`: what errors call the text.
     """
     kinds = set(setting_types.types_of(setting_types.kind_at(Settings, path)))
     if type(None) in kinds and text.strip().lower() in ("null", "~"):

@@ -71,10 +71,8 @@ class At(Struct, frozen=True, kw_only=True):
 
 
 def error_of(problem: Problem, origins: Mapping[tuple[str, ...], Source]) -> ConfigError:
-    """The error, with the place of the key or of what is nearest to it.
-
-    Args:
-        origins: the source that each setting was last taken from; what is missing is a default.
+    """The error, with the place of the key or of what is nearest to it. `origins`: the source that each setting was
+    last taken from; what is missing is a default.
     """
     path, message, remedy = problem
     names = tuple(part for part in path if isinstance(part, str))

@@ -32,10 +32,8 @@ def missing(provider: str, api: str) -> ServiceFailure:
 
 
 class Availability:
-    """What a run has found out about who answers.
-
-    Args:
-        patience_s: the longest wait for a rate limit; a profile whose limit is further away is not asked.
+    """What a run has found out about who answers. `patience_s`: the longest wait for a rate limit; a profile whose
+    limit is further away is not asked.
     """
 
     def __init__(self, profiles: Profiles, options: PoolOptions, *, patience_s: float) -> None:

@@ -102,10 +102,8 @@ class SharedModels:
 
         Who was told to wait has a place in the queue until the request is sent, or it leaves (`ModelLimits.leave`).
         Raises LimitReached: the request does not fit into the budget any more; ServiceFailure: the service will not
-        take it before the run's time is over, others left aside.
-
-        Args:
-            before: the same request as it was asked for last; this one takes its place in the queue.
+        take it before the run's time is over, others left aside. `before`: the same request as it was asked for last;
+        this one takes its place in the queue.
         """
         with self.limits(demand.place) as limits:
             now, place = self._clock.monotonic(), limits.leave(before or demand)

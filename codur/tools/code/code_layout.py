@@ -23,10 +23,8 @@ def leading(line: str) -> str:
 def moved(lines: list[str], docstrings: set[int], indent: str, unit: str) -> list[str]:
     """The lines of one definition at the indentation `indent`, with `unit` for each level inside.
 
-    Text in strings of several lines stays as it is, except that of docstrings, which moves with its code.
-
-    Args:
-        docstrings: indexes of the lines after the first of each docstring.
+    Text in strings of several lines stays as it is, except that of docstrings, which moves with its code. `docstrings`:
+    indexes of the lines after the first of each docstring.
     """
     margin = _width(leading(next(line for line in lines if not line.lstrip().startswith("#"))))
     stacks, fixed = _read(lines, margin)
@@ -55,11 +53,8 @@ def _stack_for(number: int, line: str, depth: int, stacks: dict[int, tuple[int, 
 
 
 def _read(lines: list[str], margin: int) -> tuple[dict[int, tuple[int, ...]], set[int]]:
-    """What the tokenizer says of the lines, by their indexes.
-
-    Returns:
-        The widths of the open blocks, relative to `margin`, for each line that begins a statement; and the lines that
-        begin inside a string.
+    """What the tokenizer says of the lines, by their indexes. Gives the widths of the open blocks, relative to
+    `margin`, for each line that begins a statement; and the lines that begin inside a string.
     """
     source = (_WRAPPER if margin else "") + "\n".join(lines) + "\n"
     shift = 2 if margin else 1

@@ -22,11 +22,7 @@ _MAX_FILES = 3_000
 
 
 class RopeProject(Struct):
-    """A copy of the Python files.
-
-    Attributes:
-        texts: what the files hold, by path.
-    """
+    """A copy of the Python files. `texts`: what the files hold, by path."""
 
     project: Any
     texts: dict[str, str]

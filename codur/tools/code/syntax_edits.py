@@ -25,10 +25,8 @@ Find = Callable[[Sequence[SyntaxDefinition]], Sequence[SyntaxDefinition]]
 
 def replaced(context: ToolContext, given_path: str, grammar: Grammar, code: str, find: Find) -> ToolResult:
     """Exchange the lines of one definition; comments and annotations above it stay if the code has none. Raises
-    ToolError: `not_found` and `invalid` as `find`; `many_matches`; `syntax_error`.
-
-    Args:
-        find: the definitions of the file that are meant; the code's first line tells which of several.
+    ToolError: `not_found` and `invalid` as `find`; `many_matches`; `syntax_error`. `find`: the definitions of the file
+    that are meant; the code's first line tells which of several.
     """
     path = context.workspace.relative(given_path)
     text = context.workspace.read_text(path).text
@@ -54,10 +52,8 @@ def replaced(context: ToolContext, given_path: str, grammar: Grammar, code: str,
 
 def added(context: ToolContext, given_path: str, grammar: Grammar, code: GivenCode, after: str) -> ToolResult:
     """Add a function, or a method of a class, after another definition or at the end. Raises ToolError: `not_found`: no
-    such class or definition; `invalid`: it is there already; `syntax_error`.
-
-    Args:
-        code: of a name that is empty, what it defines first counts.
+    such class or definition; `invalid`: it is there already; `syntax_error`. `code`: of a name that is empty, what it
+    defines first counts.
     """
     path = context.workspace.relative(given_path)
     exists = context.workspace.exists(path)

@@ -46,10 +46,8 @@ def required_bytes(wanted: Wanted) -> re.Pattern[bytes] | None:
 
 
 def candidates(context: ToolContext, paths: list[str], links: Set[str], wanted: Wanted) -> list[str]:
-    """The paths, in their order, without files that surely hold no line that matches.
-
-    Args:
-        links: those of the paths that are links, which ripgrep passes over; they stay in.
+    """The paths, in their order, without files that surely hold no line that matches. `links`: those of the paths that
+    are links, which ripgrep passes over; they stay in.
     """
     literal = _literal(wanted)
     if len(paths) < _FEWEST_FILES or not literal:

@@ -58,10 +58,8 @@ class Wanted(Struct):
 
 
 def known_files(repository: Repository, paths: Sequence[str], *, new: bool) -> frozenset[str]:
-    """Those of the paths that git has; or those that it would add, which are there and not ignored.
-
-    Args:
-        paths: relative to the workspace.
+    """Those of the paths that git has; or those that it would add, which are there and not ignored. `paths`: relative
+    to the workspace.
     """
     options = ("--others", "--exclude-standard") if new else ()
     return frozenset(repository.safe("ls-files", "-z", *options, "--", *paths).split("\0") if paths else ())
@@ -73,10 +71,7 @@ def commit_changes(repository: Repository, changes: Sequence[Versions], wanted: 
     Where a file was not as the last commit has it before its change, the change is merged into what that has. The files
     themselves are not touched. Of what is staged only the paths of the changes follow the new commit. Raises ToolError:
     `no_match`: the last commit has them already; `many_matches`: something of the user's own is in the way, and the
-    message names it; `refused`: a hook says no; others as `Repository.safe`.
-
-    Args:
-        scratch: an empty directory.
+    message names it; `refused`: a hook says no; others as `Repository.safe`. `scratch`: an empty directory.
     """
     for name, what in _UNDER_WAY.items():
         if (repository.own[0] / name).exists():
@@ -108,11 +103,7 @@ def _commit(made: _Making, wanted: Wanted) -> None:
 
 
 class _Making(Struct):
-    """The making of one commit in an index of its own.
-
-    Attributes:
-        repository: seen from its top.
-    """
+    """The making of one commit in an index of its own. `repository`: seen from its top."""
 
     repository: Repository
     scratch: Path

@@ -77,10 +77,8 @@ def generated(repository: Repository) -> list[str]:
 
 def export(repository: Repository, commit: str, target: Path, index: Path) -> None:
     """Write the files that a commit has below the root into a directory. Raises ToolError: the commit has no such
-    directory, or some of its files are not here.
-
-    Args:
-        index: a path for git's list of them, outside of the directory; it is overwritten.
+    directory, or some of its files are not here. `index`: a path for git's list of them, outside of the directory; it
+    is overwritten.
     """
     below = repository.root.relative_to(repository.top).as_posix()
     at_top = replace(repository, root=repository.top)

@@ -17,10 +17,8 @@ _RANGES = regex(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 class Edit(Struct):
-    """Lines that took the place of others.
-
-    Attributes:
-        start: the place of the first new line, from 0; without new lines, of the line that followed the old ones.
+    """Lines that took the place of others. `start`: the place of the first new line, from 0; without new lines, of the
+    line that followed the old ones.
     """
 
     start: int
@@ -121,11 +119,8 @@ class Trail(Struct, frozen=False, kw_only=False):
         return all(tuple(self.lines[each.start : each.start + len(each.new)]) == each.new for each in patch.edits)
 
     def take_back(self, patch: FilePatch) -> list[tuple[int, int, str]]:
-        """Go back behind a patch that fits.
-
-        Returns:
-            Of each edit that nothing was done to since: where it is in the present text (the first line, and the one
-            behind the last), and the text that stood there before.
+        """Go back behind a patch that fits. Gives of each edit that nothing was done to since: where it is in the
+        present text (the first line, and the one behind the last), and the text that stood there before.
         """
         found = []
         for edit in reversed(patch.edits):

@@ -60,10 +60,8 @@ class _Capped:
 
 
 class Repository(Struct):
-    """A repository around the workspace: its top directory and the way to call git in it.
-
-    Attributes:
-        own: its directories outside the top, of a linked work tree or a submodule; and `.git`, the first.
+    """A repository around the workspace: its top directory and the way to call git in it. `own`: its directories
+    outside the top, of a linked work tree or a submodule; and `.git`, the first.
     """
 
     top: Path
@@ -134,10 +132,8 @@ class Repository(Struct):
         hooks: bool = False,
     ) -> str:
         """As `call`, with every key overridden that could start a program. Raises ToolError: as `call`; `refused` if a
-        key cannot be overridden.
-
-        Args:
-            hooks: but for the repository's hooks, which the user wants to be run, contained as git is.
+        key cannot be overridden. `hooks`: but for the repository's hooks, which the user wants to be run, contained as
+        git is.
         """
         # Listing starts nothing; only then it is known which keys have to be overridden.
         names = self.call("config", "--list", "--name-only", "-z").split("\0")
@@ -226,10 +222,8 @@ def repository_of(context: ToolContext) -> Repository:
 
 def repository_around(root: Path, launcher: Launcher, timeout_s: float) -> Repository:
     """The repository that a directory is in. Raises ToolError: `not_found` if there is none; `refused` if it belongs to
-    someone else, leads to another place, or has something else where its files are.
-
-    Args:
-        timeout_s: wall time of one call of git.
+    someone else, leads to another place, or has something else where its files are. `timeout_s`: wall time of one call
+    of git.
     """
     for top in (root, *root.parents):
         mark = top / ".git"

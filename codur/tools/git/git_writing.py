@@ -75,10 +75,8 @@ def git_commit(
 
 def identity(repository: Repository, home: Path | None) -> tuple[tuple[str, str], ...]:
     """The variables that say who commits: the repository's own name and address, else from the user's git settings.
-    Raises ToolError: `refused`: git does not know.
-
-    Args:
-        home: the user's home directory; None to leave the settings there alone.
+    Raises ToolError: `refused`: git does not know. `home`: the user's home directory; None to leave the settings there
+    alone.
     """
     found = {}
     for key in ("user.name", "user.email"):
