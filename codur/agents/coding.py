@@ -7,9 +7,8 @@ from typing import Literal
 
 from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.coding_messages import Talk
-from codur.agents.look_tool import ASK, CANNOT, LOOK, READS, RUN_CHECK, Looks, specs, told_shortly
+from codur.agents.look_tool import ASK, CANNOT, LOOK, READS, RUN_CHECK, Looks, Sight, specs, told_shortly, windows
 from codur.agents.registry import Agent
-from codur.context.shown_lines import Sight, windows
 from codur.events import ToolRan
 from codur.llm.model import ChatReply
 from codur.llm.tokens import BYTES_PER_TOKEN

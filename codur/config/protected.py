@@ -39,6 +39,9 @@ def has_protected_name(relative: str) -> bool:
     return any(part in PROTECTED_NAMES for part in fold_path(relative))
 
 
+# What the shipped agents read of a directory that they work in, as their documentation has it (2026-11): AGENTS.md and
+# AGENTS.override.md (codex, opencode), CLAUDE.md and CLAUDE.local.md (Claude Code, opencode), GEMINI.md (Gemini CLI),
+# CONTEXT.md (opencode); the rest is what other editors' agents read, which many agents look for too.
 OTHER_INSTRUCTIONS = (
     "AGENTS.override.md",
     "CLAUDE.local.md",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from codur.llm.model import ChatModel
     from codur.llm.rate_limits.shared_limits import SharedModels
     from codur.llm.remembered_sizes import Remembered
-    from codur.llm.replay.model_recording import Recorder
+    from codur.llm.replay import Recorder
     from codur.redaction import Redactor
     from codur.types import Usage
 

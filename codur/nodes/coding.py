@@ -77,10 +77,8 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
     agent = replace(agent, profile=context.models.profiles.named(agent.profile))
     step, settings = current_step(state), context.settings
     brief = await asyncio.to_thread(_brief, state, context)
-    check, asked_before = (
-        state["discovery"].check,
-        any(item.node == "consult" and item.action == "ask" for item in state["records"]),
-    )
+    check = state["discovery"].check
+    asked_before = any(item.node == "consult" and item.action == "ask" for item in state["records"])
     can_check = check is not None and check.kind != "syntax" and settings.tools.allow_run
 
     def said_by(run: Callable[[Check | None], Verdict]) -> Callable[[], str] | None:

@@ -14,10 +14,9 @@ from datetime import datetime
 from pathlib import Path
 
 from codur.lazy import regex
-from codur.store.atomic import state_errors
+from codur.store.atomic import exclusive, state_errors
 from codur.store.blobs import LOCK_NAME
 from codur.store.directory import StateDirectory
-from codur.store.flock import exclusive
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunStore
 from codur.store.workspace_lock import running

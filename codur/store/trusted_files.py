@@ -30,7 +30,7 @@ class _File(Struct):
 
 
 class TrustStore:
-    """The list of accepted files. `file`: where it is kept; it and its directory are made when something is accepted."""
+    """The list of accepted files, kept in `file`; it and its directory are made when something is accepted."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

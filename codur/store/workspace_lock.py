@@ -10,8 +10,7 @@ from pathlib import Path
 from msgspec import to_builtins
 
 from codur.errors import WorkspaceBusy
-from codur.store.atomic import is_alive, state_errors, temporary_name, write_private
-from codur.store.flock import open_lock, try_lock
+from codur.store.atomic import is_alive, open_lock, state_errors, temporary_name, try_lock, write_private
 from codur.structs import Struct, convert, field
 
 _POLL_S = 0.2  # a waiting flock(2) could not be interrupted by the user

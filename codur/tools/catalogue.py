@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from codur.tools import meta_tools, run_tools, server_tools, web_tools
     from codur.tools.code import edit_tools, find_symbols, lint, python_outline
     from codur.tools.files import apply_patch, data_tools, file_tools, grep, list_tools
-    from codur.tools.git import git_reading, git_writing
+    from codur.tools.git import git_commits, git_reading
 
-    __all__ = ["apply_patch", "data_tools", "edit_tools", "file_tools", "find_symbols", "git_reading", "git_writing"]
+    __all__ = ["apply_patch", "data_tools", "edit_tools", "file_tools", "find_symbols", "git_commits", "git_reading"]
     __all__ += ["grep", "lint", "list_tools", "meta_tools", "python_outline", "run_tools"]
     __all__ += ["server_tools", "web_tools"]
 
@@ -35,7 +35,7 @@ _MODULES: Mapping[str, str] = {
     "run_tools": "run_python_file run_pytest run_command run_check",
     "git.git_reading": "git_status git_diff git_log git_show git_blame",
     "server_tools": "list_mcp_tools call_mcp_tool list_mcp_resources read_mcp_resource",
-    "git.git_writing": "git_stage_files git_commit",
+    "git.git_commits": "git_stage_files git_commit",
     "web_tools": "fetch_webpage duckduckgo_search",
     "meta_tools": "ask_user list_tools",
 }

@@ -15,8 +15,7 @@ from urllib.parse import urlencode
 
 from codur.background import in_thread
 from codur.structs import Struct
-from codur.web.address import is_public
-from codur.web.target import FetchFailed, FetchRefused, FetchTimedOut, Target, join, read_url
+from codur.web.target import FetchFailed, FetchRefused, FetchTimedOut, Target, is_public, join, read_url
 
 if TYPE_CHECKING:
     import httpx

@@ -7,9 +7,8 @@ is passed on.
 from collections.abc import Mapping
 
 from codur.config.settings import Settings
-from codur.planning.patterns.classify import Classification, classify
+from codur.planning.patterns.classify import Classification, classify, danger_in
 from codur.planning.patterns.courtesy import Courtesy, greeting_in, without_courtesy
-from codur.planning.patterns.danger import danger_in
 from codur.planning.patterns.holes import hole_reader
 from codur.planning.patterns.named_paths import FileNames, mentions
 from codur.planning.patterns.phrases import match
