@@ -74,13 +74,8 @@ def _shortened(spec: ToolSpec) -> ToolSpec:
 def share(
     brief: CodingBrief, profile: Profile, *, target: str | None, whole_file_lines: int, overhead_tokens: int
 ) -> Room:
-    """The room of a request: an answer as long as what is to be written, the message with the rest.
-
-    The answer gives way, down to a bound, where the task and the code to be changed need its room.
-
-    Args:
-        target: the file to be changed; None if no single one is known.
-        overhead_tokens: what instructions and tools take.
+    """The room of a request: an answer as long as what is to be written (to the target, if a single file is known), the
+    message with the rest. The answer gives way, down to a bound, where the task and the code need its room.
     """
     total = profile.request_tokens - overhead_tokens
     # The code to be changed: a short file, or as much of a long one as a short one would take.

@@ -54,9 +54,8 @@ class AgentRegistry:
         return name in self._settings.llm.profiles if kind == "llm" else self._config(name) is not None
 
     def resolve(self, reference: str, *, in_words: bool = False) -> Agent:
-        """The agent of a reference: `agent:NAME`, `llm:PROFILE`, or a plain name. Raises UsageError: nothing of that
-        name; the message names what there is. `in_words`: what `llm:PROFILE` means: the explaining agent on that
-        profile; otherwise the coding agent.
+        """The agent of a reference: `agent:NAME`, `llm:PROFILE` (on that profile the explaining agent, if `in_words`,
+        else the coding one), or a plain name. Raises UsageError: nothing of that name; the message names what there is.
         """
         kind, name = _split(reference)
         if kind == "llm" and name in self._settings.llm.profiles:

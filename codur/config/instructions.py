@@ -21,12 +21,7 @@ _SHOWN = 3
 
 
 class Instruction(Struct, frozen=True, kw_only=True):
-    """Instructions of one file.
-
-    Attributes:
-        name: the file, as it is shown.
-        directory: the directory of the project that they hold for, with all below it; empty: the whole project.
-    """
+    """One file's instructions for a directory with all below it (empty: the project); named as the file is shown."""
 
     name: str
     directory: str

@@ -47,12 +47,8 @@ class LoadedSettings(Struct, frozen=True, kw_only=True):
 
 
 class UserSources(Struct, frozen=True, kw_only=True):
-    """Where the user's own settings are found.
-
-    Attributes:
-        environ: the environment.
-        home: the user's home directory.
-        config_file: the file given with `--config`; it is read in place of any other.
+    """Where the user's own settings are found: the environment, the home directory, and the file given with `--config`,
+    which is read in place of any other.
     """
 
     environ: Mapping[str, str]
@@ -145,11 +141,8 @@ class _Layers:
         self._lay(source, reading.values.check(source, Settings))
 
     def add_agents(self, declared: Mapping[str, Path], named: Any) -> None:
-        """Lay the shipped agents that are named over the settings, and those that the user declared over them.
-
-        Args:
-            declared: their files, by what these are called in messages.
-            named: what speaks of agents: names, parts of sources, variables.
+        """Lay the shipped agents that are named (in names, parts of sources or variables) over the settings, and those
+        over them that the user declared in files, by what these are called in messages.
         """
         for source in reading.agent_files.shipped_sources((named, [path.stem for path in declared.values()])):
             self.add(source)

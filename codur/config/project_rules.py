@@ -135,12 +135,8 @@ def needs_acceptance(path: tuple[str, ...]) -> bool:
 def narrow(
     values: Mapping[str, Any], settings: Mapping[str, Any], source: Source, trust: TrustState = "unknown"
 ) -> Narrowed:
-    """Keep what narrows `settings`.
-
-    Args:
-        values: the project's settings, already checked.
-        settings: the trusted settings below them (defaults and the user's file), as nested mappings.
-        trust: whether the user has accepted the file.
+    """Keep what of the project's values, already checked, narrows the trusted settings below them (defaults and the
+    user's file); `trust` is whether the user has accepted the file.
     """
     kept: dict[str, Any] = {}
     ignored: dict[tuple[str, ...], str] = {}

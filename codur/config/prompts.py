@@ -11,9 +11,7 @@ _NAME = regex(r"[a-z0-9][a-z0-9._-]*")
 
 
 class PromptLibrary:
-    """The prompts of one folder; each file is read once. `directory`: the folder of `NAME.md` files; None is Codur's
-    own `config/prompts`.
-    """
+    """The prompts (`NAME.md`) of a folder; None is Codur's own `config/prompts`. Each file is read once."""
 
     def __init__(self, directory: Path | None = None) -> None:
         self._directory = resource_path("prompts") if directory is None else directory

@@ -30,10 +30,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def parts_of(path: str, text: str) -> list[Part]:
-    """The file's parts; between them are empty lines at most.
-
-    Nothing if its language is not known, or it has so many that it is a table rather than a program.
-    """
+    """A file's parts, with empty lines between; none if its language is not known, or it is a table by their number."""
     try:
         found = definitions_in(path, text)
     except ToolError:

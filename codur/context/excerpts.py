@@ -20,12 +20,8 @@ _NOTE_CHARS = 60
 
 
 class Excerpt(Struct, kw_only=False):
-    """A file as a model sees it.
-
-    Attributes:
-        lines: how many the file has.
-        whole: nothing was left out.
-        ranges: numbers (1-based) of the lines that are shown, in order.
+    """A file as a model sees it: how many lines it has, whether nothing was left out, and the numbers (1-based) of the
+    lines that are shown, in order.
     """
 
     path: str

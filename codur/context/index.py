@@ -46,12 +46,7 @@ class RepositoryIndex:
         self._last = View({})
 
     def view(self, files: Sequence[str], near: Sequence[str] = ()) -> View:
-        """The files as they are now.
-
-        Args:
-            files: the workspace's files.
-            near: files that the question is about.
-        """
+        """The workspace's files as they are now, for a question about those that are near."""
         sources = [path for path in files if path.endswith(".py") or grammar_of(path) is not None]
         if len(sources) > self._max_files:
             sources = _nearest_first(sources, near)[: self._max_files]

@@ -17,12 +17,7 @@ _NAMES_SHARE = 0.3
 
 
 class Outline(Struct):
-    """What can be said of files that are not shown, the most relevant first.
-
-    Attributes:
-        entries: path and description of one or more lines.
-        names: all files.
-    """
+    """What can be said of files that are not shown, the most relevant first, by path; and the names of all files."""
 
     entries: Sequence[tuple[str, str]] = ()
     names: Sequence[str] = ()
@@ -46,12 +41,8 @@ NOTHING_ELSE = Outline()
 
 
 def outline_of(ranked: Sequence[str], files: Sequence[str], read: Callable[[str], str | None]) -> Outline:
-    """Describe files.
-
-    Args:
-        ranked: sources, the most relevant first.
-        files: all files; the names of sources are told first.
-        read: the text of a file; None if it is not to be shown.
+    """Describe files: ranked sources, the most relevant first, then all by name, with sources first. The text of one
+    that is not to be shown reads as None.
     """
     files = sorted(files, key=standing)
     data = [path for path in files if path.endswith(_DATA_ENDINGS) and standing(path) < 2][:MAX_DATA_FILES]

@@ -50,11 +50,8 @@ class Want(Struct):
 
 
 class Selection(Struct):
-    """What to show, the most useful first.
-
-    Attributes:
-        wants: parts and whole files; a part may come again with its whole file.
-        ranked: sources by rank, for an outline: those that the task leads to, or all if it leads to none.
+    """What to show, the most useful first (a part may come again with its whole file), and the sources by rank for an
+    outline: those that the task leads to, or all if it leads to none.
     """
 
     wants: tuple[Want, ...] = ()

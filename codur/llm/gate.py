@@ -25,14 +25,8 @@ _PRECISION = 10_000  # tokens of a made-up prompt: the correction is asked for i
 
 
 class Gate:
-    """Lets the requests of one run through.
-
-    Args:
-        profiles: what is known beforehand of each model's limits.
-        longest_s: longest wait of a run that has no end, in seconds.
-
-    Attributes:
-        is_shared: whether there are others; their turns are no part of this run's time.
+    """Lets the requests of one run through, by what is known beforehand of each model's limits; `longest_s` is the
+    longest wait of a run that has no end. If it `is_shared`, turns of others are no part of this run's time.
     """
 
     def __init__(self, profiles: Profiles, options: PoolOptions, *, longest_s: float) -> None:
@@ -93,9 +87,8 @@ class Gate:
     def can_shrink(
         self, model: ChatModel, request: ChatRequest, demand: Demand, failure: ServiceFailure, *, least: int
     ) -> bool:
-        """Whether a request was refused because it can never fit, and would with an answer of `least` tokens or more.
-
-        ServiceFailure if not even the shortest answer lets it through.
+        """Whether a refused request fits with an answer of `least` tokens; ServiceFailure if even the shortest does
+        not.
         """
         if failure.kind != "too_large":
             return False

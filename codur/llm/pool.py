@@ -37,18 +37,12 @@ Make = Callable[["Profile"], "ChatRequest"]
 
 
 class ModelPool:
-    """Asks models by profile name, with retries and fall-back profiles.
+    """Asks models by profile name, with retries and fall-back profiles. What `auto` stands for is found out when
+    `profiles` is first asked.
 
-    A pool serves one run. Its connections belong to the event loop in which `complete` runs: `await close()` before
-    that loop ends; the pool can be used again afterwards. Where the settings have no such profile, or it has no
-    provider, a ConfigError says so.
-
-    Args:
-        environ: variables that hold the keys.
-        limits: what the run may spend.
-
-    Attributes:
-        profiles: their names, and what `auto` stands for: it is found out when that is first asked.
+    A pool serves one run, within its limits. Its connections belong to the event loop in which `complete` runs: `await
+    close()` before that loop ends; the pool can be used again afterwards. Where the settings have no such profile, or
+    it has no provider, a ConfigError says so.
     """
 
     def __init__(self, settings: Settings, environ: Mapping[str, str], limits: Limits, options: PoolOptions) -> None:

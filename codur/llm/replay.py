@@ -79,10 +79,7 @@ class ModelRecording(Struct):
 
 
 class Recorder:
-    """Writes a recording to a file that it makes; safe to use from several threads.
-
-    UsageError if the file is there already, or cannot be made or written.
-    """
+    """Writes a recording to a new file, from any thread. UsageError if that exists, or cannot be made or written."""
 
     def __init__(self, path: Path, *, task: str, workspace: str, version: str, redactor: Redactor) -> None:
         self._redactor = redactor

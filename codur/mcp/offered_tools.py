@@ -18,10 +18,7 @@ _LINE_ENDS = {"\u2028": "\n", "\u2029": "\n", "\r": "\n"}
 
 
 def clean(text: str, limit: int) -> str:
-    """`text` without escape sequences, control and format characters, cut at `limit` characters.
-
-    Line feeds and tabs stay.
-    """
+    """`text` without escape sequences, control and format characters (but line feeds and tabs), cut at `limit`."""
     text = _ESCAPES.sub("", text[: 4 * limit].replace("\r\n", "\n"))
     table = {ord(char): _shown(char) for char in set(text)}
     text = text.translate(table)
@@ -94,12 +91,8 @@ class ResourceEntry(Struct):
 
 
 class Answer(Struct):
-    """What a tool call or a read resource gave.
-
-    Attributes:
-        text: cleaned; what is no text is named in brackets.
-        structured: a tool's structured content, if it gave any.
-        failed: the tool says that it failed.
+    """What a tool call or a read resource gave: its cleaned text, with what is no text named in brackets, the
+    structured content, if any, and whether the tool says that it failed.
     """
 
     text: str

@@ -33,9 +33,8 @@ class _File(Struct):
 
 
 class Pins:
-    """The list of accepted definitions; without a file it is remembered for as long as this object lives.
-
-    StateError if the list cannot be read or written, or is damaged.
+    """The accepted definitions, without a file only in memory; StateError if it cannot be read or written, or is
+    damaged.
     """
 
     def __init__(self, file: Path | None) -> None:

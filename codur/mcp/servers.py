@@ -27,13 +27,8 @@ _PROMPTS = ("prompt", "task", "message", "query", "input")
 class McpServers:
     """The configured servers. Each is started or reached when it is first asked, and ended with this object.
 
-    Safe to use from several threads. McpError (McpUsage, McpRefused) where a server gives no usable answer, and
-    StateError where the list of what is accepted cannot be used.
-
-    Args:
-        pins: which definitions are accepted.
-        cancel: ends what is waited for when it is set.
-        time_left: seconds that a request may take at most, beside the server's own limit.
+    Safe to use from several threads; `cancel` ends what is waited for. McpError (McpUsage, McpRefused) where a server
+    gives no usable answer in its time and the run's, and StateError where the list of what is accepted cannot be used.
     """
 
     def __init__(

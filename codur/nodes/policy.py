@@ -132,9 +132,8 @@ def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
 
 
 def _needs_test(step: Step, plan: Plan, state: RunState, context: RunContext) -> bool:
-    """Whether the step edits for a task that nothing would tell done from not done.
-
-    What programs of others work on, and what the user planned, is done as they say: no other model is asked for it.
+    """Whether a step edits for a task that nothing tells done from not done, and neither user nor other programs
+    planned.
     """
     if plan.origin not in {"pre_plan", "plan"} or step.action not in {"coding", "delegate"}:
         return False

@@ -113,10 +113,7 @@ def named_starts(text: str) -> list[tuple[str, str]]:
 
 
 def line_calls(text: str, tools: Collection[str]) -> list[Call]:
-    """Calls of `tools` in Python's form, each on a line of its own; their arguments have names and plain values.
-
-    Fenced blocks are programs, unless they say that they are calls.
-    """
+    """Calls of `tools` in Python's form, each on a line, with plain values by name; not in fences of programs."""
     called, others = _lines(text)
     calls = [_line_call(line, tools) for line in (*called, *others)]
     return [call for call in calls if call is not None]
@@ -134,9 +131,7 @@ def lines_are_meant(text: str, tools: Collection[str]) -> bool:
 
 
 def _lines(text: str, *, keep_code: bool = False) -> tuple[list[str], list[str]]:
-    """The lines in fences for calls, and those outside. `keep_code`: the lines of other fences are among those outside,
-    too.
-    """
+    """The lines in fences for calls, and those outside; with `keep_code`, also lines of other fences are outside."""
     blocks = fenced_blocks(text)
     called = [line for block in blocks if block.language in _CALL_FENCES for line in block.text.split("\n")]
     for block in reversed(blocks):

@@ -231,10 +231,7 @@ _PATHS = frozenset({"path", "source", "target"})
 
 
 def word_calls(text: str, tools: Collection[str]) -> list[Call]:
-    """The calls, if every line is one and `tools` has them all; else none.
-
-    Words are a guess of what is meant: good enough to read by, not to change anything by.
-    """
+    """The calls, if every line is one and `tools` has them all; else none. A guess: good to read by, not to change."""
     lines = [line.strip().rstrip(".;") for line in text.split("\n") if line.strip()]
     if not lines or len(lines) > _MOST_LINES or any(len(line) > _LONGEST_LINE for line in lines):
         return []

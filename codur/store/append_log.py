@@ -33,9 +33,7 @@ class AppendLog:
         self.extend([record], durable=durable)
 
     def extend(self, records: Iterable[Mapping[str, Any]], *, durable: bool = True) -> None:
-        """Add objects. Raises StateError: they cannot be written; then the log is as it was. `durable`: wait until they
-        are on disk.
-        """
+        """Add objects; if `durable`, wait for the disk. Raises StateError: not written; the log is as it was."""
         with state_errors(self.path):
             descriptor = self._open()
             line = b"".join(_line(record) for record in records)
@@ -55,9 +53,8 @@ class AppendLog:
                     self._is_named = True
 
     def read(self, *, on_damage: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
-        """The objects, oldest first; none if there is no file. Raises StateError: the file cannot be read, or it is
-        damaged and `on_damage` was not given. `on_damage`: called with one line that says what is damaged and where it
-        was put; the good lines are returned.
+        """The objects, oldest first; none if there is no file. Of a damaged one, `on_damage` is told where it was put,
+        and the good lines are returned. Raises StateError: it cannot be read, or is damaged without `on_damage`.
         """
         with state_errors(self.path):
             try:

@@ -17,18 +17,13 @@ LOCK_NAME = ".lock"
 
 
 class BlobStore:
-    """A directory of contents; made when the first is put. Files are their owner's alone and appear whole.
-
-    A content that is put again counts as new, so that forgetting old ones (`codur.store.forget`) leaves it.
-    """
+    """A directory of contents, their owner's alone, that appear whole; one that is put again is new (`forget`)."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
     def put(self, data: bytes, *, durable: bool = True) -> str:
-        """Keep a content. Raises StateError: it cannot be written. `durable`: wait until it is on disk. Gives its
-        reference: the SHA-256 in hexadecimal digits.
-        """
+        """Keep a content, if `durable` on disk; gives its SHA-256 in hex. Raises StateError: it cannot be written."""
         reference = hashlib.sha256(data).hexdigest()
         with state_errors(self._directory):
             if self._renewed(reference, len(data)):
@@ -90,9 +85,7 @@ class BlobStore:
         return found
 
     def sync(self, references: Iterable[str]) -> None:
-        """Wait until contents that were put without waiting are on disk. Raises StateError: one of them is gone, or the
-        disk fails.
-        """
+        """Wait until all that was put is on disk. Raises StateError: something of it is gone, or the disk fails."""
         with state_errors(self._directory):
             for path in {self._path(reference) for reference in references}:
                 descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

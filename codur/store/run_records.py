@@ -46,12 +46,7 @@ class Unreadable(Struct):
 
 
 class RunDirectory:
-    """One run's directory.
-
-    Args:
-        path: the directory; `RunStore.new` makes it.
-        redact: applied to every text that is written here.
-    """
+    """One run's directory, which `RunStore.new` makes; every text that is written here is redacted."""
 
     def __init__(self, path: Path, *, redact: Callable[[str], str] = str) -> None:
         self.path = path
@@ -64,9 +59,7 @@ class RunDirectory:
         self.steps = AppendLog(path / "steps.jsonl")
 
     def record(self) -> RunRecord:
-        """The record; a run whose process has gone is `crashed`. Raises UsageError: it is missing, damaged or of a
-        newer version of Codur.
-        """
+        """The record, `crashed` if its process has gone. Raises UsageError: missing, damaged or of a newer Codur."""
         try:
             record = record_from(self._json(_RECORD), self.id)
         except UnusableRecord as problem:
@@ -116,12 +109,7 @@ NEWEST = "last"
 
 
 class RunStore:
-    """All runs of a state directory.
-
-    Args:
-        state: where they are; `prepare` is the caller's to call before `new`.
-        redact: applied to every text that is written.
-    """
+    """All runs of a state directory, which the caller prepares before `new`; every text that is written is redacted."""
 
     def __init__(self, state: StateDirectory, *, redact: Callable[[str], str] = str) -> None:
         self._root = state.runs
@@ -173,12 +161,8 @@ class RunStore:
         fits: Callable[[RunRecord], bool] | None = None,
         that: str = "is kept",
     ) -> RunDirectory:
-        """The run with this id, or with this unique beginning of one; without any, or for `last`, the newest. Raises
-        UsageError: there is none, or more than one begins so.
-
-        Args:
-            workspace, fits: for the newest, only runs of this directory that fit are looked at.
-            that: what those do that fit, for the error.
+        """The run with this id or unique beginning of one; without any, or for `last`, the newest of the workspace that
+        fits (`that` says so in errors). Raises UsageError: there is none, or more than one begins so.
         """
         if wanted in (None, NEWEST):
             return self._newest(workspace, fits, that)

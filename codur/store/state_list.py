@@ -56,9 +56,7 @@ class StateList(Generic[T]):
         return value
 
     def write(self, value: T) -> None:
-        """Put a value in place of what it holds. Raises OSError: it cannot be written; in a `locked` block a
-        `StateError`.
-        """
+        """Replace what it holds. Raises OSError: it cannot be written; in a `locked` block a `StateError`."""
         plain = to_builtins(value, order="deterministic")
         write_private(self.file, json.dumps(plain, indent=1).encode("ascii"))  # names may be no UTF-8
 

@@ -13,12 +13,7 @@ from codur.structs import Struct
 
 
 class Accepted(Struct):
-    """A project that the user accepted.
-
-    Attributes:
-        when: the time, as it was given.
-        files: SHA-256 by file name.
-    """
+    """A project that the user accepted: the time, as it was given, and SHA-256 by file name."""
 
     when: str = ""
     files: Mapping[str, str]
@@ -37,9 +32,8 @@ class TrustStore:
         self._list = StateList[_File](file, _File)
 
     def state_of(self, workspace: Path, name: str, content: bytes) -> Literal["accepted", "changed", "unknown"]:
-        """Whether a file is accepted as it is, was accepted otherwise, or is not accepted at all.
-
-        A damaged list accepts nothing. Raises StateError: the list cannot be read, or others may write to it.
+        """Whether a file is accepted as it is, was accepted otherwise, or is not at all (nor by a damaged list). Raises
+        StateError: the list cannot be read, or others may write to it.
         """
         if self._is_inside(workspace):
             return "unknown"
@@ -59,9 +53,8 @@ class TrustStore:
             return {}
 
     def accept(self, workspace: Path, files: Mapping[str, bytes], *, when: str) -> Path | None:
-        """Accept a project's files with this content, in place of what was accepted of it before. Raises StateError:
-        the list cannot be read or written, or lies in the project itself. Gives where a damaged list was put; None if
-        there was none.
+        """Accept a project's files with this content, and no others; gives where a damaged list was put, if so. Raises
+        StateError: the list cannot be read or written, or lies in the project itself.
         """
         if self._is_inside(workspace):
             raise StateError(
@@ -79,9 +72,7 @@ class TrustStore:
         return damaged
 
     def revoke(self, workspace: Path) -> bool:
-        """Accept nothing of a project any more; returns whether something was. Raises StateError: the list cannot be
-        read or written.
-        """
+        """Accept nothing of a project any more; returns whether something was. Raises StateError: as `accepted`."""
         if not self._file.exists():
             return False
         with self._list.locked():

@@ -18,10 +18,8 @@ _CAPITAL = regex(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def meant(tool: str, members: Collection[str], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments under the tool's own names.
-
-    A synonym stands for an argument that is not given itself; what stands for none, or for one that is given with
-    another value, is left as it is. `members`: the tool's arguments.
+    """The arguments under the tool's own names (`members`). A synonym stands for an argument that is not given itself;
+    what stands for none, or for one that is given with another value, is left as it is.
     """
     table = synonyms_of(tool, tuple(members))
     bound: dict[str, Any] = {}
@@ -79,9 +77,7 @@ def build(tool_name: str, declared: Arguments, arguments: Mapping[str, Any]) -> 
 
 
 def built_for(schema: Mapping[str, Any], tool_name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments of a foreign tool; what they must be beyond their names its server says. Raises ToolError:
-    `invalid`: an argument is missing or unknown.
-    """
+    """A foreign tool's arguments, which its server judges. Raises ToolError: `invalid`: one is missing or unknown."""
     known = {**schema["properties"], **arguments} if schema.get("additionalProperties") else schema["properties"]
     _require_names(tool_name, known, schema["required"], arguments)
     return arguments

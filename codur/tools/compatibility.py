@@ -52,12 +52,7 @@ def promoted_after(tool: str, promote: Sequence[str]) -> str:
 
 
 class Ends(Struct):
-    """What a tool takes and gives.
-
-    Attributes:
-        takes: each argument with the kinds of outputs that it accepts; none for what a caller writes.
-        several: arguments that are lists.
-    """
+    """What a tool takes (no kinds for an argument that a caller writes; which are lists) and gives."""
 
     tool: Tool
     takes: Mapping[str, tuple[Value, ...]]
@@ -90,10 +85,7 @@ class Edge(Struct):
 
 
 def runs_unasked(arguments: Mapping[str, Any] | None, score: float, side_effect: SideEffect) -> bool:
-    """Whether the only tool that can follow is run without asking: all that it requires is known, and it only reads.
-
-    That a file can be changed or a program run does not mean that it should be.
-    """
+    """Whether the only tool that can follow is run without asking: all it requires is known, and it only reads."""
     return arguments is not None and score >= 1 and side_effect == "read"
 
 
@@ -153,10 +145,8 @@ class CompatibilityGraph:
         max_candidates: int = MAX_CANDIDATES,
         min_compatibility: float = MIN_COMPATIBILITY,
     ) -> tuple[Edge, ...]:
-        """The best of some edges, the best first.
-
-        Tools that read, write, run and use the network take turns, so that the many of one sort leave room for the
-        few of another.
+        """The best of some edges, the best first. Tools that read, write, run and use the network take turns, so that
+        the many of one sort leave room for the few of another.
         """
         sorts: dict[SideEffect, list[Edge]] = {}
         for edge in sorted(edges, key=attrgetter("order")):
@@ -166,9 +156,7 @@ class CompatibilityGraph:
         return tuple(sorted(in_turn[: max(0, max_candidates)], key=attrgetter("order")))
 
     def forced(self, edges: Sequence[Edge], promoted: str = "") -> Edge | None:
-        """The tool that is run without asking; None if there is a choice. `promoted`: the tool that the user wants to
-        follow, whatever else could.
-        """
+        """The tool that is run without asking (the user's `promoted` one in any case); None if there is a choice."""
         wanted = next((edge for edge in edges if edge.tool == promoted), None)
         alone = wanted or (edges[0] if len(edges) == 1 else None)
         if alone is None:

@@ -7,10 +7,7 @@ MAX_PROBLEM = 1_000
 
 
 def bounded(text: str, limit: int) -> str:
-    """`text` if it has at most `limit` characters, else its head and tail with a note of how much is left out.
-
-    The cuts are made at line ends where there is one near.
-    """
+    """`text` if it has at most `limit` characters, else its head and tail (cut at line ends) with what is left out."""
     if len(text) <= limit:
         return text
     room = limit - len(_note("x" * len(text)))
@@ -23,10 +20,8 @@ def bounded(text: str, limit: int) -> str:
 
 
 def beginning(text: str, limit: int, first_line: int | None = None) -> str:
-    """`text` if it has at most `limit` characters, else its first whole lines and what is left out.
-
-    For what was read: the next lines can be asked for, which the two ends of a text do not allow. `first_line`: the
-    number of its first line, where it is a part of a file.
+    """`text` if it has at most `limit` characters, else its first whole lines (numbered from `first_line`) and what is
+    left out: of what was read, the next lines can be asked for.
     """
     if len(text) <= limit:
         return text

@@ -100,11 +100,8 @@ class ToolContext(Struct):
 
 
 class Arg:
-    """What is said of an argument of a tool, in its annotation: `Annotated[str, Arg("File to read.", "path")]`.
-
-    Args:
-        doc: one line for people and models.
-        accepts: kinds of other tools' outputs that it takes.
+    """What is said of an argument of a tool, in its annotation: `Annotated[str, Arg("File to read.", "path")]`: one
+    line for people and models, and the kinds of other tools' outputs that it takes.
     """
 
     def __init__(self, doc: str, *accepts: Value) -> None:
@@ -112,12 +109,7 @@ class Arg:
 
 
 class Argument(Struct):
-    """An argument of a tool, as the parameter of its function declares it.
-
-    Attributes:
-        doc, accepts: as in `Arg`.
-        required: it has no default.
-    """
+    """An argument of a tool, as the parameter of its function declares it; it is required if it has no default."""
 
     type: Any
     doc: str

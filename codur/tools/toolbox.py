@@ -36,14 +36,10 @@ __all__ = ["Tool", "ToolContext", "ToolError", "Toolbox"]
 
 
 class Toolbox:
-    """Tools bound to what they work on.
+    """Tools bound to what they work on; those of the catalogue are loaded when they are asked for.
 
     Calls are taken for a model's: files that may hold secrets are refused to them, whichever the tool, so that no
     result can show one to a model.
-
-    Args:
-        context: the workspace, the launcher and the settings.
-        tools: by their names; those of the catalogue are loaded when they are asked for.
     """
 
     def __init__(self, context: ToolContext, tools: Mapping[str, Tool] = BY_NAME) -> None:
@@ -124,10 +120,7 @@ class Toolbox:
         return ToolResult()
 
     def guess_refused(self, call: ToolCall) -> str:
-        """Why a call is not carried out that was mended before it could be read: good enough to look, not to change.
-
-        Empty if it is.
-        """
+        """Why a call that was mended to be read is not carried out: it may look, not change. Empty if it is."""
         tool = self.get(call.name)
         if not call.repaired or tool is None or tool.side_effect == "read":
             return ""

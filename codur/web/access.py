@@ -54,9 +54,8 @@ def read_page(fetched: Fetched) -> Page:
 
 
 def decode(fetched: Fetched) -> str:
-    """The body as text: by its byte order mark, the header, the page's own word, UTF-8, else Windows-1252.
-
-    The order is that of the HTML standard (13.2.3.2, Determining the character encoding).
+    """The body as text: by its byte order mark, the header, the page's own word, UTF-8, else Windows-1252, as the HTML
+    standard has it (13.2.3.2, Determining the character encoding).
     """
     data = fetched.content
     own = _META_CHARSET.search(data[:_SNIFFED])

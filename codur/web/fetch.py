@@ -43,12 +43,8 @@ _MAX_REASON = 200
 
 
 class FetchLimits(Struct):
-    """Bounds of one fetch, redirects included.
-
-    Attributes:
-        max_bytes: of the body; what is beyond is left out.
-        seconds: from the look-up to the last byte.
-        redirects: followed at most.
+    """Bounds of one fetch: of the body (what is beyond is left out), in seconds from the look-up to the last byte, and
+    of redirects that are followed.
     """
 
     max_bytes: int = 5 * 1024**2
@@ -94,9 +90,8 @@ class Fetcher(Struct):
     redact: Callable[[str], str] | None = None
 
     def fetch(self, url: str, form: Mapping[str, str] | None = None) -> Fetched:
-        """Read a page; also one with an error status. Can be called with and without a running event loop. Raises
-        FetchRefused: the URL, one it redirects to, or an address of its host is not allowed; FetchFailed: no usable
-        answer came. `form`: sent with POST, to the first place only: with a form no redirect is followed.
+        """Read a page, also with an error status; a `form` goes with POST to the first place only, without redirects.
+        Raises FetchRefused: the URL, a redirect, or an address is not allowed; FetchFailed: no usable answer came.
         """
         # In a thread of its own, because the caller's may run an event loop.
         return in_thread(lambda: asyncio.run(self._follow(url, form)), "codur-fetch").result()

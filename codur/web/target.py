@@ -41,13 +41,7 @@ _REMEDY = "Give a full address such as https://example.org/page."
 
 
 class Target(Struct):
-    """A URL that may be looked up.
-
-    Attributes:
-        host: name in ASCII, or IP address without brackets.
-        path: with the query, without the fragment.
-        is_address: the host is an IP address.
-    """
+    """A URL that may be looked up: host in ASCII or IP address without brackets; path with query, without fragment."""
 
     scheme: str
     host: str
@@ -95,9 +89,7 @@ def read_url(url: str, *, ports: Container[int] = (80, 443)) -> Target:
 
 
 def join(base: Target, location: str) -> str:
-    """The URL that a redirect leads to. Raises FetchRefused: as `read_url`; checked here because joining drops and
-    changes characters.
-    """
+    """The URL that a redirect leads to, checked as joining changes characters. Raises FetchRefused: as `read_url`."""
     _require_plain(location)
     try:
         return location if urlsplit(location).scheme else urljoin(base.url, location)

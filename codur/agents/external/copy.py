@@ -185,12 +185,8 @@ _NAMED = 8
 
 
 class Taken(Struct):
-    """What was taken over.
-
-    Attributes:
-        changed_files: what is different in the workspace now.
-        notes: one line for each kind of change that was not taken over.
-        problem: why nothing was taken over; empty if that is not so.
+    """What was taken over: the files that are different in the workspace now, one line for each kind of change that was
+    not taken over, and why nothing was; empty if that is not so.
     """
 
     changed_files: tuple[str, ...] = ()

@@ -41,9 +41,8 @@ def shipped_names() -> tuple[str, ...]:
 
 
 def shipped_sources(named: Any) -> Iterator[Source]:
-    """The shipped agents that something names, as settings; those that are built in need no reading. Raises
-    ConfigError: a file cannot be read. `named`: mappings, lists and texts in which they may be named, as a key or a
-    part of a text.
+    """The shipped agents that `named` (mappings, lists, texts) may name, as settings; those that are built in need no
+    reading. Raises ConfigError: a file cannot be read.
     """
     words = set(_words(named))
     if not words:
@@ -55,9 +54,7 @@ def shipped_sources(named: Any) -> Iterator[Source]:
 
 
 def shipped_agent(name: str) -> AgentConfig | None:
-    """A shipped agent as its file declares it, which nothing need name; None if there is none. Raises ConfigError: the
-    file cannot be read.
-    """
+    """A shipped agent as its file declares it; None if there is none. Raises ConfigError: the file cannot be read."""
     path = shipped_agents() / f"{name}{SUFFIX}"
     if name not in shipped_names():
         return None
@@ -95,9 +92,7 @@ def agent_files(directory: Path) -> tuple[Path, ...]:
 
 
 def read_agent(path: Path, shown: str) -> Source:
-    """One agent's file as settings, which errors call `shown`. Raises ConfigError: it cannot be read, or does not hold
-    a mapping.
-    """
+    """An agent's file as settings, which errors call `shown`. Raises ConfigError: unreadable, or not a mapping."""
     if not path.is_file():  # a pipe, for example, which would be waited for without end
         raise ConfigError("is not a regular file", file=shown, remedy="Remove it, or declare an agent there.")
     source = reading.yaml_source.read_yaml(path, shown)

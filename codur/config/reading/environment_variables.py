@@ -38,9 +38,8 @@ def setting_variables(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def environment_source(variables: Mapping[str, str], settings: Mapping[str, Any]) -> Source:
-    """The settings that `variables` (of `setting_variables`) state. Raises ConfigError: a variable names no setting or
-    one that another variable names too, or cannot be read as YAML. `settings`: what is known so far, as nested
-    mappings, for the names of entries.
+    """The settings that `variables` state, beside those known so far, which tell the names of entries. Raises
+    ConfigError: a variable names no setting or one that another variable names too, or cannot be read as YAML.
     """
     values: dict[str, Any] = {}
     places: dict[KeyPath, Place] = {}

@@ -51,12 +51,7 @@ class Source(Struct, frozen=True, kw_only=True):
 
 
 class At(Struct, frozen=True, kw_only=True):
-    """A value's place in a source.
-
-    Attributes:
-        root: the section that the whole source is one of.
-        noun: what errors call a key.
-    """
+    """A value's place in a source: the section that all of the source is one of, the keys, what errors call a key."""
 
     source: Source
     root: type[Struct]

@@ -35,9 +35,8 @@ class AutoChoice(Struct):
 
 
 def choose_profiles(settings: Settings, environ: Mapping[str, str], *, given: Collection[str] = ()) -> AutoChoice:
-    """Find out what `auto` stands for; looks once whether the local server runs, and only if Groq has no key.
-
-    Those of the names `given` can be asked whatever the settings say.
+    """Find out what `auto` stands for; looks once whether the local server runs, and only if Groq has no key. Those of
+    the names `given` can be asked whatever the settings say.
     """
     groq = [name for name in settings.llm.profiles if _provider(settings, name).api == "groq"]
     # A key that the user has set is a choice; a server that happens to run is none, and is looked for only without one.

@@ -12,10 +12,7 @@ _ALWAYS = "groq"
 
 
 def installed(api: str) -> str:
-    """The SDK that serves an api here; empty if there is none. Nothing is imported.
-
-    The OpenAI protocol is spoken through Groq's SDK where OpenAI's is not installed.
-    """
+    """The SDK that serves an api here, also Groq's for OpenAI's; empty if there is none. Nothing is imported."""
     if api != _ALWAYS and find_spec(api) is not None:  # found, not imported: an SDK takes a fifth of a second or more
         return api
     # Groq's SDK takes any path and body, so that it can speak OpenAI's protocol; Anthropic's is another one.

@@ -23,12 +23,8 @@ ROOM_S = 0.2
 
 
 class SharedBudget:
-    """What all runs of a batch may spend together.
-
-    Args:
-        max_tokens, max_cost_usd: None is no limit.
-        tokens, cost_usd: what was spent before.
-        on_spent: gets the tokens and dollars spent so far, whenever they have grown; must be quick.
+    """What all runs of a batch may spend together; None is no limit. `on_spent` gets the tokens and dollars spent so
+    far (before this batch, too) whenever they have grown; it must be quick.
     """
 
     def __init__(
@@ -79,12 +75,7 @@ class SharedBudget:
 
 
 class SharedModels:
-    """The budget and the rate limits of all runs of a process; safe to use from several threads.
-
-    Args:
-        budget: of all runs together; None is no limit.
-        models: the limits by provider and model, where others with another budget have them, too.
-    """
+    """The budget (None is no limit) and the rate limits of all runs of a process; safe to use from several threads."""
 
     def __init__(
         self,

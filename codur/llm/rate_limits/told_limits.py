@@ -61,12 +61,7 @@ class SaidLimit(Struct):
 
 
 def quotas_in(headers: Mapping[str, str], now: float) -> tuple[Quota, ...]:
-    """The limits that a response tells; those that cannot be read are left out.
-
-    Args:
-        headers: names in lower case (or a mapping that does not tell them apart).
-        now: the present Unix time.
-    """
+    """The limits that headers (names in lower case) tell at a Unix time; those that cannot be read are left out."""
     found = (_quota(headers, unit, now) for unit in _UNITS)
     return tuple(quota for quota in found if quota is not None)
 

@@ -108,10 +108,7 @@ _DATA = ("{", "[", "```json", "<tool_call")
 
 
 class Speech:
-    """Turns the pieces of an answer's text into pieces that can be shown.
-
-    A piece ends at white space, so that whoever looks for secrets in what is shown finds each one whole.
-    """
+    """Turns the pieces of an answer's text into pieces that end at white space, so that secrets are found whole."""
 
     def __init__(self) -> None:
         self._held = ""

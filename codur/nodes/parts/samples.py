@@ -139,12 +139,8 @@ class Copy:
 
 
 class _Answer(Struct):
-    """One answer, and what came of it.
-
-    Attributes:
-        outcome: None if there was no answer, for the reason `error`.
-        verdict: what the check said; None if there was nothing to judge, or the same was judged already.
-        known: the change failed in an earlier attempt.
+    """One answer, if there was one (else `error` says why), and the check's verdict, unless there was nothing to judge,
+    or the same was judged already; a `known` change failed in an earlier attempt.
     """
 
     outcome: CodingOutcome | None = None
@@ -165,7 +161,6 @@ class _Answer(Struct):
 
 async def best_of(count: int, agent: Agent, ask: Ask, state: RunState, context: RunContext) -> CodingOutcome | None:
     """Ask for several answers and make the edits of the best one; None if the workspace cannot be copied.
-
     ModelUnavailable or LimitReached if nobody answered; Interrupted if the run was cancelled.
     """
     stop = CancelToken()

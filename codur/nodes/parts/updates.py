@@ -230,10 +230,7 @@ def failed_steps(state: RunState) -> tuple[StepRecord, ...]:
 
 
 def left_failed(state: RunState, context: RunContext) -> str:
-    """Which steps of the present plan failed for good, and why; empty if none did.
-
-    A step that succeeded later under the same id has not; nor does any count once the check says that the task is done.
-    """
+    """Which steps of the plan failed for good (no later one of that id succeeded, the task is not done), and why."""
     verdict, code = state["verdict"], state["discovery"].task_type in CODE_TASKS or state["task"].check_is_goal
     if verdict is not None and verdict.passed and (code or context.workspace.changed_files()):
         return ""
@@ -365,10 +362,7 @@ def explained(state: RunState, context: RunContext) -> Plan | None:
 
 
 def plan_after_model_error(error: CodurError, state: RunState, context: RunContext) -> RunUpdate:
-    """What a planning node decides when no model answers: offline work if there is any, else the end.
-
-    A model's failure is a decision of its own; it never leads back into planning.
-    """
+    """What a planning node decides when no model answers: offline work if there is any, else the end."""
     told = explained(state, context)
     if told is not None:
         return RunUpdate(plan=told, cursor=0)

@@ -34,9 +34,8 @@ _CHECK_CHARS = 100_000
 
 
 def discover_code(request: Request, found: Classification) -> Discovery:
-    """The kind and the files, the check that applies, the program, and the sources it imports.
-
-    UsageError if `expect_file` does not exist, or a file that defines the check is wrong.
+    """The kind and the files, the check that applies, the program, and the sources it imports. UsageError if
+    `expect_file` does not exist, or a file that defines the check is wrong.
     """
     discovery = request.discovery(found)
     if _names_absent_source(request, found.task_type):

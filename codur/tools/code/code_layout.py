@@ -21,10 +21,8 @@ def leading(line: str) -> str:
 
 
 def moved(lines: list[str], docstrings: set[int], indent: str, unit: str) -> list[str]:
-    """The lines of one definition at the indentation `indent`, with `unit` for each level inside.
-
-    Text in strings of several lines stays as it is, except that of docstrings, which moves with its code. `docstrings`:
-    indexes of the lines after the first of each docstring.
+    """The lines of one definition at the indentation `indent`, with `unit` for each level inside. Text in strings of
+    several lines stays as it is, but for docstrings (`docstrings`: indexes of their further lines).
     """
     margin = _width(leading(next(line for line in lines if not line.lstrip().startswith("#"))))
     stacks, fixed = _read(lines, margin)
@@ -136,10 +134,7 @@ def end_of_definitions(tree: ast.Module, lines: list[str]) -> int:
 
 
 def insert(lines: list[str], after_line: int, new: list[str], *, blank: int) -> list[str]:
-    """The lines with `new` after the first `after_line` ones and at least `blank` empty lines around it.
-
-    No line that is there is taken away; the text ends with a line end.
-    """
+    """The lines with `new` after the first `after_line` ones and at least `blank` empty lines around it."""
     above, below = lines[:after_line], lines[after_line:]
     while above and not above[-1].strip() and not below:
         # An empty last line is only the end of the line before it.
@@ -161,9 +156,7 @@ def _blank_run(lines: Iterable[str]) -> int:
 
 
 def with_imports(text: str, imports: tuple[str, ...]) -> str:
-    """The text with the imports that it lacks, put after its leading imports. Raises ToolError: `syntax_error`: the
-    text does not parse, so nothing may be added to it.
-    """
+    """The text with lacking imports, after its leading ones. Raises ToolError: `syntax_error`: it does not parse."""
     if not imports:
         return text
     try:

@@ -14,12 +14,7 @@ _WRAPPER = "if True:\n"
 
 
 class GivenCode(Struct):
-    """Code as it was given, and what it is said to define.
-
-    Attributes:
-        name: empty for any.
-        class_name: of a method, its class.
-    """
+    """Code as it was given, and what it is said to define: an empty name for any, and of a method its class."""
 
     text: str
     name: str

@@ -31,9 +31,7 @@ def functions(path: str, found: Sequence[D], name: str) -> list[D]:
 
 
 def classes(path: str, found: Sequence[D], name: str) -> list[D]:
-    """Classes of that name; a dotted one is looked for from the top level. Raises ToolError: `not_found` with the names
-    there are.
-    """
+    """Classes of that name, a dotted one from the top level. Raises ToolError: `not_found` with those there are."""
     classes = [item for item in found if item.kind == "class"]
     named = [item for item in classes if item.qualname == name] or [item for item in classes if item.name == name]
     if not named:
@@ -58,10 +56,8 @@ def methods(path: str, found: Sequence[D], class_name: str, name: str) -> list[D
 
 
 def one(path: str, given: GivenCode, candidates: Sequence[Definition], code: NewCode) -> Definition:
-    """The one that is meant: the only one, or the only one with the decorators that the new code has.
-
-    Code without decorators can also mean the one implementation beside `@overload` declarations. Raises ToolError:
-    `many_matches` with their lines and decorators.
+    """The one that is meant: the only one, or the only one with the new code's decorators; without any, the
+    implementation beside `@overload` declarations. Raises ToolError: `many_matches` with their lines.
     """
     if len(candidates) == 1:
         return candidates[0]

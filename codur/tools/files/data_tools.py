@@ -89,9 +89,7 @@ _LOADERS: Mapping[str, Callable[[str, str], Any]] = {
 
 
 def require_readable(path: str, before: str, after: str) -> None:
-    """Refuse an edit of a data file after which nobody can read it; one that could not be read before may stay so.
-    Raises ToolError: `syntax_error` with the place.
-    """
+    """Refuse an edit by which a data file becomes unreadable. Raises ToolError: `syntax_error` with the place."""
     load = _LOADERS.get(path.rpartition(".")[2].lower())
     if load is None:
         return

@@ -149,10 +149,8 @@ def _regex_matches(context: ToolContext, given: _Search, limit: int, skipped: li
 
 
 def _texts(context: ToolContext, given: _Search, skipped: list[str], limit: int) -> Iterator[tuple[str, str]]:
-    """Path and text of each file that can match, up to `limit` characters.
-
-    Binary files are passed over, and too large ones that surely hold no match; others that cannot be read are added to
-    `skipped`.
+    """Path and text of each file that can match, up to `limit` characters. Binary files are passed over, and too large
+    ones that surely hold no match; others that cannot be read are added to `skipped`.
     """
     workspace = context.workspace
     # A file that was named and cannot be read is an error; one that was merely come across is told at the end.

@@ -34,10 +34,7 @@ class Wanted(Struct):
 
 
 def required_bytes(wanted: Wanted) -> re.Pattern[bytes] | None:
-    """Bytes of which every file with a line that matches holds some; None if none can be told.
-
-    It is what ripgrep looks for, so that both ways agree about files that are too large to be read.
-    """
+    """Bytes of which every file with a matching line holds some, for ripgrep to look for; None if none can be told."""
     literal = _literal(wanted)
     if not literal:
         return None

@@ -23,11 +23,8 @@ _GONE = ""
 
 
 class Versions(Struct):
-    """A file before and after a change; None where there was none.
-
-    Attributes:
-        path: relative to the workspace.
-        mode: what git calls its kind afterwards: 100644, 100755 (it can be executed) or 120000 (a link).
+    """A file, relative to the workspace, before and after a change; None where there was none. Its mode afterwards is
+    git's: 100644, 100755 (it can be executed) or 120000 (a link).
     """
 
     path: str
@@ -44,11 +41,8 @@ class _Entry(Struct, kw_only=False):
 
 
 class Wanted(Struct):
-    """How a commit is to be made.
-
-    Attributes:
-        who: the variables that say who commits.
-        hooks: the repository's hooks see it; they run as git does, contained, and cannot write the files.
+    """How a commit is to be made: the variables say who commits; the repository's hooks, if they are to see it, run as
+    git does, contained, and cannot write the files.
     """
 
     message: str
@@ -57,9 +51,7 @@ class Wanted(Struct):
 
 
 def known_files(repository: Repository, paths: Sequence[str], *, new: bool) -> frozenset[str]:
-    """Those of the paths that git has; or those that it would add, which are there and not ignored. `paths`: relative
-    to the workspace.
-    """
+    """Of the paths, relative to the workspace, those that git has; or would add: they are there and not ignored."""
     options = ("--others", "--exclude-standard") if new else ()
     return frozenset(repository.safe("ls-files", "-z", *options, "--", *paths).split("\0") if paths else ())
 

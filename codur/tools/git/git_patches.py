@@ -17,9 +17,7 @@ _RANGES = regex(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 class Edit(Struct):
-    """Lines that took the place of others. `start`: the place of the first new line, from 0; without new lines, of the
-    line that followed the old ones.
-    """
+    """Lines in the place of others: from 0, that of the first new line, or of the line that followed the old ones."""
 
     start: int
     old: tuple[str, ...]
@@ -43,9 +41,8 @@ class CommitPatch(Struct):
 
 
 def read_patches(output: str) -> Iterator[CommitPatch]:
-    """The patches in git's output, whose commits are named by lines `MARK` hash, unit separator, subject.
-
-    An output that was cut off gives what is whole. Files with names that git quotes are left out.
+    """The patches in git's output, whose commits are named by lines `MARK` hash, unit separator, subject; only whole
+    ones, without files whose names git quotes.
     """
     for block in re.split(f"^{MARK}", output, flags=re.MULTILINE):
         head, _, patch = block.partition("\n") if output.startswith(MARK) else ("", "", block)
@@ -98,11 +95,8 @@ def _edit(ranges: re.Match[str], lines: list[str], position: int) -> tuple[Edit 
 
 
 class Trail(Struct, frozen=False, kw_only=False):
-    """A file on its way back through history.
-
-    Attributes:
-        lines: its text at this point.
-        origins: for each of these lines its place in the present text, from 1; 0 for one that is not there any more.
+    """A file on its way back through history. `origins` has for each of its lines the place in the present text, from
+    1; 0 for one that is not there any more.
     """
 
     lines: list[str]

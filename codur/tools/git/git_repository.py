@@ -79,12 +79,8 @@ class Repository(Struct):
         writable: tuple[Path, ...] = (),
         readable: tuple[Path, ...] = (),
     ) -> str:
-        """Standard output of a git command. Raises ToolError: git is not installed, failed, or took too long.
-
-        Args:
-            variables: further environment variables, such as those that say who commits.
-            writable: directories that it may write.
-            readable: paths that it may read beside the repository.
+        """Standard output of a git command with more variables, writable directories, and readable paths beside the
+        repository. Raises ToolError: git is not installed, failed, or took too long.
         """
         environment = [f"{name}={value}" for name, value in (*self._environment(), *variables)]
 
@@ -131,9 +127,8 @@ class Repository(Struct):
         writable: tuple[Path, ...] = (),
         hooks: bool = False,
     ) -> str:
-        """As `call`, with every key overridden that could start a program. Raises ToolError: as `call`; `refused` if a
-        key cannot be overridden. `hooks`: but for the repository's hooks, which the user wants to be run, contained as
-        git is.
+        """As `call`, with every key overridden that could start a program, but for the `hooks` that the user wants to
+        be run, contained as git is. Raises ToolError: as `call`; `refused` if a key cannot be overridden.
         """
         # Listing starts nothing; only then it is known which keys have to be overridden.
         names = self.call("config", "--list", "--name-only", "-z").split("\0")
@@ -221,9 +216,8 @@ def repository_of(context: ToolContext) -> Repository:
 
 
 def repository_around(root: Path, launcher: Launcher, timeout_s: float) -> Repository:
-    """The repository that a directory is in. Raises ToolError: `not_found` if there is none; `refused` if it belongs to
-    someone else, leads to another place, or has something else where its files are. `timeout_s`: wall time of one call
-    of git.
+    """The repository that a directory is in; a call of git takes `timeout_s`. Raises ToolError: `not_found`; `refused`
+    if it belongs to someone else, leads elsewhere, or its files are not where they should be.
     """
     for top in (root, *root.parents):
         mark = top / ".git"
