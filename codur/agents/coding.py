@@ -35,28 +35,18 @@ _NAMED = ("class_name", "method_name", "function_name", "name")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodingOutcome:
-    """What came of one step of the coding agent.
+    """What came of one step of the coding agent."""
 
-    Attributes:
-        kind: `question`: it wants to know what `error` says, before it edits; `cannot`: it gave up, for that reason.
-        code: `ok`, or why nothing was changed.
-        summary: the edits in a line.
-        error: one sentence, empty if all went well.
-        looked: the parts of files that it had a look at, as `path:start-end`, the latest last.
-        edits: the calls that were carried out.
-        held: they were made to pass the check in a copy, where that pass was confirmed.
-        others: what other answers to the same request came to, as text.
-    """
-
+    # `question`: it wants to know what `error` says, before it edits; `cannot`: it gave up, for that reason
     kind: Literal["edits", "question", "cannot"] = "edits"
-    code: ToolCode
-    summary: str
+    code: ToolCode  # `ok`, or why nothing was changed
+    summary: str  # the edits in a line
     changed_files: tuple[str, ...] = ()
-    error: str = ""
-    looked: tuple[str, ...] = ()
-    edits: tuple[ToolCall, ...] = field(default=(), compare=False)
-    held: bool = False
-    others: str = ""
+    error: str = ""  # one sentence, empty if all went well
+    looked: tuple[str, ...] = ()  # the parts of files that it had a look at, as `path:start-end`, the latest last
+    edits: tuple[ToolCall, ...] = field(default=(), compare=False)  # the calls that were carried out
+    held: bool = False  # they were made to pass the check in a copy, where that pass was confirmed
+    others: str = ""  # what other answers to the same request came to, as text
 
 
 async def write_code(task: CodingTask, work: Assignment) -> CodingOutcome:

@@ -29,19 +29,12 @@ class Instruction(Struct, frozen=True, kw_only=True):
 
 
 class InstructionSet(Struct, frozen=True, kw_only=True):
-    """All instructions that may be sent.
+    """All instructions that may be sent."""
 
-    Attributes:
-        user: the user's own, for all projects.
-        agents: pattern and text, in the order of the settings.
-        project: the accepted ones of the project, from the top downwards.
-        notes: one line on what was left out of the project's.
-    """
-
-    user: str = ""
-    agents: tuple[tuple[str, str], ...] = ()
-    project: tuple[Instruction, ...] = ()
-    notes: tuple[str, ...] = ()
+    user: str = ""  # the user's own, for all projects
+    agents: tuple[tuple[str, str], ...] = ()  # pattern and text, in the order of the settings
+    project: tuple[Instruction, ...] = ()  # the accepted ones of the project, from the top downwards
+    notes: tuple[str, ...] = ()  # one line on what was left out of the project's
 
 
 def load_instructions(

@@ -30,19 +30,15 @@ PROJECT_FILES = ("codur.yaml", ".codur/config.yaml")
 
 
 class LoadedSettings(Struct, frozen=True, kw_only=True):
-    """The settings of a run and where they come from.
-
-    Attributes:
-        sources: what was read, strongest first: `command line`, `environment`, files as shown, `defaults`.
-        notes: one line for each setting of the project's file that was ignored.
-        project: the settings of the project's file that count, nested as in the file.
-        origins: the source that each setting was last taken from; what is missing is a default.
-    """
+    """The settings of a run and where they come from."""
 
     settings: Settings
+    # what was read, strongest first: `command line`, `environment`, files as shown, `defaults`
     sources: tuple[str, ...] = ("defaults",)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # one line for each setting of the project's file that was ignored
+    # the settings of the project's file that count, nested as in the file
     project: Mapping[str, Any] = field(default_factory=dict)
+    # the source that each setting was last taken from; what is missing is a default
     origins: Mapping[tuple[str, ...], Source] = field(default_factory=dict)
 
 

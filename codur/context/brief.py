@@ -46,42 +46,27 @@ _LIMITS = (_Limits(8000, 8000), _Limits(4000, 4000), _Limits(2000, 2000), _Limit
 
 
 class CodingBrief(Struct):
-    """The facts of one coding request, or of a question.
-
-    Attributes:
-        objective: what this step is for, where the plan says more than the task.
-        sources: present text by path, in the order in which they are shown.
-        wants: what of them should be shown, the most useful first; empty: each in turn.
-        outline: the files that are not shown.
-        withheld: files that are not shown because they may hold secrets.
-        read_only: paths among `sources` that may not be edited.
-        guessed: paths among `sources` for which nothing speaks but a classifier's guess.
-        inputs: outputs of earlier steps, by step id.
-        verdict: the check's last verdict; None if it was not run.
-        will_retry: whether a failed check comes back for another attempt.
-        on_disk: how the files differ from how they were found, as `diff_text` gives it; None if it is not known.
-        steer: a hint after attempts that made no progress.
-        more: how the model gets to see what is not shown, in a sentence; empty if it cannot.
-    """
+    """The facts of one coding request, or of a question."""
 
     task: str
-    objective: str
-    sources: Mapping[str, str]
-    wants: Sequence[Want] = ()
-    outline: Outline = NOTHING_ELSE
+    objective: str  # what this step is for, where the plan says more than the task
+    sources: Mapping[str, str]  # present text by path, in the order in which they are shown
+    wants: Sequence[Want] = ()  # what of them should be shown, the most useful first; empty: each in turn
+    outline: Outline = NOTHING_ELSE  # the files that are not shown
     missing_files: Sequence[str] = ()
-    withheld: Sequence[str] = ()
+    withheld: Sequence[str] = ()  # files that are not shown because they may hold secrets
     python_version: str = ""
-    read_only: frozenset[str] = frozenset()
-    guessed: frozenset[str] = frozenset()
-    inputs: Mapping[str, str] = field(default_factory=dict)
+    read_only: frozenset[str] = frozenset()  # paths among `sources` that may not be edited
+    guessed: frozenset[str] = frozenset()  # paths among `sources` for which nothing speaks but a classifier's guess
+    inputs: Mapping[str, str] = field(default_factory=dict)  # outputs of earlier steps, by step id
     check: Check | None = None
-    verdict: Verdict | None = None
+    verdict: Verdict | None = None  # the check's last verdict; None if it was not run
     attempts: Sequence[Attempt] = ()
+    # how the files differ from how they were found, as `diff_text` gives it; None if it is not known
     on_disk: str | None = None
-    will_retry: bool = True
-    steer: str = ""
-    more: str = ""
+    will_retry: bool = True  # whether a failed check comes back for another attempt
+    steer: str = ""  # a hint after attempts that made no progress
+    more: str = ""  # how the model gets to see what is not shown, in a sentence; empty if it cannot
 
 
 def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | None = None) -> Briefing:

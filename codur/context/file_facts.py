@@ -28,39 +28,25 @@ _COMMENT = regex(r"#[^\n]*")
 
 
 class Block(Struct):
-    """A function, a method, the head of a class, or what is outside of all definitions (`MODULE`).
+    """A function, a method, the head of a class, or what is outside of all definitions (`MODULE`)."""
 
-    Attributes:
-        name: without the classes around it.
-        owner: the class around it, or empty.
-        line: 1-based line of `def` or `class`.
-        mentions: identifiers of three letters or more in it, comments and texts included.
-        bases: of the head of a class, the last names of its bases.
-        delegates: what it takes from its own object or class: names after `self.`, `this.`, `super().` and the like.
-        test: it is a test.
-    """
-
-    name: str
-    owner: str
-    line: int
-    mentions: frozenset[str]
-    bases: tuple[str, ...] = ()
+    name: str  # without the classes around it
+    owner: str  # the class around it, or empty
+    line: int  # 1-based line of `def` or `class`
+    mentions: frozenset[str]  # identifiers of three letters or more in it, comments and texts included
+    bases: tuple[str, ...] = ()  # of the head of a class, the last names of its bases
+    # what it takes from its own object or class: names after `self.`, `this.`, `super().` and the like
     delegates: frozenset[str] = frozenset()
-    test: bool = False
+    test: bool = False  # it is a test
 
 
 class Facts(Struct):
-    """What a file defines and mentions.
+    """What a file defines and mentions."""
 
-    Attributes:
-        blocks: the module's own block first, then the others in their order.
-        constants: names that are assigned at the top of the module.
-        imports: of Python, dotted names that its imports may stand for; those of relative imports begin with dots. Of
-            other languages, what is imported as it is written.
-    """
-
-    blocks: tuple[Block, ...]
-    constants: frozenset[str]
+    blocks: tuple[Block, ...]  # the module's own block first, then the others in their order
+    constants: frozenset[str]  # names that are assigned at the top of the module
+    # of Python, dotted names that its imports may stand for; those of relative imports begin with dots. Of other
+    # languages, what is imported as it is written.
     imports: tuple[str, ...]
 
 

@@ -31,21 +31,14 @@ _SET_UP = frozenset(
 
 
 class Want(Struct):
-    """A part of a file that should be shown: the one around a line, a range of lines, or all of it.
-
-    Attributes:
-        line: 1-based; 0 stands for the whole file.
-        end: the last line of a range; 0 for the part around `line`.
-        partly: if the whole file does not fit, as much of it as does.
-        most_lines: a file with more lines is not wanted whole; 0 for any.
-        need: `asked` for what the step names, which is shown in any case; `needed` before what is `useful`.
-    """
+    """A part of a file that should be shown: the one around a line, a range of lines, or all of it."""
 
     path: str
-    line: int = 0
-    end: int = 0
-    partly: bool = False
-    most_lines: int = 0
+    line: int = 0  # 1-based; 0 stands for the whole file
+    end: int = 0  # the last line of a range; 0 for the part around `line`
+    partly: bool = False  # if the whole file does not fit, as much of it as does
+    most_lines: int = 0  # a file with more lines is not wanted whole; 0 for any
+    # `asked` for what the step names, which is shown in any case; `needed` before what is `useful`
     need: Literal["asked", "needed", "useful"] = "useful"
 
 
@@ -64,29 +57,17 @@ class Selection(Struct):
 
 
 class Clues(Struct):
-    """What is known of a task that tells which files it is about.
+    """What is known of a task that tells which files it is about."""
 
-    Attributes:
-        task: the request in words.
-        named: files that it names, or that a plan settled on.
-        step: what a plan says of the step.
-        failure: the output of the failed check, and other text whose lines count as those of a failure.
-        failing: ids of the tests that failed.
-        likely: files that rules settled on.
-        runs: what tests executed, those that failed and others; empty if that is not known.
-        looked_at: outputs of earlier steps: the places that they begin with are needed.
-        also: files that come last.
-    """
-
-    task: str
-    named: Sequence[str] = ()
-    step: str = ""
-    failure: str = ""
-    failing: Sequence[str] = ()
-    likely: Sequence[str] = ()
-    runs: Sequence[TestRun] = ()
-    looked_at: str = ""
-    also: Sequence[str] = ()
+    task: str  # the request in words
+    named: Sequence[str] = ()  # files that it names, or that a plan settled on
+    step: str = ""  # what a plan says of the step
+    failure: str = ""  # the output of the failed check, and other text whose lines count as those of a failure
+    failing: Sequence[str] = ()  # ids of the tests that failed
+    likely: Sequence[str] = ()  # files that rules settled on
+    runs: Sequence[TestRun] = ()  # what tests executed, those that failed and others; empty if that is not known
+    looked_at: str = ""  # outputs of earlier steps: the places that they begin with are needed
+    also: Sequence[str] = ()  # files that come last
 
 
 def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Selection:

@@ -12,21 +12,13 @@ class Budget:
 
     A request is let through only if the run stays within its limits even when the answer is as long as it may be, so a
     limit is never passed by one long answer. Requests that fail without an answer cost nothing here.
-
-    Args:
-        limits: the run's limits.
-        spent: what an earlier part of the run has spent.
-        on_spend: gets all that is spent from now on.
-
-    Attributes:
-        used: what has been spent.
     """
 
     def __init__(
         self, limits: Limits, spent: Usage | None = None, *, on_spend: Callable[[Usage], None] | None = None
     ) -> None:
-        self.used = spent or Usage()
-        self._on_spend = on_spend
+        self.used = spent or Usage()  # beginning with what an earlier part of the run has spent
+        self._on_spend = on_spend  # gets all that is spent from now on
         self._limits = limits
         self._held: list[Demand] = []
 

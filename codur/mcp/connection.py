@@ -86,19 +86,12 @@ _STOP_S = 1.0
 
 
 class Place(Struct):
-    """Where servers are started, and with what.
+    """Where servers are started, and with what."""
 
-    Attributes:
-        launcher: starts and contains them.
-        environ: the user's environment, of which a server gets what the settings name.
-        workspace: where a server starts that has no directory of its own; it may read it.
-        resolve: looks a host up.
-    """
-
-    launcher: Launcher
-    environ: Mapping[str, str]
-    workspace: Path
-    resolve: Resolve = addresses_of
+    launcher: Launcher  # starts and contains them
+    environ: Mapping[str, str]  # the user's environment, of which a server gets what the settings name
+    workspace: Path  # where a server starts that has no directory of its own; it may read it
+    resolve: Resolve = addresses_of  # looks a host up
 
 
 class Connection:

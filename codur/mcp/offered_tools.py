@@ -54,23 +54,14 @@ _DIGITS = 8
 
 
 class Definition(Struct):
-    """A tool as its server describes it.
+    """A tool as its server describes it."""
 
-    Attributes:
-        server: the server's name in the settings.
-        tool: the server's name for it.
-        name: its name here.
-        description: cleaned and cut.
-        schema: JSON schema of its arguments.
-        digest: SHA-256 of all that the server says of it.
-    """
-
-    server: str
-    tool: str
-    name: str
-    description: str
-    schema: Mapping[str, Any]
-    digest: str
+    server: str  # the server's name in the settings
+    tool: str  # the server's name for it
+    name: str  # its name here
+    description: str  # cleaned and cut
+    schema: Mapping[str, Any]  # JSON schema of its arguments
+    digest: str  # SHA-256 of all that the server says of it
 
 
 class Listing(Struct):

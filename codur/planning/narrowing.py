@@ -49,21 +49,14 @@ class ToolCandidate(Struct):
 
 
 class GuidedDecisionPoint(Struct):
-    """A choice after a step.
-
-    Attributes:
-        decision_prompt: the question; empty for one made of the candidates' descriptions.
-        context_fields: names of what the callback is shown of the context; empty shows all of it.
-        fallback_tool: what is taken if the callback names none; None leaves the choice open.
-        promoted: the candidate that the user wants to follow, where all that it requires is known.
-    """
+    """A choice after a step."""
 
     after_step: str
     candidate_tools: tuple[ToolCandidate, ...]
-    decision_prompt: str = ""
-    context_fields: tuple[str, ...] = ()
-    fallback_tool: str | None = None
-    promoted: str = ""
+    decision_prompt: str = ""  # the question; empty for one made of the candidates' descriptions
+    context_fields: tuple[str, ...] = ()  # names of what the callback is shown of the context; empty shows all of it
+    fallback_tool: str | None = None  # what is taken if the callback names none; None leaves the choice open
+    promoted: str = ""  # the candidate that the user wants to follow, where all that it requires is known
 
 
 By = Literal["code", "callback", "fallback"]
@@ -84,26 +77,20 @@ class DecisionCallback(Protocol):
 
 
 class Decision(Struct):
-    """The record of one decision.
-
-    Attributes:
-        candidates, scores: their names and scores, the best first.
-        choice: the tool; empty if it is open.
-        arguments: what is known for the chosen tool, with what the callback gave.
-        duration_s: time that it took, in seconds.
-        settled: the arguments are those that were known, and the tool only reads.
-    """
+    """The record of one decision."""
 
     after_step: str
     tier: Tier
+    # candidates, scores: their names and scores, the best first
     candidates: tuple[str, ...]
-    choice: str = ""
+    choice: str = ""  # the tool; empty if it is open
     by: By = "code"
     reason: str = ""
+    # what is known for the chosen tool, with what the callback gave
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    duration_s: float = 0.0
+    duration_s: float = 0.0  # time that it took, in seconds
     scores: tuple[float, ...] = ()
-    settled: bool = False
+    settled: bool = False  # the arguments are those that were known, and the tool only reads
 
 
 @cache
@@ -113,22 +100,17 @@ def builtin_graph() -> CompatibilityGraph:
 
 
 class Narrowing(Struct):
-    """What a choice is narrowed by, and how it is put.
-
-    Attributes:
-        data: the output of the tool as plain JSON, if it has run: its values are counted then, not its declaration.
-        known: values that are known beside it.
-        promote: what follows what without asking, as `TOOL > NEXT`.
-    """
+    """What a choice is narrowed by, and how it is put."""
 
     max_candidates: int = MAX_CANDIDATES
     min_compatibility: float = MIN_COMPATIBILITY
     task_type: TaskType | None = None
+    # the output of the tool as plain JSON, if it has run: its values are counted then, not its declaration
     data: Any = None
-    known: Available | None = None
+    known: Available | None = None  # values that are known beside it
     decision_prompt: str = ""
     fallback_tool: str | None = None
-    promote: Sequence[str] = ()
+    promote: Sequence[str] = ()  # what follows what without asking, as `TOOL > NEXT`
 
 
 def guided_decision_points(

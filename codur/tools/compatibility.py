@@ -66,22 +66,14 @@ class Ends(Struct):
 
 
 class Edge(Struct):
-    """A tool that can follow.
-
-    Attributes:
-        score: 0 to 1, see the module.
-        supplied: arguments that the output or the context supplies, each with the kind.
-        written: required arguments that are left.
-        arguments: all that is required, with one value each; None if that is not settled.
-        order: sorts edges, the best first.
-    """
+    """A tool that can follow."""
 
     tool: str
-    score: float
-    supplied: Mapping[str, Value]
-    written: tuple[str, ...]
-    arguments: Mapping[str, Any] | None = None
-    order: tuple[float, int, str]
+    score: float  # 0 to 1, see the module
+    supplied: Mapping[str, Value]  # arguments that the output or the context supplies, each with the kind
+    written: tuple[str, ...]  # required arguments that are left
+    arguments: Mapping[str, Any] | None = None  # all that is required, with one value each; None if that is not settled
+    order: tuple[float, int, str]  # sorts edges, the best first
 
 
 def runs_unasked(arguments: Mapping[str, Any] | None, score: float, side_effect: SideEffect) -> bool:

@@ -19,21 +19,14 @@ _LATIN = frozenset({"iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii", "iso
 
 
 class Page(Struct):
-    """A page as text.
-
-    Attributes:
-        text: empty if it has none, or is of a kind that is not shown.
-        kind: its media type; empty if it is not known.
-        readable: False for what is no text, such as a PDF or an image.
-        truncated: there is more than was read.
-    """
+    """A page as text."""
 
     url: str
     title: str
-    text: str
-    kind: str
-    readable: bool
-    truncated: bool
+    text: str  # empty if it has none, or is of a kind that is not shown
+    kind: str  # its media type; empty if it is not known
+    readable: bool  # False for what is no text, such as a PDF or an image
+    truncated: bool  # there is more than was read
 
 
 def read_page(fetched: Fetched) -> Page:

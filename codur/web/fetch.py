@@ -53,41 +53,25 @@ class FetchLimits(Struct):
 
 
 class Fetched(Struct):
-    """A page.
+    """A page."""
 
-    Attributes:
-        url: where it was found in the end.
-        address: the IP address that was asked for it.
-        content_type: as the server says, in lower case, without parameters; empty if it does not.
-        charset: as the server says; empty if it does not.
-        truncated: there is more than was read.
-    """
-
-    url: str
+    url: str  # where it was found in the end
     status: int
-    address: str
-    content_type: str
-    charset: str
+    address: str  # the IP address that was asked for it
+    content_type: str  # as the server says, in lower case, without parameters; empty if it does not
+    charset: str  # as the server says; empty if it does not
     content: bytes
-    truncated: bool = False
+    truncated: bool = False  # there is more than was read
 
 
 class Fetcher(Struct):
-    """Reads pages by these rules.
+    """Reads pages by these rules."""
 
-    Attributes:
-        ports: the ones that may be asked.
-        limits: bounds of bytes, time and redirects.
-        resolve: looks a host up.
-        allowed: whether an address may be connected to.
-        redact: takes secrets out of a text; a URL or a form that holds one is refused.
-    """
-
-    ports: Collection[int] = (80, 443)
-    limits: FetchLimits = FetchLimits()
-    resolve: Resolve = addresses_of
-    allowed: Callable[[str], bool] = is_public
-    redact: Callable[[str], str] | None = None
+    ports: Collection[int] = (80, 443)  # the ones that may be asked
+    limits: FetchLimits = FetchLimits()  # bounds of bytes, time and redirects
+    resolve: Resolve = addresses_of  # looks a host up
+    allowed: Callable[[str], bool] = is_public  # whether an address may be connected to
+    redact: Callable[[str], str] | None = None  # takes secrets out of a text; a URL or a form that holds one is refused
 
     def fetch(self, url: str, form: Mapping[str, str] | None = None) -> Fetched:
         """Read a page, also with an error status; a `form` goes with POST to the first place only, without redirects.

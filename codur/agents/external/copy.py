@@ -25,18 +25,13 @@ MayInstruct = Callable[[str, bytes], bool]
 
 
 class Copy(Struct):
-    """A copy as it was made.
-
-    Attributes:
-        digests: SHA-256 of each file, by its path.
-        withheld: files of the workspace that it lacks on purpose; that they are not there is no deletion.
-        unaccepted: those of them that are instructions which the user has not accepted.
-    """
+    """A copy as it was made."""
 
     root: Path
-    digests: Mapping[str, bytes]
+    digests: Mapping[str, bytes]  # SHA-256 of each file, by its path
+    # files of the workspace that it lacks on purpose; that they are not there is no deletion
     withheld: frozenset[str] = frozenset()
-    unaccepted: tuple[str, ...] = ()
+    unaccepted: tuple[str, ...] = ()  # those of them that are instructions which the user has not accepted
 
     @property
     def note(self) -> str:
@@ -49,17 +44,12 @@ class Copy(Struct):
 
 
 class Changes(Struct):
-    """What an agent left behind.
+    """What an agent left behind."""
 
-    Attributes:
-        files: new contents by path; None for a file that it deleted.
-        refused: paths that are never taken over, with the reason.
-        problem: why nothing can be taken over at all; empty if something can.
-    """
-
+    # new contents by path; None for a file that it deleted
     files: Mapping[str, bytes | None] = field(default_factory=dict)
-    refused: Mapping[str, str] = field(default_factory=dict)
-    problem: str = ""
+    refused: Mapping[str, str] = field(default_factory=dict)  # paths that are never taken over, with the reason
+    problem: str = ""  # why nothing can be taken over at all; empty if something can
 
 
 def copy_workspace(workspace: Workspace, target: Path, *, may_instruct: MayInstruct) -> Copy:

@@ -123,39 +123,24 @@ def variables_of(name: str, config: AgentConfig, environ: Mapping[str, str], hom
 
 
 class Terms(Struct):
-    """What one delegation is held to.
+    """What one delegation is held to."""
 
-    Attributes:
-        timeout_s: seconds left; the agent's own limit may be shorter.
-        emit: gets what the agent says and does, as it happens.
-        allowed: which paths may change.
-        read_only: paths that define the check.
-    """
-
-    timeout_s: float
-    emit: Emit
-    allowed: Allowed
-    read_only: tuple[str, ...] = ()
+    timeout_s: float  # seconds left; the agent's own limit may be shorter
+    emit: Emit  # gets what the agent says and does, as it happens
+    allowed: Allowed  # which paths may change
+    read_only: tuple[str, ...] = ()  # paths that define the check
 
 
 class ExternalAgents(Struct):
-    """Whatever it takes to run external agents.
-
-    Attributes:
-        environ: the user's environment; each agent gets what its settings name of it.
-        user_home: the user's home directory.
-        redact: takes secrets out of what is sent to an agent.
-        offline: nobody is asked.
-        mcp: runs agents on MCP servers; None where there are none.
-        may_instruct: whether a file of the project may reach an agent as instructions: the user has accepted it.
-    """
+    """Whatever it takes to run external agents."""
 
     launcher: Launcher
-    environ: Mapping[str, str]
-    user_home: Path
-    redact: Callable[[str], str]
-    offline: bool = False
-    mcp: McpRunner | None = None
+    environ: Mapping[str, str]  # the user's environment; each agent gets what its settings name of it
+    user_home: Path  # the user's home directory
+    redact: Callable[[str], str]  # takes secrets out of what is sent to an agent
+    offline: bool = False  # nobody is asked
+    mcp: McpRunner | None = None  # runs agents on MCP servers; None where there are none
+    # whether a file of the project may reach an agent as instructions: the user has accepted it
     may_instruct: MayInstruct
 
     def obstacle(self, agent: Agent) -> Obstacle | None:

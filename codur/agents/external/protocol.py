@@ -49,43 +49,26 @@ Tell = Callable[[Happening], None]
 
 
 class Job(Struct):
-    """One delegation, as the agent sees it.
+    """One delegation, as the agent sees it."""
 
-    Attributes:
-        prompt: what to do, in words.
-        directory: a copy of the workspace, without what git ignores; the only place whose changes count.
-        home: an empty directory of its own, gone afterwards.
-        timeout_s: seconds until it is stopped.
-        variables: what its settings let through from the environment, and what they set.
-        read_only: paths in `directory` whose changes are thrown away.
-        tell: gets what happens, as it happens.
-    """
-
-    prompt: str
-    directory: Path
-    home: Path
-    timeout_s: float
+    prompt: str  # what to do, in words
+    directory: Path  # a copy of the workspace, without what git ignores; the only place whose changes count
+    home: Path  # an empty directory of its own, gone afterwards
+    timeout_s: float  # seconds until it is stopped
+    # what its settings let through from the environment, and what they set
     variables: Mapping[str, str] = field(default_factory=dict)
-    read_only: tuple[str, ...] = ()
-    tell: Tell
+    read_only: tuple[str, ...] = ()  # paths in `directory` whose changes are thrown away
+    tell: Tell  # gets what happens, as it happens
 
 
 class Answer(Struct):
-    """What came of a delegation, by the agent's own account.
+    """What came of a delegation, by the agent's own account."""
 
-    Attributes:
-        text: its last word.
-        error: why it failed, in a sentence; empty if it does not say so.
-        usage: what it cost, as far as it tells.
-        end: how it ended.
-        exit_status: of a program; it decides nothing.
-    """
-
-    text: str = ""
-    error: str = ""
-    usage: Usage = field(default_factory=Usage)
-    end: End = "ended"
-    exit_status: int | None = None
+    text: str = ""  # its last word
+    error: str = ""  # why it failed, in a sentence; empty if it does not say so
+    usage: Usage = field(default_factory=Usage)  # what it cost, as far as it tells
+    end: End = "ended"  # how it ended
+    exit_status: int | None = None  # of a program; it decides nothing
 
 
 class ExternalAgent(Protocol):

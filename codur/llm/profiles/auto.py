@@ -14,23 +14,16 @@ _OLLAMA = "ollama"
 
 
 class AutoChoice(Struct):
-    """What was found.
+    """What was found."""
 
-    Attributes:
-        default, fast: names of profiles; where nothing was found, of those that would be asked if they had their key.
-        found: whether they can be asked.
-        profiles: profiles that differ from those of the settings, by name.
-        reason: why it is these, in a sentence.
-        remedy: where nothing was found, what to do about it, in a sentence.
-        server: where the local server answers, if it is one of its models; else empty.
-    """
-
+    # default, fast: names of profiles; where nothing was found, of those that would be asked if they had their key
     default: str
     fast: str
-    found: bool
-    reason: str
-    remedy: str = ""
-    server: str = ""
+    found: bool  # whether they can be asked
+    reason: str  # why it is these, in a sentence
+    remedy: str = ""  # where nothing was found, what to do about it, in a sentence
+    server: str = ""  # where the local server answers, if it is one of its models; else empty
+    # profiles that differ from those of the settings, by name
     profiles: Mapping[str, Profile] = field(default_factory=dict)
 
 

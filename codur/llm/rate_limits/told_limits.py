@@ -45,19 +45,12 @@ Outcome = TypeVar("Outcome")
 
 
 class SaidLimit(Struct):
-    """The figures of a refusal.
+    """The figures of a refusal."""
 
-    Attributes:
-        limit: tokens a minute, or the model's window.
-        requested: tokens that the request came to, its longest answer among them; 0 if that is not said.
-        prompt: tokens that the prompt alone came to; 0 if that is not said.
-        window: the limit is the model's window.
-    """
-
-    limit: int
-    requested: int = 0
-    prompt: int = 0
-    window: bool = False
+    limit: int  # tokens a minute, or the model's window
+    requested: int = 0  # tokens that the request came to, its longest answer among them; 0 if that is not said
+    prompt: int = 0  # tokens that the prompt alone came to; 0 if that is not said
+    window: bool = False  # the limit is the model's window
 
 
 def quotas_in(headers: Mapping[str, str], now: float) -> tuple[Quota, ...]:

@@ -54,20 +54,13 @@ class BodyTooLargeError(Exception):
 
 
 class Client(Struct):
-    """An SDK's client for one endpoint.
-
-    Attributes:
-        library: the HTTP library below the SDK: httpx, or what is built like it.
-        errors: the SDK's module, for its errors, which all SDKs name alike.
-        path: where requests go.
-        failures: all errors that `post`, and reading its response, may raise.
-    """
+    """An SDK's client for one endpoint."""
 
     sdk: Any
-    library: Any
-    errors: Any
-    path: str
-    failures: tuple[type[Exception], ...]
+    library: Any  # the HTTP library below the SDK: httpx, or what is built like it
+    errors: Any  # the SDK's module, for its errors, which all SDKs name alike
+    path: str  # where requests go
+    failures: tuple[type[Exception], ...]  # all errors that `post`, and reading its response, may raise
 
     async def post(self, body: Mapping[str, Any], *, stream: bool) -> Any:
         """The response to a request, before its body has come if it is a stream; raises one of `failures`."""

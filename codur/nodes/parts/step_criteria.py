@@ -24,19 +24,13 @@ _CARRIED_OUT = frozenset({"tool", "coding", "delegate"})
 
 
 class Left(Struct):
-    """A criterion that nobody has decided when a run is about to end as done.
-
-    Attributes:
-        by_check: it is a model's, of an edit that the check has judged.
-        pointless: it is a model's, about the exit status of a step that runs no program.
-        decidable: code can decide it.
-    """
+    """A criterion that nobody has decided when a run is about to end as done."""
 
     step: Step
     text: str
-    by_check: bool = False
-    pointless: bool = False
-    decidable: bool = False
+    by_check: bool = False  # it is a model's, of an edit that the check has judged
+    pointless: bool = False  # it is a model's, about the exit status of a step that runs no program
+    decidable: bool = False  # code can decide it
 
 
 def left_open(state: RunState) -> list[Left]:

@@ -25,21 +25,13 @@ _QUOTES = ("``", '""', "''")
 
 
 class Outcome(Struct):
-    """What there is to look at after a step.
+    """What there is to look at after a step."""
 
-    Attributes:
-        output: the step's output.
-        exit_status: of the program that the step ran; None if it ran none.
-        runs: the step is to run a program; where it is not, criteria about its exit status are not looked at.
-        changed: paths that the step changed.
-        text: the text of a file of the workspace; None if there is none.
-    """
-
-    output: str
-    exit_status: int | None
-    changed: Collection[str]
-    text: Callable[[str], str | None]
-    runs: bool = True
+    output: str  # the step's output
+    exit_status: int | None  # of the program that the step ran; None if it ran none
+    changed: Collection[str]  # paths that the step changed
+    text: Callable[[str], str | None]  # the text of a file of the workspace; None if there is none
+    runs: bool = True  # the step is to run a program; where it is not, criteria about its exit status are not looked at
 
 
 def said_of(step: Step) -> str:

@@ -52,18 +52,12 @@ Build = Callable[[Found], Settled | None]
 
 
 class Rule(Struct, kw_only=False):
-    """One row of the table of rules.
+    """One row of the table of rules."""
 
-    Attributes:
-        name: what the request is, for the reason that is given.
-        build: see `Build`.
-        writes: it changes files, so a question is not enough to ask for it.
-        takes_lines: a file may be named with lines (`app.py:3-9`); elsewhere that asks for more than the rule does.
-    """
-
-    name: str
-    build: Build
-    writes: bool = False
+    name: str  # what the request is, for the reason that is given
+    build: Build  # see `Build`
+    writes: bool = False  # it changes files, so a question is not enough to ask for it
+    # a file may be named with lines (`app.py:3-9`); elsewhere that asks for more than the rule does
     takes_lines: bool = False
 
     @property
