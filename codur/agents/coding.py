@@ -23,8 +23,7 @@ from codur.workspace.workspace import Workspace
 WHOLE_FILE_TOOL = "replace_file_content"
 REFUSALS = 2
 """Edits that are sent back within one step, because their lines were not shown or are not what is there."""
-_LOOK_SHARE = 8
-"""Of a request: what the looks of one answer, or the lines of edits sent back, may add; a divisor."""
+_LOOK_SHARE = 8  # of a request: what the looks of one answer, or the lines of edits sent back, may add; a divisor
 _MORE = f"Call {LOOK} to see what is not shown and matters for the edit."
 _DECIDE = "Nobody can answer that now. Decide from what is known, and give the edits."
 _QUESTION_CHARS = 800

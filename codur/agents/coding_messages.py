@@ -26,8 +26,7 @@ SHORT_FORM = ("replace_in_file", "replace_file_content")
 FOR_CLASSES = ("replace_class", "replace_method")
 _USUAL_ANSWER = 3000
 _LEAST_ANSWER = 1000
-_AROUND_EDITS = 1500
-"""What a model thinks and says beside its edits, in tokens."""
+_AROUND_EDITS = 1500  # what a model thinks and says beside its edits, in tokens
 _LINE_TOKENS = 12
 _SITUATION_TOKENS = 200
 _CLASS = regex(r"^[ \t]*(?:\w+[ \t]+)*(?:class|struct|interface|trait|impl|enum)\b", re.MULTILINE)

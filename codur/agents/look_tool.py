@@ -14,10 +14,8 @@ from codur.tools.output_bounds import beginning
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolCall, ToolResult, ToolSpec
 
-_BESIDE = 15
-"""Lines above and below one that is shown because an edit meant it."""
-_SMALL = 60
-"""A file of so many lines is shown whole instead."""
+_BESIDE = 15  # lines above and below one that is shown because an edit meant it
+_SMALL = 60  # a file of so many lines is shown whole instead
 
 
 class Sight:

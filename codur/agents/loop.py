@@ -57,8 +57,7 @@ async def run_agent(task: str, work: Assignment, offering: Offering = EVERYTHING
     return conversation.outcome("", f"{agent.name} has no steps to work with; raise its max_steps")
 
 
-_Output = tuple[int, str]
-"""Where the output of a call stands among the messages, and the call."""
+_Output = tuple[int, str]  # where the output of a call stands among the messages, and the call
 
 
 class _Conversation:

@@ -19,12 +19,10 @@ from codur.types import Attempt, Check, Verdict
 FILE_FRAME_CHARS = 110
 _BETWEEN = "\n\n"
 _TITLES_CHARS = 40
-_TAIL_SHARE = 0.3
-"""Of the message, which the check's result and earlier attempts may take."""
+_TAIL_SHARE = 0.3  # of the message, which the check's result and earlier attempts may take
 _SPARE_CHARS = 12_000
 """At most so much of that share is kept free by what is useful only, so that files shown once stay where they are."""
-_INPUT_SHARE = 0.5
-"""Of the message, which outputs of earlier steps may take."""
+_INPUT_SHARE = 0.5  # of the message, which outputs of earlier steps may take
 _OUTLINE_CHARS = 4000
 
 

@@ -18,8 +18,7 @@ from codur.workspace.workspace import Workspace
 MAX_CHARS = 200_000
 """A longer file is a table or was made by a program; its name is all that is looked at."""
 _MAX_LINEAGE = 12
-_ENTRIES = frozenset({"index", "mod", "lib"})
-"""Files that stand for their folder."""
+_ENTRIES = frozenset({"index", "mod", "lib"})  # files that stand for their folder
 _WORDS = regex(r"\w[\w-]*(?:\.\w+){0,9}(?=/)|\w[\w-]*")
 _SUFFIX = regex(r"\.(?:[cm]?[jt]sx?|[ch])$|^import\b(?:\s+static\b)?")
 _NO_WORDS = frozenset({"crate", "super", "self", "std", "as"})

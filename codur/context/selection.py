@@ -22,8 +22,7 @@ _NEAR_FILES = 3
 _RANKED_BLOCKS = 60
 _SHARE = (1.0, 0.2, 0.05)
 """Of its rank, which a block keeps in a source, in a test or an example, and in what is generated or vendored."""
-_UNREACHED = 0.002
-"""The rank of what was executed and that no mention leads to."""
+_UNREACHED = 0.002  # the rank of what was executed and that no mention leads to
 _NOT_EXECUTED = 0.03
 _SET_UP = frozenset(
     {"setUp", "setUpClass", "asyncSetUp", "setup", "setup_method", "setup_class", "beforeEach", "before_each"}

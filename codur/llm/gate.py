@@ -16,10 +16,8 @@ from codur.llm.request_failure import ServiceFailure
 from codur.llm.tokens import SMALLEST_ANSWER, answer_tokens, cost_usd, prompt_tokens
 from codur.structs import replace
 
-_TOLD_WAIT_S = 1.0
-"""A shorter wait for one's turn is not told."""
-_SLICE_S = 0.5
-"""The longest sleep at a time, or a tenth of the wait: answers of others may bring the turn forward."""
+_TOLD_WAIT_S = 1.0  # a shorter wait for one's turn is not told
+_SLICE_S = 0.5  # the longest sleep at a time, or a tenth of the wait: answers of others may bring the turn forward
 
 _PRECISION = 10_000  # tokens of a made-up prompt: the correction is asked for its factor, which it does not tell
 

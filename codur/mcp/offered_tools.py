@@ -46,8 +46,7 @@ MAX_SCHEMA = 16_384
 """Characters of a tool's input schema; a tool with a larger one is left out."""
 
 _PREFIX = "mcp"
-_MAX_NAME = 64
-"""Model services accept names of this length, of letters, digits, `_` and `-`."""
+_MAX_NAME = 64  # model services accept names of this length, of letters, digits, `_` and `-`
 _TOOL_NAME = regex(r"[!-~]{1,128}")
 _ODD = regex(r"[^A-Za-z0-9_-]")
 _DIGITS = 8

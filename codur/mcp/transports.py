@@ -24,8 +24,7 @@ MAX_MESSAGE = 4 * 1024**2
 """Bytes of one message."""
 MAX_UNASKED = 16 * 1024**2
 """Bytes that a server may send until it is asked something again."""
-_MAX_NOISE = 100
-"""Lines that are no messages; some servers log to the wrong output."""
+_MAX_NOISE = 100  # lines that are no messages; some servers log to the wrong output
 _MAX_STDERR = 65_536
 _MAX_SAID = 200
 _CHUNK = 65_536

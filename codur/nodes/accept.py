@@ -24,8 +24,7 @@ _REMEDY = (
     "See for yourself (`codur diff`, `codur undo`), or say it so that code can check it: output contains TEXT, "
     "FILE exists, exit status 0."
 )
-_Answer = tuple[bool, str] | str
-"""Whether it is met, and why; or why nobody could say."""
+_Answer = tuple[bool, str] | str  # whether it is met, and why; or why nobody could say
 
 
 async def accept(state: RunState, context: RunContext) -> RunUpdate:

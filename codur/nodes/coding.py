@@ -21,8 +21,7 @@ from codur.questions import Question
 from codur.structs import replace
 from codur.types import Check, StepRecord, Verdict
 
-_LOOKED = 8
-"""So many parts of files that were looked at are shown again."""
+_LOOKED = 8  # so many parts of files that were looked at are shown again
 _CHECK_CHARS = 6000  # of one look of an agent; the request that follows holds all of the conversation
 _ALLOWED = (
     "This changes no behaviour: what passes now must still pass, and the tests that fail now may fail as they do."

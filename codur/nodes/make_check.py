@@ -31,11 +31,9 @@ _OUTPUT_CHARS = 2_000
 
 TRIES = 2
 """Tests that are asked for: one, and one more that knows what became of it."""
-_EXAMPLES = 60
-"""Test files that are looked into for one that is like what is to be written."""
+_EXAMPLES = 60  # test files that are looked into for one that is like what is to be written
 _WORD = regex(r"[A-Za-z_]\w{3,}")
-_HEAD_ROOM = 800
-"""Tokens for the instructions."""
+_HEAD_ROOM = 800  # tokens for the instructions
 
 
 async def make_check(state: RunState, context: RunContext) -> RunUpdate:

@@ -28,8 +28,7 @@ from codur.types import Action, Plan, Step
 REPLANS = 1
 """How often a plan that cannot be carried out is sent back."""
 
-_SHOWN_CHARS = 200
-"""Of what a step is for, as it is told."""
+_SHOWN_CHARS = 200  # of what a step is for, as it is told
 _NODE_OF: dict[Action, Route] = {"tool": "tool", "coding": "coding", "delegate": "delegate", "repair": "repair"}
 
 

@@ -17,8 +17,7 @@ from codur.types import Plan, Step, StepRecord, ToolCode, ToolResult
 futures = late("concurrent.futures")
 
 SMALL_LISTING = 5
-_MOST_DATA = 50_000
-"""Longest typed output that later steps may refer to, in characters of its JSON."""
+_MOST_DATA = 50_000  # longest typed output that later steps may refer to, in characters of its JSON
 
 
 class _Ran(Struct):

@@ -37,8 +37,7 @@ _NEXT = regex(
     r"|(?P<inline>(?<!`)`[^`\n]+`(?!`))|(?P<open>[{\[])",
     re.MULTILINE,
 )
-_MOST_FAILURES = 20
-"""Brackets without an end after which the rest is left as it is; bounds the work on hostile input."""
+_MOST_FAILURES = 20  # brackets without an end after which the rest is left as it is; bounds the work on hostile input
 _UNREADABLE = (ValueError, SyntaxError, RecursionError, MemoryError)
 
 Call = tuple[str, dict[str, Any]]

@@ -19,8 +19,7 @@ _CONSTANTS = {"true": True, "false": False, "null": None}
 _BEFORE_CLOSING = regex(r"\s*[}\]]")
 _JSON_FENCES = frozenset({"", "json", "jsonc", "json5", "jsonl", "tool_call", "tool_calls"})
 _UNREADABLE = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError)
-_MOST_STARTS = 500
-"""Brackets that are looked at in one text; bounds the work on hostile input."""
+_MOST_STARTS = 500  # brackets that are looked at in one text; bounds the work on hostile input
 
 
 class FoundJson(Struct):

@@ -71,8 +71,7 @@ def is_call_alone(text: str, tools: Collection[str] = ()) -> bool:
     return bool(_BEGIN.match(said) and _END.search(said)) or bool(word_calls(said, tools))
 
 
-_Found = tuple[list[Call], bool]
-"""Calls, and whether they had to be mended."""
+_Found = tuple[list[Call], bool]  # calls, and whether they had to be mended
 
 
 def _found(said: str, tools: Collection[str]) -> _Found:

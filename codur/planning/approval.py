@@ -16,8 +16,7 @@ from codur.types import Plan, SideEffect, Step
 
 _GIT_WRITES = frozenset({"git_stage_files", "git_commit"})
 _NAMED_FILES = ("path", "target", "source")
-_REACHES_FURTHER = "rename_symbol"
-"""It names one file and changes every file that uses the name."""
+_REACHES_FURTHER = "rename_symbol"  # it names one file and changes every file that uses the name
 
 
 class Means(Struct):

@@ -17,13 +17,11 @@ from codur.workspace.workspace import Workspace
 _NOTE = "This was read from the file without a model; what the code means beyond its own words needs one."
 _MAX_DEFINED = 60
 _MAX_NAMED = 12
-_MAX_READ = 2_000
-"""Files that are looked into for who imports the one in question."""
+_MAX_READ = 2_000  # files that are looked into for who imports the one in question
 _IMPORTS = r"^[ \t]*(?:(?:from|import)\b.*\b{0}\b|{0}(?: as \w+)?,?[ \t]*$)"
 """A line that may import a module: only files with one are parsed."""
 _LONGEST = 160
-_OPTION_MAKERS = frozenset({"add_argument", "option", "argument"})
-"""What declares an option, in argparse and click."""
+_OPTION_MAKERS = frozenset({"add_argument", "option", "argument"})  # what declares an option, in argparse and click
 _SWITCHES = frozenset({"store_true", "store_false", "count", "store_const", "version", "help"})
 _DOES: Mapping[str, str] = {
     "print": "prints",

@@ -26,8 +26,7 @@ _REFERENCE = regex(rb"[0-9a-f]{64}")
 _REFERRING = ("journal.jsonl", "base.json")
 _REMOVING = ".removing-"
 _LATELY_S = 3600.0  # longer than a run takes from putting a content to referring to it
-_GOAL = 0.8
-"""Go down to this part of the size, so that it is not done again at every start."""
+_GOAL = 0.8  # go down to this part of the size, so that it is not done again at every start
 
 
 class Forgotten(Struct):

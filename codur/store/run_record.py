@@ -10,8 +10,7 @@ from codur.structs import Struct, convert, field, names
 RunStatus = Literal["running", "finished", "interrupted", "crashed"]
 
 SCHEMA: Final = 1
-_LATER = {"graph"}
-"""Fields that older records do not have."""
+_LATER = {"graph"}  # fields that older records do not have
 
 
 class UnusableRecord(ValueError):

@@ -214,8 +214,7 @@ def _unusable(run: RunDirectory, problem: str) -> UsageError:
     )
 
 
-_START_FIELD = 22
-"""Field of `/proc/<pid>/stat` with the start, in clock ticks since boot (proc_pid_stat(5))."""
+_START_FIELD = 22  # field of `/proc/<pid>/stat` with the start, in clock ticks since boot (proc_pid_stat(5))
 
 
 def mark_of(pid: int) -> str:

@@ -44,8 +44,7 @@ def _plain(name: str) -> str:
 
 _JSON_TYPES: dict[type, str] = {str: "string", int: "integer", bool: "boolean"}
 _WHOLE_NUMBER = regex(r"-?[0-9]{1,18}")
-_MOST = 10**18
-"""Whole numbers are smaller than this; Python refuses to write out those of more than 4,300 digits."""
+_MOST = 10**18  # whole numbers are smaller than this; Python refuses to write out those of more than 4,300 digits
 _SURROGATE = regex(r"[\ud800-\udfff]")
 _NAMES: dict[type, str] = {str: "text", int: "a whole number", bool: "true or false"}
 

@@ -20,11 +20,9 @@ WORD_LISTS = ("permissions", "model_option")
 """Places that stand for any number of words, and are words of their own."""
 ANSWER_KEYS = ("text", "error", "prompt_tokens", "cached_tokens", "completion_tokens", "cost_usd")
 
-_SERVERS = regex(r"mcp__(.+?)__.")
-"""A tool of an MCP server; whether the server has it is known when it is asked."""
+_SERVERS = regex(r"mcp__(.+?)__.")  # a tool of an MCP server; whether the server has it is known when it is asked
 
-_Problem = tuple[str, str, str]
-"""A key of an agent (empty: the agent itself), what is wrong with it, what to do."""
+_Problem = tuple[str, str, str]  # a key of an agent (empty: the agent itself), what is wrong with it, what to do
 
 
 def broken_rules(settings: Settings) -> Iterator[Problem]:

@@ -103,8 +103,7 @@ LONGEST_WORD = 4096  # some languages put no blanks between words
 _THOUGHT = "<think>"
 _THOUGHT_END = "</think>"
 _WORDS = regex(r"^.*\s", re.DOTALL)
-_DATA = ("{", "[", "```json", "<tool_call")
-"""How an answer begins that is not for people."""
+_DATA = ("{", "[", "```json", "<tool_call")  # how an answer begins that is not for people
 
 
 class Speech:

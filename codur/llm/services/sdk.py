@@ -41,8 +41,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     # The SDK would hand spans of every request to whatever is set up for OpenTelemetry in this process.
     "anthropic": {"open_telemetry": {"traces": False, "propagation": False}}
 }
-_NO_KEY = "unused"
-"""Given to an SDK in place of a key, so that it looks for none itself; it is never sent."""
+_NO_KEY = "unused"  # given to an SDK in place of a key, so that it looks for none itself; it is never sent
 _SENT = frozenset(
     {"host", "accept", "accept-encoding", "connection", "user-agent", "content-type", "content-length"}
     | {"transfer-encoding", "anthropic-version"}

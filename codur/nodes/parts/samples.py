@@ -27,12 +27,9 @@ from codur.tools.toolbox import Toolbox
 from codur.types import Check, Verdict
 from codur.workspace.workspace import FileChange, Workspace
 
-_AUTO = 4
-"""What `auto` asks for after a failure, at most."""
-_HOTTEST = 1.0
-"""The temperature of the last answer of a profile, unless its own is higher."""
-_OTHERS = 3
-"""So many of the answers that failed are told of."""
+_AUTO = 4  # what `auto` asks for after a failure, at most
+_HOTTEST = 1.0  # the temperature of the last answer of a profile, unless its own is higher
+_OTHERS = 3  # so many of the answers that failed are told of
 _DIFF_CHARS, _NAMED = 800, 5
 
 Ask = Callable[[str, float | None, "Copy"], Awaitable[CodingOutcome]]

@@ -22,17 +22,13 @@ from codur.structs import replace
 from codur.types import Step
 from codur.workspace.workspace import Workspace
 
-_MOST_TRACED = 20
-"""Failing tests whose lines are noted."""
+_MOST_TRACED = 20  # failing tests whose lines are noted
 _TRACE_S = 5.0
-_LEAST_LEFT_S = 60.0
-"""With less time left, no program is run only to choose what is shown."""
-_NOT_SHOWN = frozenset({"challenge.yaml", "args.txt"})
-"""Files whose content the check's command line says already."""
+_LEAST_LEFT_S = 60.0  # with less time left, no program is run only to choose what is shown
+_NOT_SHOWN = frozenset({"challenge.yaml", "args.txt"})  # files whose content the check's command line says already
 _EXPECTED = frozenset({"expected.txt", "expected_output.txt"})
 """Expected output, of this check or of others: what a program should print is told by the check's verdict alone."""
-_LOOKED_LINES = 120
-"""The longest part of a file that is shown again because the coding agent had a look at it."""
+_LOOKED_LINES = 120  # the longest part of a file that is shown again because the coding agent had a look at it
 
 
 def brief_of(state: RunState, step: Step, context: RunContext) -> CodingBrief:

@@ -19,8 +19,7 @@ from codur.structs import Struct, replace
 from codur.types import Plan, Step, StepRecord
 from codur.workspace.workspace import Workspace
 
-_CARRIED_OUT = frozenset({"tool", "coding", "delegate"})
-"""Steps whose criteria code checks as soon as they are done."""
+_CARRIED_OUT = frozenset({"tool", "coding", "delegate"})  # steps whose criteria code checks as soon as they are done
 
 
 class Left(Struct):

@@ -26,8 +26,7 @@ _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 _SHOWN_LINES = 60
 _SHOWN_CHARS = 400
 """Lines of a file's diff that are told while a run goes on, and characters of each: an event is no place for a file."""
-_LEAST_CALLS = 2
-"""Model calls that must be left for a test to be made: one for it, one for the edit."""
+_LEAST_CALLS = 2  # model calls that must be left for a test to be made: one for it, one for the edit
 
 
 def go(

@@ -29,8 +29,7 @@ _EVERYWHERE = regex(
     r"|(?:in|and) (?:all|every|the|its) (?:\w+ )?(?:files?|tests?|usages?|code|project))\b",
     re.IGNORECASE,
 )
-_CHECK_CHARS = 100_000
-"""Of a prompt, this much is searched for an expected output."""
+_CHECK_CHARS = 100_000  # of a prompt, this much is searched for an expected output
 
 
 def discover_code(request: Request, found: Classification) -> Discovery:

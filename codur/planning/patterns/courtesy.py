@@ -6,8 +6,7 @@ from typing import Literal, get_args
 from codur.planning.patterns.phrases import courtesies, words
 from codur.planning.patterns.prompt_tokens import Token, keys
 
-_LONGEST = 7
-"""Words of the longest courtesy."""
+_LONGEST = 7  # words of the longest courtesy
 _MARKS = frozenset(".,;:!?…()-–—¡¿\n")
 
 Courtesy = Literal["hello", "thanks", "bye", "help"]

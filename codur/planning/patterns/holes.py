@@ -19,8 +19,7 @@ _PATH = r"[\w.+@/][\w.+@/\- ]*"
 _URL = r"https?://[^\s<>\"']+"
 _NUMBERS = dict(zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True))
 _VAGUE_ENDINGS = ("s", "tion", "sion", "ness", "ment", "ity", "ing", "ance", "ence", "cy", "ies", "age", "ism")
-_NAMING = frozenset({"word", "quote", "code"})
-"""Kinds of tokens that may name something."""
+_NAMING = frozenset({"word", "quote", "code"})  # kinds of tokens that may name something
 
 
 def hole_reader(names: FileNames) -> ReadHole:

@@ -21,8 +21,7 @@ _DELETE = regex(
 )
 _PUSH = regex(r"\b(?:push\w*|publish\w*|upload\w*|release\w*)\b", re.IGNORECASE)
 _COMMIT = regex(r"\b(?:commit\w*|stage\w*|staging|git|check(?:ed)? in)\b", re.IGNORECASE)
-_GIT = r"\bgit(?:\s+-\S+(?:\s+[^-\s]\S*)?)*\s+"
-"""Git with its own options, up to its command."""
+_GIT = r"\bgit(?:\s+-\S+(?:\s+[^-\s]\S*)?)*\s+"  # git with its own options, up to its command
 _PUSHES = regex(rf"{_GIT}push\b|\b(?:twine\s+upload|npm\s+publish|cargo\s+publish)\b")
 _COMMITS = regex(rf"{_GIT}(?:commit|add|stage|merge|rebase)\b")
 _DELETES = regex(

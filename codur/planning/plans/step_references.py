@@ -21,8 +21,7 @@ from codur.types import Plan, Step
 
 REFERENCE = regex(r"(?P<escape>\$)?\$\{(?P<step>[A-Za-z0-9_-]+)(?P<path>(?:\.[A-Za-z0-9_-]+|\[\d{1,6}\])*)\}")
 _PART = regex(r"\.([A-Za-z0-9_-]+)|\[(\d+)\]")
-_ELSEWHERE = regex(r"`|<<|\(\(|\$\[")
-"""What makes quotes mean something else after it, or around it."""
+_ELSEWHERE = regex(r"`|<<|\(\(|\$\[")  # what makes quotes mean something else after it, or around it
 _TOKEN = regex(rf"(?P<reference>{REFERENCE.pattern})|\\.|\$'|(?:^|(?<=[\s;&|()]))#[^\n]*|'[^']*'?|.", re.DOTALL)
 _IN_DOUBLE = regex(r'"(?:\\.|[^"\\])*"?', re.DOTALL)
 SHELL_ARGUMENTS = {"run_command": "command"}

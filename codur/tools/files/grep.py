@@ -26,8 +26,7 @@ _MAX_FILES = 200_000
 _MAX_LINE = 300
 _MAX_LITERAL_CHARS = 500_000_000
 _MAX_REGEX_CHARS = 20_000_000
-_MAX_SCANNED_BYTES = 1_000_000_000
-"""Of files that are too large to be read, so much is looked through at most."""
+_MAX_SCANNED_BYTES = 1_000_000_000  # of files that are too large to be read, so much is looked through at most
 _REGEX_TIMEOUT_S = 5.0
 _MAX_FAST_STEPS = 100_000_000
 _REPEATING = regex(r"[*+?{]")
