@@ -52,8 +52,7 @@ class Exchange:
                 self._options.emit(AnswerDelta(profile=name, purpose=request.purpose, text=words))
 
             shows = self._options.stream and self._settings.stream
-            now = self._options.clock.now
-            given = ServiceModel(name, profile, endpoint, now=now, show=show if shows else None)
+            given = ServiceModel(name, profile, endpoint, now=self._options.clock.now, show=show if shows else None)
             self.opened[name] = given
         return given
 

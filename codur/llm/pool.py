@@ -48,12 +48,10 @@ class ModelPool:
     def __init__(self, settings: Settings, environ: Mapping[str, str], limits: Limits, options: PoolOptions) -> None:
         self._settings = settings
         keys = [key for provider in settings.providers.values() for key in secrets_of_provider(provider, environ)]
-        redactor = options.redactor or Redactor((*secrets_of(environ), *keys))
-        self._options = replace(options, redactor=redactor)
+        self._options = replace(options, redactor=options.redactor or Redactor((*secrets_of(environ), *keys)))
         self.profiles = Profiles(settings, environ, options)
         self._availability = Availability(self.profiles, options, patience_s=settings.llm.retry_budget_s)
-        on_spend = options.shared.spend if options.shared else None
-        self._budget = Budget(limits, options.spent, on_spend=on_spend)
+        self._budget = Budget(limits, options.spent, on_spend=options.shared.spend if options.shared else None)
 
     @cached_property
     def _gate(self) -> Gate:
@@ -201,8 +199,7 @@ class ModelPool:
                     f"Try again {llm.request_retry.come_back(wait, self._options.clock.now())}, or use another profile."
                 )
             return LimitReached(soonest.message, remedy=remedy)
-        messages = dict.fromkeys(failure.message for failure in real)
-        return ModelUnavailable(" ".join(messages), remedy=real[0].remedy)
+        return ModelUnavailable(" ".join(dict.fromkeys(failure.message for failure in real)), remedy=real[0].remedy)
 
 
 def _needed(failure: ServiceFailure) -> ModelUnavailable:

@@ -20,8 +20,7 @@ _LINE_ENDS = {"\u2028": "\n", "\u2029": "\n", "\r": "\n"}
 def clean(text: str, limit: int) -> str:
     """`text` without escape sequences, control and format characters (but line feeds and tabs), cut at `limit`."""
     text = _ESCAPES.sub("", text[: 4 * limit].replace("\r\n", "\n"))
-    table = {ord(char): _shown(char) for char in set(text)}
-    text = text.translate(table)
+    text = text.translate({ord(char): _shown(char) for char in set(text)})
     return text if len(text) <= limit else f"{text[:limit]}… [cut]"
 
 

@@ -117,8 +117,7 @@ class Session:
 
     async def read(self, uri: str) -> Answer:
         """Read a resource."""
-        params = protocol.ReadResourceRequestParams(uri=uri)
-        request = protocol.ReadResourceRequest(params=params)
+        request = protocol.ReadResourceRequest(params=protocol.ReadResourceRequestParams(uri=uri))
         # A server that has no such resource calls the request's parameters invalid (or, in older versions, -32002).
         result = await self._ask(request, protocol.ReadResourceResult, invalid="not_found")
         return Answer(text=clean("\n".join(_content(item) for item in result.contents), MAX_TEXT))

@@ -157,8 +157,7 @@ class McpServers:
         return connection.ask(ask, timeout_s=timeout_s, cancel=self._cancel)
 
     def _pinned(self, name: str, listing: Listing) -> Pinned:
-        tools = {tool.tool: tool.digest for tool in listing.tools}
-        return Pinned(source=_source(self.server(name)), tools=tools)
+        return Pinned(source=_source(self.server(name)), tools={tool.tool: tool.digest for tool in listing.tools})
 
 
 def _source(server: McpServer) -> str:

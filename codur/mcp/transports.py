@@ -121,8 +121,7 @@ class Pipes:
         try:
             async for message in sent:
                 self._heard = 0
-                text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-                left = memoryview(text.encode() + b"\n")
+                left = memoryview(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
                 while left:
                     await anyio.wait_writable(self._stream.stdin)
                     # A pipe that is told to be writable takes PIPE_BUF bytes, 4,096 on Linux, without blocking the

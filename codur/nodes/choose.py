@@ -91,8 +91,7 @@ async def decided(plan: Plan, state: RunState, context: RunContext) -> RunUpdate
         agent = worker(state, context) if state["discovery"].task_type in CODE_TASKS else explainer
         step = replace(step, action="delegate", capability=agent.name, arguments={}, tier="open")
     steps = (*plan.steps[: state["cursor"]], step, *plan.steps[state["cursor"] + 1 :])
-    reason = why + _told(decision, used.total_tokens)
-    way = go("policy", origin=plan.origin, tier=decision.tier, why=reason)
+    way = go("policy", origin=plan.origin, tier=decision.tier, why=why + _told(decision, used.total_tokens))
     return RunUpdate(**way, plan=replace(plan, steps=steps))
 
 

@@ -30,8 +30,7 @@ _ALLOWED = (
 
 async def coding(state: RunState, context: RunContext) -> RunUpdate:
     """Ask the coding agent for edits and apply them."""
-    step = current_step(state)
-    agent = context.agents.coding(explicit=state["coder"] or step.capability or state["task"].agent)
+    agent = context.agents.coding(explicit=state["coder"] or current_step(state).capability or state["task"].agent)
     return await code_with(agent, "coding", state, context)
 
 

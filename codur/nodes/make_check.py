@@ -160,8 +160,7 @@ async def _after_answer(answer: Answer, state: RunState, context: RunContext) ->
     if answer.decision == "edit":
         edited, problem, output = await asyncio.to_thread(_tried, answer.text, state, context)
         if edited is None or problem:
-            shown = edited or replace(check, text=answer.text)
-            return _asked(shown, output, problem or "it cannot be run")
+            return _asked(edited or replace(check, text=answer.text), output, problem or "it cannot be run")
         check = edited
     elif answer.decision == "reject":
         return _without("you did not want the one that was made", context)
@@ -176,8 +175,7 @@ def _adopt(check: Check, state: RunState, context: RunContext) -> RunUpdate:
     verdict = check_before(discovery, context)
     if verdict.status != "failed":
         given_up(check, state, context)
-        reason = f"the one that was made is not red each time: {verdict.note or verdict.status}"
-        return _without(reason, context)
+        return _without(f"the one that was made is not red each time: {verdict.note or verdict.status}", context)
     why = f"{check.entry} is red"
     known = RunUpdate(proposed=None, making="made", discovery=discovery, before=verdict, verdict=verdict)
     return go("policy", origin="pre_plan", tier="open", why=why, **known)

@@ -70,8 +70,7 @@ def _run(step: Step, state: RunState, context: RunContext) -> _Ran:
         arguments = filled_step(step, lambda name: output_of(name, state, context))
     except UnresolvedReference as problem:
         return _Ran(step=step, arguments=step.arguments, result=ToolResult(code="invalid", text=str(problem)))
-    by_user = origin_of(state) == "pattern"
-    result = context.toolbox.call(step.capability, arguments, by_user=by_user)
+    result = context.toolbox.call(step.capability, arguments, by_user=origin_of(state) == "pattern")
     return _Ran(step=step, arguments=arguments, result=result)
 
 
@@ -95,8 +94,7 @@ def _record(ran: _Ran, state: RunState, context: RunContext) -> StepRecord:
     )
     if not record.ok:
         return record
-    workspace = seen_by_author(state, context)
-    unmet = not_met(step, result.text, _exit_status(result), result.changed_files, workspace)
+    unmet = not_met(step, result.text, _exit_status(result), result.changed_files, seen_by_author(state, context))
     return replace(record, code="failed", error=unmet) if unmet else record
 
 

@@ -114,8 +114,7 @@ def named_starts(text: str) -> list[tuple[str, str]]:
 def line_calls(text: str, tools: Collection[str]) -> list[Call]:
     """Calls of `tools` in Python's form, each on a line, with plain values by name; not in fences of programs."""
     called, others = _lines(text)
-    calls = [_line_call(line, tools) for line in (*called, *others)]
-    return [call for call in calls if call is not None]
+    return [call for call in [_line_call(line, tools) for line in (*called, *others)] if call is not None]
 
 
 def lines_are_meant(text: str, tools: Collection[str]) -> bool:

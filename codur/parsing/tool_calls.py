@@ -234,8 +234,7 @@ def word_calls(text: str, tools: Collection[str]) -> list[Call]:
     lines = [line.strip().rstrip(".;") for line in text.split("\n") if line.strip()]
     if not lines or len(lines) > _MOST_LINES or any(len(line) > _LONGEST_LINE for line in lines):
         return []
-    calls = [_call(line) for line in lines]
-    known = [call for call in calls if call is not None and call[0] in tools]
+    known = [call for call in [_call(line) for line in lines] if call is not None and call[0] in tools]
     return known if len(known) == len(lines) else []
 
 

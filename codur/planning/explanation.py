@@ -187,8 +187,7 @@ def _calls(tree: ast.Module, found: Sequence[Defined], facts: Dependencies) -> d
             owner = spans.get((node.lineno, node.end_lineno or node.lineno), node.name)
             named = (_dotted(part.func) for part in ast.walk(node) if isinstance(part, ast.Call))
             places = ((name, local.get(name) or local.get(name.rpartition(".")[0])) for name in named)
-            far = dict.fromkeys(f"{name} ({place})" for name, place in places if place)
-            calls.setdefault(owner, []).extend(far)
+            calls.setdefault(owner, []).extend(dict.fromkeys(f"{name} ({place})" for name, place in places if place))
     return calls
 
 

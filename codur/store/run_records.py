@@ -11,8 +11,6 @@
 Nothing that is here is deleted because it cannot be read: it is told, and left where it is.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence

@@ -180,8 +180,7 @@ def _without(name: str) -> str:
 
 
 def _sendable(result: ToolResult) -> ToolResult:
-    text = bounded(result.text, MAX_TEXT)
-    return replace(result, text=text.encode("utf-8", "replace").decode())
+    return replace(result, text=bounded(result.text, MAX_TEXT).encode("utf-8", "replace").decode())
 
 
 def _unforeseen(name: str, error: OSError | ValueError | RecursionError | MemoryError) -> ToolResult:

@@ -1,7 +1,5 @@
 """Tools that read the web. What pages say is passed on as data, never as instructions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Annotated, Final, TypeVar
 

@@ -26,8 +26,7 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 def addresses_of(host: str, port: int) -> tuple[str, ...]:
     """The addresses of a host, as the system knows them. Raises OSError: it has none."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
 
 
 async def looked_up(target: Target, resolve: Resolve) -> Sequence[str]:

@@ -34,8 +34,7 @@ def run_program(agents: ExternalAgents, config: AgentConfig, job: Job) -> Answer
     program = find_program(config.command[0], agents.environ)
     if program is None:
         return Answer(error=f"the program {config.command[0]} is not installed", end="not_started")
-    contained = agents.launcher.name != "none"
-    words = words_of(config, _places(config, job), contained=contained)
+    words = words_of(config, _places(config, job), contained=agents.launcher.name != "none")
     reader = READERS[config.dialect]() if config.dialect in READERS else PlainReader(config.answer)
     lines = JsonLines(lambda event: _tell(reader, event, job))
     home = agents.user_home

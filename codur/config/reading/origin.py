@@ -35,8 +35,7 @@ class Source(Struct, frozen=True, kw_only=True):
         for end in range(len(path), 0, -1):
             if path[:end] in self.places:
                 return self.places[path[:end]]
-        below = (place for key, place in self.places.items() if key[: len(path)] == path)
-        return next(below, self.default)
+        return next((place for key, place in self.places.items() if key[: len(path)] == path), self.default)
 
     def error(self, path: KeyPath, message: str, remedy: str) -> ConfigError:
         place = self.place(path)

@@ -55,8 +55,7 @@ class SaidLimit(Struct):
 
 def quotas_in(headers: Mapping[str, str], now: float) -> tuple[Quota, ...]:
     """The limits that headers (names in lower case) tell at a Unix time; those that cannot be read are left out."""
-    found = (_quota(headers, unit, now) for unit in _UNITS)
-    return tuple(quota for quota in found if quota is not None)
+    return tuple(quota for quota in (_quota(headers, unit, now) for unit in _UNITS) if quota is not None)
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:

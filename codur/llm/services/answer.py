@@ -66,8 +66,7 @@ class AnswerReader(Struct):
 
     def usage_so_far(self, body: Mapping[str, Any]) -> Usage:
         """What the part of an answer that has come may have cost; nothing if none has."""
-        message = body["choices"][0]["message"]
-        spoken = "".join(str(part) for part in message.values() if part)
+        spoken = "".join(str(part) for part in body["choices"][0]["message"].values() if part)
         return self._usage(body.get("usage"), spoken) if spoken else Usage()
 
     def unreadable(self, what: str) -> ModelAnswerError:

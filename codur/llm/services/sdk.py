@@ -80,8 +80,7 @@ def open_client(endpoint: Endpoint) -> Client:
     errors, library = loaded(name), loaded(http)  # for runs that ask a model, and all but groq are extras
     opened = _made(getattr(errors, kind), library, endpoint, **_OPTIONS.get(sdk, {}))
     # The HTTP libraries let some errors of encrypted connections through as they are.
-    raw = (OSError, anyio.EndOfStream, BodyTooLargeError)
-    failures = (errors.APIError, library.RequestError, TimeoutError, *raw)
+    failures = (errors.APIError, library.RequestError, TimeoutError, OSError, anyio.EndOfStream, BodyTooLargeError)
     return Client(sdk=opened, library=library, errors=errors, path=_PATHS[endpoint.api], failures=failures)
 
 

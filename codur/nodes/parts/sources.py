@@ -117,8 +117,7 @@ def test_runs(state: RunState, context: RunContext) -> Sequence[TestRun]:
         return context.traced.get(tests, ())
     try:
         copy = context.workspace.scratch_copy(context.scratch(), extra=context.workspace.generated_files())
-        checker = context.checker.on(copy)
-        coverage = run_traced(checker, replace(check, tests=tests), verdict, most_s=_TRACE_S)
+        coverage = run_traced(context.checker.on(copy), replace(check, tests=tests), verdict, most_s=_TRACE_S)
     except (LimitReached, WorkspaceError):
         coverage = None
     found = coverage.tests.values() if coverage is not None else ()

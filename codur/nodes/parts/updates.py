@@ -33,8 +33,7 @@ def go(
     to: Route, *, origin: Origin, tier: Tier = "deterministic", why: str = "", **update: Unpack[RunUpdate]
 ) -> RunUpdate:
     """What a node changes, and where the run goes, with the decision on record (its node is told where it runs)."""
-    decision = RouteStep(node="", route=to, origin=origin, tier=tier, reason=why)
-    return RunUpdate(**update, route=to, trail=[decision])
+    return RunUpdate(**update, route=to, trail=[RouteStep(node="", route=to, origin=origin, tier=tier, reason=why)])
 
 
 def warn(texts: Iterable[str], context: RunContext, *, told: Collection[str] = ()) -> list[str]:

@@ -36,8 +36,7 @@ def clauses(tokens: Sequence[Token]) -> list[tuple[Token, ...]]:
             parts.append([])
         else:
             parts[-1].append(token)
-    stripped = (without_courtesy(tuple(part)) for part in parts)
-    return [part for part in stripped if part]
+    return [part for part in (without_courtesy(tuple(part)) for part in parts) if part]
 
 
 def _is_command_line(tokens: Sequence[Token]) -> bool:

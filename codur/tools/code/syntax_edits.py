@@ -120,8 +120,7 @@ def _is_in(item: SyntaxDefinition, outer: SyntaxDefinition) -> bool:
 
 def _owner(path: str, found: Sequence[SyntaxDefinition], name: str) -> SyntaxDefinition:
     """The class; of several declarations of it, the one with most in it."""
-    named = targets.classes(path, found, name)
-    return max(named, key=lambda item: sum(_is_in(other, item) for other in found))
+    return max(targets.classes(path, found, name), key=lambda item: sum(_is_in(other, item) for other in found))
 
 
 def _indented(given: Sequence[str], indent: str) -> list[str]:

@@ -109,8 +109,7 @@ def _surely_fast(pattern: str, texts: Sequence[tuple[str, str]]) -> bool:
     """
     if _ENTANGLING.search(pattern) or len(_REPEATING.findall(pattern)) > 1:
         return False
-    squares = sum(len(line) ** 2 for _, text in texts for line in text.split("\n"))
-    return squares * len(pattern) <= _MAX_FAST_STEPS
+    return sum(len(line) ** 2 for _, text in texts for line in text.split("\n")) * len(pattern) <= _MAX_FAST_STEPS
 
 
 def _line_test(given: _Search) -> Callable[[str], bool]:
@@ -181,8 +180,7 @@ def _candidates(context: ToolContext, given: _Search, skipped: list[str]) -> lis
     # Before anything looks into them: that a file matches tells something of it.
     withheld = {name for name in found.paths if workspace.withholds(name)}
     skipped += sorted(withheld)
-    names = [name for name in found.paths if name not in withheld]
-    return candidates(context, names, found.links, given)
+    return candidates(context, [name for name in found.paths if name not in withheld], found.links, given)
 
 
 class _TooLarge:

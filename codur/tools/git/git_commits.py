@@ -52,8 +52,7 @@ def first_parents(repository: Repository, commit: str, limit: int) -> list[str]:
 
 def tagged(repository: Repository) -> frozenset[str]:
     """The commits that have tags."""
-    names = repository.safe("for-each-ref", "--format=%(objectname) %(*objectname)", "refs/tags")
-    return frozenset(names.split())
+    return frozenset(repository.safe("for-each-ref", "--format=%(objectname) %(*objectname)", "refs/tags").split())
 
 
 def is_ancestor(repository: Repository, commit: str, other: str) -> bool:
@@ -172,8 +171,7 @@ def identity(repository: Repository, home: Path | None) -> tuple[tuple[str, str]
 def _user_files(home: Path | None) -> list[str]:
     if home is None:
         return []
-    files = (home / ".gitconfig", home / ".config" / "git" / "config")
-    return [str(file) for file in files if file.is_file()]
+    return [str(file) for file in (home / ".gitconfig", home / ".config" / "git" / "config") if file.is_file()]
 
 
 TOOLS = (git_stage_files, git_commit)
