@@ -69,7 +69,7 @@ class Listing(Struct):
     left_out: int = 0
 
 
-class ResourceEntry(Struct):
+class Resource(Struct):
     """A resource as its server describes it, cleaned and cut; `size` in bytes is -1 if it is not told."""
 
     uri: str

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from codur.config.settings import McpServer
 from codur.mcp.connection import Ask, Connection, LoopThread, Place
-from codur.mcp.offered_tools import Answer, Definition, Listing, ResourceEntry, server_of
+from codur.mcp.offered_tools import Answer, Definition, Listing, Resource, server_of
 from codur.mcp.pins import Pinned, Pins, PinState
 from codur.mcp.server_errors import McpError, McpRefused, McpUsage
 from codur.sandbox.cancel import CancelToken
@@ -99,7 +99,7 @@ class McpServers:
         definition = self._accepted(name, tool, self._ask(name, lambda session: session.tools()))
         return self._ask(name, lambda session: session.call(definition.tool, arguments))
 
-    def resources(self, name: str) -> tuple[ResourceEntry, ...]:
+    def resources(self, name: str) -> tuple[Resource, ...]:
         """A server's resources."""
         return self._ask(name, lambda session: session.resources())
 

@@ -8,16 +8,7 @@ from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.llm.profiles.auto import server_problem
 from codur.llm.profiles.endpoint import is_local
 from codur.nodes.parts.sources import instruction_notes
-from codur.nodes.parts.updates import (
-    delegated,
-    go,
-    hint_of,
-    plan_after_model_error,
-    plannable,
-    require_room,
-    warn,
-    worker,
-)
+from codur.nodes.parts.updates import delegated, go, hint_of, plan_after_error, plannable, require_room, warn, worker
 from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
 from codur.planning.plans.full_plan import LISTED_FILES, PlanningBrief, make_plan, nearest_to, retry_plan
 from codur.types import Plan, TaskType
@@ -45,7 +36,7 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
     except (ModelAnswerError, ModelUnavailable, LimitReached) as error:
         if again is not None:  # there is something to go on with
             return RunUpdate(**_retried(again), replans=1, notes=notes)
-        found = plan_after_model_error(error, state, context)
+        found = plan_after_error(error, state, context)
         return RunUpdate(**found, **go("policy", origin="llm_error", why=error.message, notes=notes))
     steps = " → ".join(f"{step.action} {step.capability}".strip() for step in plan.steps)
     why, replans = f"{len(plan.steps)} steps: {steps}", 1 if anew else 0

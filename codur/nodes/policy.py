@@ -20,8 +20,8 @@ from codur.nodes.parts.updates import (
 )
 from codur.nodes.run_state import Route, RunContext, RunState, RunUpdate
 from codur.planning import plans
-from codur.planning.plans.plan_validation import Problem
 from codur.planning.plans.step_references import UnresolvedReference, filled
+from codur.planning.plans.validation import Problem
 from codur.questions import Answer, Question
 from codur.types import Action, Plan, Step
 

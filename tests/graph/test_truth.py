@@ -264,7 +264,7 @@ DECIDING = (
     "codur.nodes.parts.next_move",
     "codur.nodes.parts.handover",
     "codur.planning.retry",
-    "codur.planning.plans.plan_validation",
+    "codur.planning.plans.validation",
 )
 HELPERS = tuple(f"parts/{name}" for name in ("approval_question", "handover", "next_move", "finding", "plan_rules"))
 """Modules beside the nodes that decide for them."""

@@ -359,7 +359,7 @@ def explained(state: RunState, context: RunContext) -> Plan | None:
     return Plan(steps=(step,), origin="pattern", reason=f"no model explains {path}, so it is told what can be read")
 
 
-def plan_after_model_error(error: CodurError, state: RunState, context: RunContext) -> RunUpdate:
+def plan_after_error(error: CodurError, state: RunState, context: RunContext) -> RunUpdate:
     """What a planning node decides when no model answers: offline work if there is any, else the end."""
     told = explained(state, context)
     if told is not None:

@@ -41,10 +41,10 @@ def said_of(step: Step) -> str:
 
 def undecided(criteria: str, *, runs: bool) -> tuple[str, ...]:
     """Those of the criteria that code cannot decide; `runs` as in `Outcome`."""
-    return tuple(part for part in _parts(criteria) if not _read(part) or (is_of_exit(part) and not runs))
+    return tuple(part for part in _parts(criteria) if not _read(part) or (of_exit(part) and not runs))
 
 
-def is_of_exit(criterion: str) -> bool:
+def of_exit(criterion: str) -> bool:
     """Whether a criterion is about the exit status of a program."""
     return "exit" in _read(criterion)
 
@@ -56,7 +56,7 @@ def checkable(criteria: str) -> tuple[str, ...]:
 
 def unmet(criteria: str, outcome: Outcome) -> str:
     """The first criterion that code can check and that does not hold; empty if there is none."""
-    parts = (part for part in checkable(criteria) if outcome.runs or not is_of_exit(part))
+    parts = (part for part in checkable(criteria) if outcome.runs or not of_exit(part))
     return next((part for part in parts if not _holds(part, outcome)), "")
 
 

@@ -117,7 +117,7 @@ def indent_unit(tree: ast.Module, lines: list[str]) -> str:
     return "    "
 
 
-def has_body_on_own_lines(node: DefinitionNode, lines: list[str]) -> bool:
+def has_own_lines(node: DefinitionNode, lines: list[str]) -> bool:
     """Whether the statements inside a definition begin below its header, so that one can be added."""
     first = node.body[0]
     return len(leading(lines[first.lineno - 1]).encode()) == first.col_offset

@@ -9,14 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from codur.tools.code import syntax_edits, targets
-from codur.tools.code.code_layout import (
-    end_of_definitions,
-    has_body_on_own_lines,
-    indent_unit,
-    insert,
-    leading,
-    with_imports,
-)
+from codur.tools.code.code_layout import end_of_definitions, has_own_lines, indent_unit, insert, leading, with_imports
 from codur.tools.code.definitions import MISSING, PYTHON_SUFFIXES, Definition, definitions, names_of, parse
 from codur.tools.code.grammars import BY_SUFFIX, Grammar
 from codur.tools.code.new_code import GivenCode, indented, read_definition, without_fence
@@ -164,7 +157,7 @@ def _one_class(path: str, found: list[Definition], lines: list[str], name: str) 
     if len(classes) > 1:
         places = ", ".join(str(item.line) for item in classes)
         raise ToolError("many_matches", f"{path} defines class {name} {len(classes)} times (lines {places})")
-    if not has_body_on_own_lines(classes[0].node, lines):
+    if not has_own_lines(classes[0].node, lines):
         raise ToolError("invalid", f"class {name} in {path} has its body on its first line; use replace_class")
     return classes[0]
 
