@@ -4,9 +4,20 @@ from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
 from codur.config.settings import Profile
-from codur.llm.rate_limit import Quota
 from codur.structs import Struct, field
 from codur.types import Message, ToolCall, ToolSpec, Usage
+
+Unit = Literal["requests", "tokens", "input_tokens", "output_tokens"]
+
+
+class Quota(Struct):
+    """One limit as it stood when a response was made; in `reset_s` seconds all of it is there again."""
+
+    unit: Unit
+    limit: float
+    remaining: float
+    reset_s: float
+
 
 ToolChoice = Literal["auto", "required", "none"]
 

@@ -2,7 +2,7 @@
 
 import math
 
-from codur.llm.rate_limit import Unit
+from codur.llm.model import Unit
 from codur.structs import Struct
 
 

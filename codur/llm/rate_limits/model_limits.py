@@ -5,8 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from codur.llm.clock import Clock
-from codur.llm.model import ChatReply
-from codur.llm.rate_limit import Quota, Unit
+from codur.llm.model import ChatReply, Quota, Unit
 from codur.llm.rate_limits.demand import Demand, Most
 from codur.llm.rate_limits.told_limits import SaidLimit
 from codur.llm.rate_limits.window import OVERTAKING_S, Window

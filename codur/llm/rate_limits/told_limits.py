@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from codur.lazy import regex
-from codur.llm.model import ChatReply
-from codur.llm.rate_limit import Quota, Unit
+from codur.llm.model import ChatReply, Quota, Unit
 from codur.llm.request_failure import ServiceFailure
 from codur.structs import Struct, replace
 

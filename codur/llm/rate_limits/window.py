@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import math
 
-from codur.llm.rate_limit import Quota, Unit
+from codur.llm.model import Quota, Unit
 
 MINUTE_S = 60.0
 DAY_S = 86_400.0
