@@ -21,9 +21,7 @@ HIDDEN = "***"
 
 
 def effective_yaml(effective: Settings) -> str:
-    """All settings as YAML that `--config` reads; the arguments and paths of MCP servers, which may hold secrets, are
-    hidden.
-    """
+    """All settings as YAML for `--config`; MCP servers' arguments and paths, maybe secret, are hidden."""
     values = plain(effective)
     for server in values["mcp_servers"].values():
         server["command"] = [*server["command"][:1], *(HIDDEN for _ in server["command"][1:])]

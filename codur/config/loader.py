@@ -43,13 +43,11 @@ class LoadedSettings(Struct, frozen=True, kw_only=True):
 
 
 class UserSources(Struct, frozen=True, kw_only=True):
-    """Where the user's own settings are found: the environment, the home directory, and the file given with `--config`,
-    which is read in place of any other.
-    """
+    """Where the user's own settings are found."""
 
     environ: Mapping[str, str]
     home: Path
-    config_file: Path | None = None
+    config_file: Path | None = None  # the file given with `--config`; it is read in place of any other
 
     def file(self) -> Path | None:
         """The file that is named, which must exist, or the usual one if it exists."""

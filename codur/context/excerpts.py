@@ -20,15 +20,13 @@ _NOTE_CHARS = 60
 
 
 class Excerpt(Struct, kw_only=False):
-    """A file as a model sees it: how many lines it has, whether nothing was left out, and the numbers (1-based) of the
-    lines that are shown, in order.
-    """
+    """A file as a model sees it."""
 
     path: str
     text: str
-    lines: int
-    whole: bool
-    ranges: tuple[range, ...] = ()
+    lines: int  # how many the file has
+    whole: bool  # nothing was left out
+    ranges: tuple[range, ...] = ()  # numbers (1-based) of the lines that are shown, in order
 
 
 def fit(

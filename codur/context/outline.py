@@ -41,9 +41,7 @@ NOTHING_ELSE = Outline()
 
 
 def outline_of(ranked: Sequence[str], files: Sequence[str], read: Callable[[str], str | None]) -> Outline:
-    """Describe files: ranked sources, the most relevant first, then all by name, with sources first. The text of one
-    that is not to be shown reads as None.
-    """
+    """Describe files: ranked sources, the most relevant first, the others by name; what reads as None is not shown."""
     files = sorted(files, key=standing)
     data = [path for path in files if path.endswith(_DATA_ENDINGS) and standing(path) < 2][:MAX_DATA_FILES]
     looked = (*ranked[:MAX_FILES], *data)

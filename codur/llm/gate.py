@@ -85,9 +85,7 @@ class Gate:
     def can_shrink(
         self, model: ChatModel, request: ChatRequest, demand: Demand, failure: ServiceFailure, *, least: int
     ) -> bool:
-        """Whether a refused request fits with an answer of `least` tokens; ServiceFailure if even the shortest does
-        not.
-        """
+        """Whether a refused request fits with an answer of `least` tokens; ServiceFailure if not even the shortest."""
         if failure.kind != "too_large":
             return False
         said = said_limit(failure.message)

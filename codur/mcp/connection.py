@@ -38,9 +38,7 @@ class LoopThread:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def run(self, coroutine: Coroutine[Any, Any, T], *, timeout_s: float, cancel: CancelToken | None = None) -> T:
-        """Wait for a coroutine; one that takes longer (TimeoutError), or when the token is set (Interrupted), is
-        cancelled.
-        """
+        """Wait for a coroutine, cancelled where it takes longer (TimeoutError) or the token is set (Interrupted)."""
         future = asyncio.run_coroutine_threadsafe(coroutine, self._started())
         with cancel.calling(future.cancel) if cancel is not None else contextlib.nullcontext():
             try:

@@ -46,9 +46,7 @@ class _File(Struct):
 
 
 class Pins:
-    """The accepted definitions, without a file only in memory; StateError if it cannot be read or written, or is
-    damaged.
-    """
+    """Accepted definitions, without a file in memory; StateError if unreadable, damaged, or not to be written."""
 
     def __init__(self, file: Path | None) -> None:
         self._list = StateList[_File](file, _File) if file else None

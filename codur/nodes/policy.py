@@ -131,9 +131,7 @@ def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
 
 
 def _needs_test(step: Step, plan: Plan, state: RunState, context: RunContext) -> bool:
-    """Whether a step edits for a task that nothing tells done from not done, and neither user nor other programs
-    planned.
-    """
+    """Whether a step edits for a task of which nothing tells when it is done, and that nobody else planned or does."""
     if plan.origin not in {"pre_plan", "plan"} or step.action not in {"coding", "delegate"}:
         return False
     if not edits(step, context) or _is_for_others(step, state, context) or context.agents.is_external(step.capability):

@@ -36,9 +36,7 @@ class StateList(Generic[T]):
                 yield
 
     def read(self) -> T | None:
-        """What it holds; None if there is no file. Raises StateError: it cannot be read, or others may write to it;
-        ValueError: it does not hold what it should.
-        """
+        """What it holds, if anything. Raises StateError: unreadable, or others may write; ValueError: not valid."""
         with state_errors(self.file):
             try:
                 descriptor = os.open(self.file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

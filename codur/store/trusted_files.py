@@ -44,9 +44,7 @@ class TrustStore:
         return "accepted" if known == digest(content) else "changed"
 
     def accepted(self) -> dict[str, Accepted]:
-        """What is accepted, by the project's real path; nothing if the list is damaged. Raises StateError: the list
-        cannot be read, or others may write to it.
-        """
+        """What is accepted, by real path; nothing if damaged. Raises StateError: unreadable, or others may write."""
         try:
             return self._read()
         except ValueError:

@@ -42,13 +42,11 @@ _MAX_REASON = 200
 
 
 class FetchLimits(Struct):
-    """Bounds of one fetch: of the body (what is beyond is left out), in seconds from the look-up to the last byte, and
-    of redirects that are followed.
-    """
+    """Bounds of one fetch, redirects included."""
 
-    max_bytes: int = 5 * 1024**2
-    seconds: float = 20.0
-    redirects: int = 5
+    max_bytes: int = 5 * 1024**2  # of the body; what is beyond is left out
+    seconds: float = 20.0  # from the look-up to the last byte
+    redirects: int = 5  # followed at most
 
 
 class Fetched(Struct):

@@ -87,9 +87,7 @@ def escaped(text: str) -> str:
 
 
 def filled(arguments: Mapping[str, Any], output: Callable[[str], Output | None]) -> dict[str, Any]:
-    """The arguments with every reference replaced by `output` of its step. UnresolvedReference if it names no step or
-    no field, or a text that is too long.
-    """
+    """The arguments with references replaced. UnresolvedReference if one names no step or field, or a long text."""
     return {name: _filled(value, output) for name, value in arguments.items()}
 
 
