@@ -32,8 +32,12 @@ class Assignment(Struct):
         return self.profile.tool_calls == "native"
 
     def system_prompt(self, default: str, *, short: bool = False, **values: str) -> str:
-        """The text or prompt (short, if wanted and there is one) of the agent's settings; else the default of this
-        name. The values fill holes of the library's prompts.
+        """The prompt that the agent's settings name, or the text that they hold.
+
+        Args:
+            default: name of the prompt for an agent whose settings say nothing.
+            short: take the short form of the prompt, if there is one.
+            values: what prompts of the library may have holes for; a text of the settings is taken as it is.
         """
         prompts, wanted = self.prompts, self.agent.config.prompt or default
         if short and prompts.has(f"{wanted}.short"):

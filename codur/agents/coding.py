@@ -49,9 +49,11 @@ class CodingOutcome:
 
 
 async def write_code(task: CodingTask, work: Assignment) -> CodingOutcome:
-    """Ask the agent for edits, let it look before, and apply them. Raises ModelUnavailable, ModelAnswerError,
-    LimitReached: as `ModelPool.complete`; LimitReached also if the task and the code to be changed cannot be told
-    within what a request may have.
+    """Ask the agent for edits, let it look before, and apply them.
+
+    Raises:
+        ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`; LimitReached also if the task and the
+            code to be changed cannot be told within what a request may have.
     """
     own = specs(looks=task.max_looks > 0, check=task.run_check is not None)
     task = replace(task, brief=replace(task.brief, more=_MORE if task.max_looks else ""))

@@ -34,7 +34,9 @@ _CLASS = regex(r"^[ \t]*(?:\w+[ \t]+)*(?:class|struct|interface|trait|impl|enum)
 
 class Room(Struct, kw_only=False):
     """Tokens for the answer and for the user message, both 0 where the task and the code to be changed cannot be told.
-    `needed`: what the whole request would come to at least.
+
+    Attributes:
+        needed: what the whole request would come to at least.
     """
 
     answer: int
@@ -51,7 +53,10 @@ def offered(specs: Sequence[ToolSpec], profile: Profile, sources: Mapping[str, s
     """The editing tools that are told of: in a small request two that can make any edit, if they are there.
 
     Else all, but those for classes where there is none: each costs as much as ten lines of code. A model may call them
-    all the same. `sources`: texts by path that the request may show.
+    all the same.
+
+    Args:
+        sources: texts by path that the request may show.
     """
     short = tuple(spec for spec in specs if spec.name in SHORT_FORM)
     if is_small(profile) and len(short) == len(SHORT_FORM):
@@ -73,8 +78,13 @@ def _shortened(spec: ToolSpec) -> ToolSpec:
 def share(
     brief: CodingBrief, profile: Profile, *, target: str | None, whole_file_lines: int, overhead_tokens: int
 ) -> Room:
-    """The room of a request: an answer as long as what is to be written (to the target, if a single file is known), the
-    message with the rest. The answer gives way, down to a bound, where the task and the code need its room.
+    """The room of a request: an answer as long as what is to be written, the message with the rest.
+
+    The answer gives way, down to a bound, where the task and the code to be changed need its room.
+
+    Args:
+        target: the file to be changed; None if no single one is known.
+        overhead_tokens: what instructions and tools take.
     """
     total = profile.request_tokens - overhead_tokens
     # The code to be changed: a short file, or as much of a long one as a short one would take.

@@ -98,7 +98,12 @@ def _spec(name: str, description: str, **properties: Mapping[str, object]) -> To
 
 
 class Looks:
-    """Carries looks out, and keeps in words what was looked at, and as `path:start-end` the parts, the latest last."""
+    """Carries looks out, and keeps which lines were shown.
+
+    Attributes:
+        told: what was looked at, in a few words each.
+        ranges: the parts of files that were shown, as `path:start-end`, the latest last.
+    """
 
     def __init__(self, toolbox: Toolbox, sight: Sight) -> None:
         self._toolbox = toolbox

@@ -42,8 +42,14 @@ class LoopOutcome(Struct):
 
 
 async def run_agent(task: str, work: Assignment, offering: Offering = EVERYTHING) -> LoopOutcome:
-    """Let the agent work on a whole user message until it answers without a tool call, or its steps are used up. Raises
-    ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`.
+    """Let the agent work until it answers without a tool call, or its steps are used up.
+
+    Args:
+        task: the whole user message.
+        offering: which of its tools it is offered.
+
+    Raises:
+        ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`.
     """
     agent = work.agent
     conversation = _Conversation(task, work, Offers(work.toolbox, agent.config.tools, offering))
@@ -184,8 +190,12 @@ class _Conversation:
         )
 
     def _answer(self, call: ToolCall, earlier: list[_Output], *, share: int, as_tool: bool) -> ToolResult:
-        """Run a call and add its output, which has to do with its share of the room. Outputs after earlier answers, the
-        oldest first, give way where there is none, and are taken out of the list then.
+        """Run a call and add its output.
+
+        Args:
+            earlier: outputs after earlier answers, the oldest first; they give way where there is no room,
+                and are taken out of the list then.
+            share: how many outputs have to do with the room that there is.
         """
         result = self._run(call)
         self._work.emit(ToolRan(tool=call.name, code=result.code, summary=result.text.partition("\n")[0][:120]))

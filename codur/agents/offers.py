@@ -69,8 +69,14 @@ class Offers:
         return (_more(self._names), *rows) if self._narrowed else rows
 
     def follow(self, tool: str, data: Any) -> tuple[tuple[str, ...], Edge | None]:
-        """Take in a result. `data`: what the tool gave, as plain JSON. Gives the tools that are offered from now on
-        beside those before, and the one to run at once if only one can follow and all that it requires is known.
+        """Take in a result.
+
+        Args:
+            data: what the tool gave, as plain JSON.
+
+        Returns:
+            The tools that are offered from now on beside those before, and the one to run at once if only one can
+            follow and all that it requires is known.
         """
         self._near = {}
         if not self._narrow or self._graph.get(tool) is None:

@@ -54,8 +54,13 @@ class AgentRegistry:
         return name in self._settings.llm.profiles if kind == "llm" else self._config(name) is not None
 
     def resolve(self, reference: str, *, in_words: bool = False) -> Agent:
-        """The agent of a reference: `agent:NAME`, `llm:PROFILE` (on that profile the explaining agent, if `in_words`,
-        else the coding one), or a plain name. Raises UsageError: nothing of that name; the message names what there is.
+        """The agent of a reference: `agent:NAME`, `llm:PROFILE`, or a plain name.
+
+        Args:
+            in_words: what `llm:PROFILE` means: the explaining agent on that profile; otherwise the coding agent.
+
+        Raises:
+            UsageError: nothing of that name; the message names what there is.
         """
         kind, name = _split(reference)
         if kind == "llm" and name in self._settings.llm.profiles:
@@ -78,8 +83,10 @@ class AgentRegistry:
         """The agent for a task: the one the user named, else the one that routing gives its type, else the default.
 
         What routing does not name by its type goes by its kind: code in more than one file is `multifile`, new code and
-        restructuring are `complex`, other code is `simple`; what no rule knows is `reasoning`. `files`: how many files
-        the task is about, as far as is known.
+        restructuring are `complex`, other code is `simple`; what no rule knows is `reasoning`.
+
+        Args:
+            files: how many files the task is about, as far as is known.
         """
         preferences = self._settings.agents.preferences
         keys = (task_type, *_kinds(task_type, files))

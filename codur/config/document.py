@@ -21,7 +21,11 @@ HIDDEN = "***"
 
 
 def effective_yaml(effective: Settings) -> str:
-    """All settings as YAML for `--config`; MCP servers' arguments and paths, maybe secret, are hidden."""
+    """All settings as YAML that `--config` reads.
+
+    Keys of services are not part of the settings, only the names of their variables are. The arguments and paths of
+    MCP servers are hidden, because they may hold secrets.
+    """
     values = plain(effective)
     for server in values["mcp_servers"].values():
         server["command"] = [*server["command"][:1], *(HIDDEN for _ in server["command"][1:])]
@@ -33,7 +37,10 @@ def effective_yaml(effective: Settings) -> str:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema (draft 2020-12) of a settings file; no key is required, as the defaults hold all."""
+    """The JSON schema (draft 2020-12) of a settings file.
+
+    No key is required: a file may change one key of an entry that the defaults hold.
+    """
     _, definitions = msgspec.json.schema_components([Settings])
     for name, section in definitions.items():
         del section["required"]

@@ -21,7 +21,12 @@ _SHOWN = 3
 
 
 class Instruction(Struct, frozen=True, kw_only=True):
-    """One file's instructions for a directory with all below it (empty: the project); named as the file is shown."""
+    """Instructions of one file.
+
+    Attributes:
+        name: the file, as it is shown.
+        directory: the directory of the project that they hold for, with all below it; empty: the whole project.
+    """
 
     name: str
     directory: str
@@ -40,8 +45,13 @@ class InstructionSet(Struct, frozen=True, kw_only=True):
 def load_instructions(
     settings: Settings, workspace: Path, *, environ: Mapping[str, str], home: Path, trust_of: TrustOf
 ) -> InstructionSet:
-    """Read all instructions. Raises ConfigError: a file of the user's, or one that the settings name, cannot be read.
-    `trust_of`: whether the user has accepted a file of the project.
+    """Read all instructions.
+
+    Args:
+        trust_of: whether the user has accepted a file of the project.
+
+    Raises:
+        ConfigError: a file of the user's, or one that the settings name, cannot be read.
     """
     directory = user_directory(environ, home)
     project: tuple[Instruction, ...] = ()

@@ -81,14 +81,16 @@ def load_settings(
     trust_of: TrustOf | None = None,
     agents: Collection[str] = (),
 ) -> LoadedSettings:
-    """Read, check and merge all sources. Raises ConfigError: a source cannot be read, or says something that is unknown
-    or not allowed.
+    """Read, check and merge all sources.
 
     Args:
         workspace: the folder whose project file is read; None reads none.
         overrides: settings of the command line, nested as in a settings file.
         trust_of: whether the user has accepted the project's file; None accepts nothing.
         agents: names of shipped agents that are wanted in any case; names of others do no harm.
+
+    Raises:
+        ConfigError: a source cannot be read, or says something that is unknown or not allowed.
     """
     user_file = user.file()
     project_file = None if workspace is None else _project_file(workspace)
@@ -121,7 +123,11 @@ def candidate_files(workspace: Path, user: UserSources) -> tuple[Path, ...]:
 
 
 class _Layers:
-    """The settings so far, from the weakest source up. `values`: all of them, as nested mappings."""
+    """The settings so far, from the weakest source up.
+
+    Attributes:
+        values: all of them, as nested mappings.
+    """
 
     def __init__(self) -> None:
         self.values: Mapping[str, Any] = to_builtins(Settings())
@@ -135,8 +141,11 @@ class _Layers:
         self._lay(source, reading.values.check(source, Settings))
 
     def add_agents(self, declared: Mapping[str, Path], named: Any) -> None:
-        """Lay the shipped agents that are named (in names, parts of sources or variables) over the settings, and those
-        over them that the user declared in files, by what these are called in messages.
+        """Lay the shipped agents that are named over the settings, and those that the user declared over them.
+
+        Args:
+            declared: their files, by what these are called in messages.
+            named: what speaks of agents: names, parts of sources, variables.
         """
         for source in reading.agent_files.shipped_sources((named, [path.stem for path in declared.values()])):
             self.add(source)

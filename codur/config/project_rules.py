@@ -26,8 +26,10 @@ _ABSENT = object()
 
 
 class _Rule(Struct, frozen=True, kw_only=True):
-    """When a new value is narrower than the present one, and what to say when it is not. `accepted`: counts only in a
-    file that the user accepted.
+    """When a new value is narrower than the present one, and what to say when it is not.
+
+    Attributes:
+        accepted: counts only in a file that the user accepted.
     """
 
     narrower: Callable[[Any, Any], bool]
@@ -135,8 +137,12 @@ def needs_acceptance(path: tuple[str, ...]) -> bool:
 def narrow(
     values: Mapping[str, Any], settings: Mapping[str, Any], source: Source, trust: TrustState = "unknown"
 ) -> Narrowed:
-    """Keep what of the project's values, already checked, narrows the trusted settings below them (defaults and the
-    user's file); `trust` is whether the user has accepted the file.
+    """Keep what narrows `settings`.
+
+    Args:
+        values: the project's settings, already checked.
+        settings: the trusted settings below them (defaults and the user's file), as nested mappings.
+        trust: whether the user has accepted the file.
     """
     kept: dict[str, Any] = {}
     ignored: dict[tuple[str, ...], str] = {}

@@ -11,7 +11,11 @@ _NAME = regex(r"[a-z0-9][a-z0-9._-]*")
 
 
 class PromptLibrary:
-    """The prompts (`NAME.md`) of a folder; None is Codur's own `config/prompts`. Each file is read once."""
+    """The prompts of one folder; each file is read once.
+
+    Args:
+        directory: the folder of `NAME.md` files; None is Codur's own `config/prompts`.
+    """
 
     def __init__(self, directory: Path | None = None) -> None:
         self._directory = resource_path("prompts") if directory is None else directory
@@ -26,8 +30,10 @@ class PromptLibrary:
         return frozenset(_HOLE.findall(self._text(name)))
 
     def render(self, name: str, /, **values: str) -> str:
-        """The prompt `name` with every hole filled; a value that itself holds `{{…}}` is put in as it is. Raises
-        ConfigError: there is no such prompt, a value is missing, or a value has no hole.
+        """The prompt `name` with every hole filled; a value that itself holds `{{…}}` is put in as it is.
+
+        Raises:
+            ConfigError: there is no such prompt, a value is missing, or a value has no hole.
         """
         text = self._text(name)
         holes = frozenset(_HOLE.findall(text))

@@ -34,8 +34,10 @@ class ControlFile(Struct, frozen=True, kw_only=True):
 
 
 def instruction_files(workspace: Path) -> tuple[ControlFile, ...]:
-    """The instructions that a project has for models, from the top downwards. Raises ConfigError: one is not a regular
-    file, too large, leads out of the project, or cannot be read.
+    """The instructions that a project has for models, from the top downwards.
+
+    Raises:
+        ConfigError: one is not a regular file, too large, leads out of the project, or cannot be read.
     """
     found, problems = usable_instruction_files(workspace)
     for problem in problems:

@@ -27,7 +27,11 @@ _OUTLINE_CHARS = 4000
 
 
 class Briefing(Struct):
-    """A request's user message. `shown`: of each file that it shows, the numbers (1-based) of the shown lines."""
+    """A request's user message.
+
+    Attributes:
+        shown: of each file that it shows, the numbers (1-based) of the shown lines.
+    """
 
     text: str
     shown: Mapping[str, tuple[range, ...]]
@@ -71,7 +75,9 @@ def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | N
     """The request's user message, cut to a token budget (estimated).
 
     The task is never cut, nor what `wants` says was asked for: only for these is the message longer than the budget.
-    `source_tokens`: of sources and outline, beyond which nothing is added that is useful only; None: the budget.
+
+    Args:
+        source_tokens: of sources and outline, beyond which nothing is added that is useful only; None: the budget.
     """
     budget = int(budget_tokens * BYTES_PER_TOKEN) - 2 * len(_BETWEEN)
     head = _joined(_head(brief))

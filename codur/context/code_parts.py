@@ -15,7 +15,11 @@ _LINE_END = regex(r"\r\n?|\n")
 
 
 class Part(Struct, kw_only=False):
-    """A definition (or the code between two), as 0-based half-open lines. `head`: the line that introduces it."""
+    """A definition (or the code between two), as 0-based half-open lines.
+
+    Attributes:
+        head: the line that introduces it.
+    """
 
     name: str
     start: int
@@ -30,7 +34,10 @@ def lines_of(text: str) -> list[str]:
 
 
 def parts_of(path: str, text: str) -> list[Part]:
-    """A file's parts, with empty lines between; none if its language is not known, or it is a table by their number."""
+    """The file's parts; between them are empty lines at most.
+
+    Nothing if its language is not known, or it has so many that it is a table rather than a program.
+    """
     try:
         found = definitions_in(path, text)
     except ToolError:

@@ -34,8 +34,10 @@ class _Seen(Struct):
 
 
 class RepositoryIndex:
-    """Looks into each file once, and again when its time or size changed. `max_files`: files looked into at most for
-    one question; those near to what it is about come first.
+    """Looks into each file once, and again when its time or size changed.
+
+    Args:
+        max_files: files looked into at most for one question; those near to what it is about come first.
     """
 
     def __init__(self, workspace: Workspace, *, max_files: int) -> None:
@@ -45,7 +47,12 @@ class RepositoryIndex:
         self._last = View({})
 
     def view(self, files: Sequence[str], near: Sequence[str] = ()) -> View:
-        """The workspace's files as they are now, for a question about those that are near."""
+        """The files as they are now.
+
+        Args:
+            files: the workspace's files.
+            near: files that the question is about.
+        """
         sources = [path for path in files if path.endswith(".py") or grammar_of(path) is not None]
         if len(sources) > self._max_files:
             sources = _nearest_first(sources, near)[: self._max_files]
@@ -92,7 +99,11 @@ def _nearest_first(paths: Sequence[str], near: Sequence[str]) -> list[str]:
 
 
 class View:
-    """The blocks of a workspace at one time, and which block may call which. `facts`: by path."""
+    """The blocks of a workspace at one time, and which block may call which.
+
+    Attributes:
+        facts: by path.
+    """
 
     def __init__(self, facts: dict[str, Facts]) -> None:
         self.facts = facts

@@ -17,7 +17,12 @@ _NAMES_SHARE = 0.3
 
 
 class Outline(Struct):
-    """What can be said of files that are not shown, the most relevant first, by path; and the names of all files."""
+    """What can be said of files that are not shown, the most relevant first.
+
+    Attributes:
+        entries: path and description of one or more lines.
+        names: all files.
+    """
 
     entries: Sequence[tuple[str, str]] = ()
     names: Sequence[str] = ()
@@ -41,7 +46,13 @@ NOTHING_ELSE = Outline()
 
 
 def outline_of(ranked: Sequence[str], files: Sequence[str], read: Callable[[str], str | None]) -> Outline:
-    """Describe files: ranked sources, the most relevant first, the others by name; what reads as None is not shown."""
+    """Describe files.
+
+    Args:
+        ranked: sources, the most relevant first.
+        files: all files; the names of sources are told first.
+        read: the text of a file; None if it is not to be shown.
+    """
     files = sorted(files, key=standing)
     data = [path for path in files if path.endswith(_DATA_ENDINGS) and standing(path) < 2][:MAX_DATA_FILES]
     looked = (*ranked[:MAX_FILES], *data)

@@ -36,7 +36,12 @@ class Place(Struct):
 
 
 def places_in(text: str, files: Collection[str]) -> tuple[Place, ...]:
-    """The places in the files that a failed check's output names: the innermost of each traceback first."""
+    """The places in files of the workspace that a text names: the innermost of each traceback first, then outwards.
+
+    Args:
+        text: the output of a failed check.
+        files: the workspace's files.
+    """
     known = _Known(files)
     found: list[tuple[int, Place]] = []
     for pattern in (_FRAME, _COLON):

@@ -172,8 +172,11 @@ def ranks(view: View, start: Mapping[Node, float]) -> dict[Node, float]:
 
 
 def executed(view: View, runs: Sequence[TestRun]) -> dict[Node, float]:
-    """The blocks that failing tests executed: by how much their lines tell (as Ochiai's coefficient, Abreu et al.
-    2007), and by how many. `runs`: of each test whether it failed, and the lines (path, from 1) that it executed.
+    """The blocks that failing tests executed: by how much their lines tell (as Ochiai's coefficient, Abreu et al. 2007:
+    of a line that few others execute, much), and by how many lines of them were executed.
+
+    Args:
+        runs: of each test whether it failed, and the lines (path, 1-based number) that it executed.
     """
     failing = [lines for failed, lines in runs if failed]
     counts = Counter(line for _, lines in runs for line in lines)

@@ -42,8 +42,11 @@ class Want(Struct):
 
 
 class Selection(Struct):
-    """What to show, the most useful first (a part may come again with its whole file), and the sources by rank for an
-    outline: those that the task leads to, or all if it leads to none.
+    """What to show, the most useful first.
+
+    Attributes:
+        wants: parts and whole files; a part may come again with its whole file.
+        ranked: sources by rank, for an outline: those that the task leads to, or all if it leads to none.
     """
 
     wants: tuple[Want, ...] = ()
@@ -72,7 +75,10 @@ class Clues(Struct):
 def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Selection:
     """Choose, in this order: what the step names; the files that the task names; the functions that failing lines are
     in; the failing tests with what they are set up by; small files of failing lines; the functions that these lead to.
-    Then what is useful only: further functions, and files that are near. `files`: the workspace's files.
+    Then what is useful only: further functions, and files that are near.
+
+    Args:
+        files: the workspace's files.
     """
     named, step = clues.named, clues.step
     places = places_in(clues.failure, files)

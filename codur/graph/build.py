@@ -20,8 +20,12 @@ from codur.structs import Struct, replace
 
 
 class GraphContext(Struct, kw_only=False):
-    """LangGraph's run-scoped context: what the nodes work with, those that already ran (without langgraph or before the
-    run was cut off) and are taken over, and what gets each that runs.
+    """LangGraph's run-scoped context.
+
+    Attributes:
+        run: what the nodes work with.
+        done: nodes that already ran, without langgraph or before the run was cut off; they are taken over.
+        finished: gets each node that runs.
     """
 
     run: RunContext
@@ -67,12 +71,20 @@ async def run_graph(
     checkpointer: BaseCheckpointSaver[str] | None = None,
     answer: Answer | None = None,
 ) -> RunState | Question:
-    """Run the compiled graph from the state in which the run started (not the one in which the walk stopped) to its
-    end; or until the user is to be asked: then call again with the answer to the question that comes back. Raises
-    LimitReached: more steps than `STEP_LIMIT`; Interrupted: the run was cancelled.
+    """Run the compiled graph to its end, or until the user is to be asked.
 
-    The checkpointer keeps the state after every node, for as long as the user is asked; it serves this run alone, and
-    one that asks nobody needs none.
+    Args:
+        start: the state in which the run started (not the one in which the walk stopped).
+        checkpointer: keeps the state after every node, for as long as the user is asked; it serves this run alone, and
+            one that asks nobody needs none.
+        answer: the answer to the question that the last call gave.
+
+    Returns:
+        The last state; or a question: then call again with the answer.
+
+    Raises:
+        LimitReached: more steps than `STEP_LIMIT`.
+        Interrupted: the run was cancelled.
     """
     graph = _shared_graph() if checkpointer is None else build_graph(checkpointer)
     asks = replace(context.run, consult=_interrupted) if context.run.consult is not None else context.run

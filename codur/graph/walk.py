@@ -70,8 +70,12 @@ Done = tuple[NodeName, RunUpdate]
 
 
 class Walked(Struct, kw_only=False):
-    """How far a walk came: the state after the last node, the nodes that ran, in order, each with its update, and
-    whether the run ended; else the next node needs a model.
+    """How far a walk came.
+
+    Attributes:
+        state: the state after the last node.
+        done: the nodes that ran, in order, each with its update.
+        finished: True if the run ended; False if the next node needs a model.
     """
 
     state: RunState
@@ -82,9 +86,16 @@ class Walked(Struct, kw_only=False):
 def walk(
     state: RunState, context: RunContext, *, kept: Sequence[Done] = (), finished: Finished = keep_nothing
 ) -> Walked:
-    """Run nodes from the start until the end or until one needs a model; what an earlier part of the run kept is taken
-    over, not done again. Raises LimitReached: more steps than `STEP_LIMIT`; Interrupted: the run was cancelled;
-    UsageError: what was kept does not fit this version's graph.
+    """Run nodes from the start until the end or until one needs a model.
+
+    Args:
+        kept: what an earlier part of the run did; it is taken over, not done again.
+        finished: gets each node that runs here.
+
+    Raises:
+        LimitReached: more steps than `STEP_LIMIT`.
+        Interrupted: the run was cancelled.
+        UsageError: what was kept does not fit this version's graph.
     """
     done: list[Done] = []
     node: NodeName = START_NODE

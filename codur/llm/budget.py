@@ -12,6 +12,14 @@ class Budget:
 
     A request is let through only if the run stays within its limits even when the answer is as long as it may be, so a
     limit is never passed by one long answer. Requests that fail without an answer cost nothing here.
+
+    Args:
+        limits: the run's limits.
+        spent: what an earlier part of the run has spent.
+        on_spend: gets all that is spent from now on.
+
+    Attributes:
+        used: what has been spent.
     """
 
     def __init__(

@@ -28,8 +28,10 @@ from codur.types import Message, ToolCall, Usage
 
 
 class Exchange:
-    """Asks profiles within the limits of a run, and of all runs that share theirs with it. `opened`: models of services
-    that were asked, by profile name.
+    """Asks profiles within the limits of a run, and of all runs that share theirs with it.
+
+    Attributes:
+        opened: models of services that were asked, by profile name.
     """
 
     def __init__(
@@ -59,9 +61,15 @@ class Exchange:
     async def ask(
         self, model: ChatModel, request: ChatRequest, spending: Spending, *, least: int = SMALLEST_ANSWER
     ) -> ChatReply:
-        """The model's answer; what was spent is added to `spending`, also when this raises. At least `least` tokens are
-        left for it where a request is too large. Raises ServiceFailure: no further try makes sense; ModelAnswerError:
-        it cannot be used; LimitReached: calls, tokens, money or time.
+        """The model's answer; what was spent is added to `spending`, also when this raises.
+
+        Args:
+            least: tokens that the answer is left, where a service says that the request is too large for it.
+
+        Raises:
+            ServiceFailure: no answer, and no further try makes sense.
+            ModelAnswerError: an answer that cannot be used.
+            LimitReached: calls, tokens, money or time.
         """
         settings, options = self._settings, self._options
         patience = Patience(settings.max_attempts, settings.retry_budget_s, options.clock, options.left)

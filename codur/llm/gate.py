@@ -23,8 +23,14 @@ _PRECISION = 10_000  # tokens of a made-up prompt: the correction is asked for i
 
 
 class Gate:
-    """Lets the requests of one run through, by what is known beforehand of each model's limits; `longest_s` is the
-    longest wait of a run that has no end. If it `is_shared`, turns of others are no part of this run's time.
+    """Lets the requests of one run through.
+
+    Args:
+        profiles: what is known beforehand of each model's limits.
+        longest_s: longest wait of a run that has no end, in seconds.
+
+    Attributes:
+        is_shared: whether there are others; their turns are no part of this run's time.
     """
 
     def __init__(self, profiles: Profiles, options: PoolOptions, *, longest_s: float) -> None:
@@ -37,11 +43,19 @@ class Gate:
     async def enter(
         self, model: ChatModel, request: ChatRequest, *, was_refused: bool = False
     ) -> tuple[Demand, ChatRequest]:
-        """Wait until the request may be sent; `leave` must be called after it. Raises LimitReached: the budget that is
-        shared, or the run's time; ServiceFailure: the service's rate limit ends later than the run, or the request is
-        too large for it even with the shortest answer. `was_refused`: the service has refused this question before; the
-        wait is then the run's own time in any case, so that it ends with the run. Gives what it takes of the limits,
-        and the request with an answer as long as they allow.
+        """Wait until the request may be sent; `leave` must be called after it.
+
+        Args:
+            was_refused: the service has refused this question before; the wait is then the run's own time in any case,
+                so that it ends with the run.
+
+        Returns:
+            What it takes of the limits, and the request with an answer as long as they allow.
+
+        Raises:
+            LimitReached: the budget that is shared, or the run's time.
+            ServiceFailure: the service's rate limit ends later than the run, or the request is too large for it even
+                with the shortest answer.
         """
         told_s, estimate = 0.0, prompt_tokens(request)
         demand = self._fitted(model, request, estimate)
@@ -85,7 +99,10 @@ class Gate:
     def can_shrink(
         self, model: ChatModel, request: ChatRequest, demand: Demand, failure: ServiceFailure, *, least: int
     ) -> bool:
-        """Whether a refused request fits with an answer of `least` tokens; ServiceFailure if not even the shortest."""
+        """Whether a request was refused because it can never fit, and would with an answer of `least` tokens or more.
+
+        ServiceFailure if not even the shortest answer lets it through.
+        """
         if failure.kind != "too_large":
             return False
         said = said_limit(failure.message)

@@ -73,8 +73,11 @@ class ChatModel(Protocol):
         """Its settings."""
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """Ask once, without a second try. Raises ModelUnavailable: nothing came back (`ServiceFailure` says whether it
-        may pass); ModelAnswerError: something came back that cannot be used; its `usage` counts the call.
+        """Ask once, without a second try.
+
+        Raises:
+            ModelUnavailable: nothing came back (`ServiceFailure` says whether it may pass).
+            ModelAnswerError: something came back that cannot be used; its `usage` counts the call.
         """
 
     async def close(self) -> None:

@@ -37,12 +37,18 @@ Make = Callable[["Profile"], "ChatRequest"]
 
 
 class ModelPool:
-    """Asks models by profile name, with retries and fall-back profiles. What `auto` stands for is found out when
-    `profiles` is first asked.
+    """Asks models by profile name, with retries and fall-back profiles.
 
-    A pool serves one run, within its limits. Its connections belong to the event loop in which `complete` runs: `await
-    close()` before that loop ends; the pool can be used again afterwards. Where the settings have no such profile, or
-    it has no provider, a ConfigError says so.
+    A pool serves one run. Its connections belong to the event loop in which `complete` runs: `await close()` before
+    that loop ends; the pool can be used again afterwards. Where the settings have no such profile, or it has no
+    provider, a ConfigError says so.
+
+    Args:
+        environ: variables that hold the keys.
+        limits: what the run may spend.
+
+    Attributes:
+        profiles: their names, and what `auto` stands for: it is found out when that is first asked.
     """
 
     def __init__(self, settings: Settings, environ: Mapping[str, str], limits: Limits, options: PoolOptions) -> None:
@@ -105,12 +111,19 @@ class ModelPool:
         return _needed((real or blocked or [self._availability.no_key(wanted)])[0])
 
     async def complete(self, profile: str, request: ChatRequest | Make) -> ChatReply:
-        """Ask `profile`; if it cannot be reached, the default profile, then the fall-back profiles. Raises
-        ModelUnavailable: nobody answered, or the run is offline; ModelAnswerError: the answer cannot be used;
-        LimitReached: a limit of the run, or a service's rate limit that is too far away to wait for. `request`: the
-        request; or what makes one for a profile as `sizes.fitted` gives it. That is then made for each profile that is
-        asked, and once more where a service says that it is too long. Gives the reply; its `usage` holds everything
-        that this question cost.
+        """Ask `profile`; if it cannot be reached, the default profile, then the fall-back profiles.
+
+        Args:
+            request: the request; or what makes one for a profile as `sizes.fitted` gives it. That is then made for each
+                profile that is asked, and once more where a service says that it is too long.
+
+        Returns:
+            The reply; its `usage` holds everything that this question cost.
+
+        Raises:
+            ModelUnavailable: nobody answered, or the run is offline.
+            ModelAnswerError: the answer cannot be used.
+            LimitReached: a limit of the run, or a service's rate limit that is too far away to wait for.
         """
         if self._options.offline:
             raise self.why_unavailable()

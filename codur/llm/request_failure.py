@@ -46,7 +46,13 @@ WHOLE_PROVIDER: frozenset[FailureKind] = frozenset({"unreachable", "not_running"
 
 
 class ServiceFailure(ModelUnavailable):
-    """One request failed. The service may have asked for a wait (`retry_after_s`), and told of its rate limits."""
+    """One request failed.
+
+    Attributes:
+        kind: why.
+        retry_after_s: the least wait that the service asks for, in seconds; None if it did not say.
+        limits: what the service told of its rate limits with the refusal.
+    """
 
     limits: tuple[Quota, ...] = ()
 

@@ -38,8 +38,12 @@ def come_back(seconds: float, now: float) -> str:
 
 
 class Patience:
-    """How often (`max_attempts`, the first included) and how long one question is asked again: seconds of waiting in
-    all, and of the run that are left.
+    """How often and how long one question is asked again.
+
+    Args:
+        max_attempts: requests at most, the first included.
+        budget_s: longest total wait, in seconds.
+        left: seconds left of the run.
     """
 
     def __init__(self, max_attempts: int, budget_s: float, clock: Clock, left: Callable[[], float]) -> None:

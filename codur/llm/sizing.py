@@ -18,8 +18,11 @@ _AROUND_TOKENS = 1000  # what a request holds beside the task at least: instruct
 
 
 class Sizing:
-    """The sizes of one run's requests, by what services told in this run and before it (`remembered`). Raises
-    ConfigError: there is no such profile, or its provider cannot be used.
+    """The sizes of one run's requests; a ConfigError where there is no such profile, or its provider cannot be used.
+
+    Args:
+        gate: knows what services have told in this run.
+        options: what they told before (`remembered`), and models that are no service's.
     """
 
     def __init__(self, profiles: Profiles, gate: Gate, options: PoolOptions) -> None:

@@ -32,8 +32,9 @@ def prompt_tokens(request: ChatRequest) -> int:
 
 
 def answer_tokens(request: ChatRequest, profile: Profile) -> int:
-    """The answer's limit in tokens: what was asked for, less what the prompt leaves of `request_tokens`, as services
-    refuse a prompt and limit that together are over it.
+    """The answer's limit in tokens: what was asked for, less what the prompt leaves of the profile's `request_tokens`.
+
+    A service that counts prompt and limit together in advance refuses a request that is over its allowance.
     """
     wanted = request.max_completion_tokens or profile.max_completion_tokens
     room = profile.request_tokens - prompt_tokens(request)

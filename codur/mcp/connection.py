@@ -38,7 +38,10 @@ class LoopThread:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def run(self, coroutine: Coroutine[Any, Any, T], *, timeout_s: float, cancel: CancelToken | None = None) -> T:
-        """Wait for a coroutine, cancelled where it takes longer (TimeoutError) or the token is set (Interrupted)."""
+        """Carry out a coroutine and wait for it; it is cancelled where it takes longer, or the token is set.
+
+        TimeoutError and Interrupted say so.
+        """
         future = asyncio.run_coroutine_threadsafe(coroutine, self._started())
         with cancel.calling(future.cancel) if cancel is not None else contextlib.nullcontext():
             try:
@@ -93,8 +96,11 @@ class Place(Struct):
 
 
 class Connection:
-    """One session with one server, named as in the settings. `root` is a directory where it starts and that it may
-    write; with None it may write in its temporary directory only.
+    """One session with one server.
+
+    Args:
+        name: the server's name in the settings.
+        root: a directory where it starts and that it may write; None: it may write in its temporary directory only.
     """
 
     def __init__(
@@ -110,8 +116,10 @@ class Connection:
         self._stream: Stream | None = None
 
     def ask(self, ask: Ask[T], *, timeout_s: float, cancel: CancelToken | None) -> T:
-        """Start the server if it does not run, and carry out a request, all in `timeout_s` seconds; one that fails is
-        ended. McpError if it gives no usable answer in time; Interrupted if the token was set.
+        """Start the server if it does not run, and carry out a request, all of it in `timeout_s` seconds.
+
+        A server that fails is ended. McpError if it cannot be reached, does not answer in time or gives no usable
+        answer; Interrupted if the token was set.
         """
         if cancel is not None:
             cancel.raise_if_cancelled()

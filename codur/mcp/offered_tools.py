@@ -18,7 +18,10 @@ _LINE_ENDS = {"\u2028": "\n", "\u2029": "\n", "\r": "\n"}
 
 
 def clean(text: str, limit: int) -> str:
-    """`text` without escape sequences, control and format characters (but line feeds and tabs), cut at `limit`."""
+    """`text` without escape sequences, control and format characters, cut at `limit` characters.
+
+    Line feeds and tabs stay.
+    """
     text = _ESCAPES.sub("", text[: 4 * limit].replace("\r\n", "\n"))
     text = text.translate({ord(char): _shown(char) for char in set(text)})
     return text if len(text) <= limit else f"{text[:limit]}… [cut]"
@@ -80,8 +83,12 @@ class Resource(Struct):
 
 
 class Answer(Struct):
-    """What a tool call or a read resource gave: its cleaned text, with what is no text named in brackets, the
-    structured content, if any, and whether the tool says that it failed.
+    """What a tool call or a read resource gave.
+
+    Attributes:
+        text: cleaned; what is no text is named in brackets.
+        structured: a tool's structured content, if it gave any.
+        failed: the tool says that it failed.
     """
 
     text: str

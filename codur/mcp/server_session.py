@@ -45,8 +45,13 @@ for _logger in ("mcp", "client", "httpx2", "httpcore2"):
 
 
 class Session:
-    """A session over streams, for one event loop. Raises McpError: it cannot be started, or a request gets no usable
-    answer (`trouble` tells why it ended, where that side knows).
+    """A session. `start`, the requests and `stop` are for one event loop.
+
+    McpError if it cannot be started, or a request gets no usable answer.
+
+    Args:
+        streams: opens the way to the server.
+        trouble: why it ended, where that side knows.
     """
 
     def __init__(

@@ -46,7 +46,10 @@ class _File(Struct):
 
 
 class Pins:
-    """Accepted definitions, without a file in memory; StateError if unreadable, damaged, or not to be written."""
+    """The list of accepted definitions; without a file it is remembered for as long as this object lives.
+
+    StateError if the list cannot be read or written, or is damaged.
+    """
 
     def __init__(self, file: Path | None) -> None:
         self._list = StateList[_File](file, _File) if file else None
@@ -107,8 +110,13 @@ _PROMPTS = ("prompt", "task", "message", "query", "input")
 class McpServers:
     """The configured servers. Each is started or reached when it is first asked, and ended with this object.
 
-    Safe to use from several threads; `cancel` ends what is waited for. McpError (McpUsage, McpRefused) where a server
-    gives no usable answer in its time and the run's, and StateError where the list of what is accepted cannot be used.
+    Safe to use from several threads. McpError (McpUsage, McpRefused) where a server gives no usable answer, and
+    StateError where the list of what is accepted cannot be used.
+
+    Args:
+        pins: which definitions are accepted.
+        cancel: ends what is waited for when it is set.
+        time_left: seconds that a request may take at most, beside the server's own limit.
     """
 
     def __init__(

@@ -35,7 +35,10 @@ async def coding(state: RunState, context: RunContext) -> RunUpdate:
 
 
 async def code_with(agent: Agent, node: NodeName, state: RunState, context: RunContext) -> RunUpdate:
-    """One coding request by an agent, as a node's whole update; the check is run first if nothing has run it yet."""
+    """One coding request by an agent, as a node's whole update.
+
+    If nothing has run the check yet (rules did not know that the task is about code), it is run first.
+    """
     seen = await asyncio.to_thread(seen_before, state, context)  # it runs programs, and the loop must go on
     return RunUpdate(**seen, **await _code(agent, node, {**state, **seen}, context))
 

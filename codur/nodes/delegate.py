@@ -5,7 +5,10 @@ from codur.nodes.run_state import RunContext, RunState, RunUpdate
 
 
 def delegate(state: RunState, context: RunContext) -> RunUpdate:
-    """The agent that took over, or that the step or the user names, else by routing, or the next that can run here."""
+    """The agent that took over, or that the step or the user names, else by routing of the task's type.
+
+    One that cannot run here is passed over for the next of `fallback_order` that can.
+    """
     step = current_step(state)
     # Who took over edits; a step that is for somebody else stays with them.
     took_over = state["coder"] if step.action == "coding" else ""

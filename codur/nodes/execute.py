@@ -188,7 +188,10 @@ def _record(agent: Agent, delegated: Delegated, state: RunState, context: RunCon
 
 
 def _error(delegated: Delegated, *, answered: bool) -> tuple[str, ToolCode]:
-    """Why a delegation came to nothing; an agent's own failure counts only if it left nothing to be judged."""
+    """Why a delegation came to nothing; empty if something was taken over, or an answer was wanted and is there.
+
+    An agent's own failure counts only if it left nothing behind: what it left is judged by the check.
+    """
     answer, taken = delegated.answer, delegated.taken
     if taken.problem:
         return f"nothing was taken over: {taken.problem}", "failed"

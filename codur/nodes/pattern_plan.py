@@ -28,8 +28,11 @@ futures = late("concurrent.futures")
 
 
 def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
-    """Settle the prompt, or discover its files and check, with the check's present verdict. Raises WorkspaceError: a
-    file that the prompt names cannot be read; ConfigError: the workspace's `challenge.yaml` is wrong.
+    """Settle the prompt, or discover its files and check, with the check's present verdict.
+
+    Raises:
+        WorkspaceError: a file that the prompt names cannot be read.
+        ConfigError: the workspace's `challenge.yaml` is wrong.
     """
     task = state["task"]
     found = decide(task, context.workspace, settings=context.settings, launcher=context.launcher)

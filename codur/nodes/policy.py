@@ -131,7 +131,10 @@ def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
 
 
 def _needs_test(step: Step, plan: Plan, state: RunState, context: RunContext) -> bool:
-    """Whether a step edits for a task of which nothing tells when it is done, and that nobody else planned or does."""
+    """Whether the step edits for a task that nothing would tell done from not done.
+
+    What programs of others work on, and what the user planned, is done as they say: no other model is asked for it.
+    """
     if plan.origin not in {"pre_plan", "plan"} or step.action not in {"coding", "delegate"}:
         return False
     if not edits(step, context) or _is_for_others(step, state, context) or context.agents.is_external(step.capability):

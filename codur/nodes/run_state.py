@@ -199,9 +199,13 @@ def task_told(state: RunState) -> str:
 
 
 class BestState(Struct, frozen=False, kw_only=False):
-    """The best state of the workspace so far, which `--keep` leaves behind, and where the next attempt starts from;
-    they differ only after an agent took over that starts from the clean workspace. A snapshot of None is the workspace
-    as it was found; progress is below 0 while nothing was checked.
+    """The best state of the workspace so far, which `--keep` leaves behind, and where the next attempt starts from.
+
+    They differ only after an agent took over that starts from the clean workspace.
+
+    Attributes:
+        snapshot, start: the workspace's contents; None is the workspace as it was found.
+        progress, start_progress: the progress of their verdicts; below 0 while nothing was checked.
     """
 
     snapshot: Snapshot | None = None

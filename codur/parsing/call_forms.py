@@ -81,8 +81,10 @@ def _piece(text: str, match: re.Match[str]) -> tuple[bool, int]:
 
 
 def invoked_calls(text: str) -> list[Call] | None:
-    """The calls in tags with one tag a parameter, whose values are texts; None if there are none. Raises CallsError:
-    one of them does not end, or holds something else.
+    """The calls in tags with one tag a parameter, whose values are texts; None if there are none.
+
+    Raises:
+        CallsError: one of them does not end, or holds something else.
     """
     found = list(_INVOKED.finditer(text))
     calls = [(match["name"] or match["named"], _parameters(match["body"])) for match in found]
@@ -112,7 +114,10 @@ def named_starts(text: str) -> list[tuple[str, str]]:
 
 
 def line_calls(text: str, tools: Collection[str]) -> list[Call]:
-    """Calls of `tools` in Python's form, each on a line, with plain values by name; not in fences of programs."""
+    """Calls of `tools` in Python's form, each on a line of its own; their arguments have names and plain values.
+
+    Fenced blocks are programs, unless they say that they are calls.
+    """
     called, others = _lines(text)
     return [call for call in [_line_call(line, tools) for line in (*called, *others)] if call is not None]
 
@@ -129,7 +134,11 @@ def lines_are_meant(text: str, tools: Collection[str]) -> bool:
 
 
 def _lines(text: str, *, keep_code: bool = False) -> tuple[list[str], list[str]]:
-    """The lines in fences for calls, and those outside; with `keep_code`, also lines of other fences are outside."""
+    """The lines in fences for calls, and those outside.
+
+    Args:
+        keep_code: the lines of other fences are among those outside, too.
+    """
     blocks = fenced_blocks(text)
     called = [line for block in blocks if block.language in _CALL_FENCES for line in block.text.split("\n")]
     for block in reversed(blocks):

@@ -18,8 +18,10 @@ def code_from_text(text: str) -> str | None:
     """The one program that `text` holds: a fenced block, `code` of a JSON object, or the text itself if it is Python.
 
     Blocks marked as Python go first, then a JSON object, then blocks with another or no mark; of several the longest
-    counts, the later one if two are equally long. Gives the code with one newline at its end, or None if there is none
-    or it was cut off.
+    counts, the later one if two are equally long.
+
+    Returns:
+        The code with one newline at its end, or None if there is none or it was cut off.
     """
     text = strip_thinking(text)
     blocks = fenced_blocks(text)

@@ -12,8 +12,10 @@ _FENCE = regex(r"^[ \t]*(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^\n`~]*)$")
 
 
 class Block(Struct):
-    """A fenced block: the first word after its opening fence (lower case), its text, and whether it is closed. `start`,
-    `end`: where it stands with its fences, from the first character to the one after the last.
+    """A fenced block: the first word after its opening fence (lower case), its text, and whether it is closed.
+
+    Attributes:
+        start, end: where it stands with its fences, from the first character to the one after the last.
     """
 
     language: str

@@ -23,8 +23,11 @@ _MOST_STARTS = 500  # brackets that are looked at in one text; bounds the work o
 
 
 class FoundJson(Struct):
-    """The objects and lists of a text in order, none inside another; whether one of them does not end (`cut`), or is
-    not JSON by the letter, line ends in strings aside, and was read all the same (`repaired`).
+    """The objects and lists of a text in order, none inside another.
+
+    Attributes:
+        cut: one of them does not end.
+        repaired: one of them is not JSON by the letter, line ends in strings aside, and was read all the same.
     """
 
     values: tuple[Any, ...] = ()
@@ -33,7 +36,13 @@ class FoundJson(Struct):
 
 
 def parse_json_object(text: str) -> dict[str, Any] | None:
-    """The JSON object of a text: from a fence first, the first not empty one; none if there is none, or one is cut."""
+    """The JSON object that `text` holds.
+
+    Fenced blocks go before the rest; of several objects the first that is not empty counts.
+
+    Returns:
+        None if there is none, or if a value in the text is cut off.
+    """
     found = find_json(text)
     objects = [value for value in found.values if isinstance(value, dict)]
     if found.cut or not objects:

@@ -49,8 +49,10 @@ def tool_calls_from_text(text: str, tools: Collection[str] = ()) -> tuple[ToolCa
 
     All or nothing: if a part of the text was cut off, or the arguments of one call are not an object, there is no call
     at all, because the calls of one answer may depend on each other. In the same way all are marked as repaired if one
-    was not written by the letter. `tools`: names of the tools that there are; only they are read in the form of a call
-    in Python, or in words.
+    was not written by the letter.
+
+    Args:
+        tools: names of the tools that there are; only they are read in the form of a call in Python, or in words.
     """
     said = strip_thinking(text)
     try:
@@ -196,7 +198,9 @@ def _file_of(value: Mapping[str, Any], *, alone: bool) -> _Found:
 
 def _object(text: str) -> tuple[dict[str, Any], bool]:
     """Arguments that stand as text, and whether they were mended; they must be JSON, or hold a single readable object.
-    Raises CallsError: they are not.
+
+    Raises:
+        CallsError: they are not.
     """
     try:
         value, repaired = load_strict(text), False
@@ -230,7 +234,10 @@ _PATHS = frozenset({"path", "source", "target"})
 
 
 def word_calls(text: str, tools: Collection[str]) -> list[Call]:
-    """The calls, if every line is one and `tools` has them all; else none. A guess: good to read by, not to change."""
+    """The calls, if every line is one and `tools` has them all; else none.
+
+    Words are a guess of what is meant: good enough to read by, not to change anything by.
+    """
     lines = [line.strip().rstrip(".;") for line in text.split("\n") if line.strip()]
     if not lines or len(lines) > _MOST_LINES or any(len(line) > _LONGEST_LINE for line in lines):
         return []

@@ -47,8 +47,9 @@ _DOES: Mapping[str, str] = {
 
 
 def explanation(path: str, workspace: Workspace, check: Check | None) -> str:
-    """The file explained, with the check that would judge a change. ToolError if it cannot be parsed or its language is
-    not known here, WorkspaceError if it cannot be read.
+    """The file explained, in several lines, with the check that would judge a change of it.
+
+    ToolError if the file cannot be parsed or its language is not known here, WorkspaceError if it cannot be read.
     """
     text = workspace.read_text(path).text
     found = definitions_in(path, text)

@@ -116,8 +116,9 @@ class Narrowing(Struct):
 def guided_decision_points(
     after_tool: str | None = None, by: Narrowing | None = None, *, graph: CompatibilityGraph | None = None
 ) -> tuple[GuidedDecisionPoint, ...]:
-    """The choice after a tool (empty: after a step that was none), or after each if none is named; none where no tool
-    can follow. Without a graph, the tools are the built-in ones.
+    """The choice after a tool, or after each tool if none is named; none where no tool can follow.
+
+    The empty name stands for a step that was no tool; where no graph is given, the tools are the built-in ones.
     """
     tools, by = graph or builtin_graph(), by or Narrowing()
     points = []

@@ -26,7 +26,10 @@ _HUNK = regex(r"^@@ -(\d+)", re.MULTILINE)
 
 
 async def choose_patch(prompt: str, patches: Sequence[Patch], sources: Mapping[str, str], asker: Asker) -> int | None:
-    """The number (from 1) of the repair that the fast model takes, by the present texts; None if it names none."""
+    """The number (from 1) of the repair that the fast model takes; None if its answer names none.
+
+    `sources` has the text of the files that the patches change, as it is.
+    """
     text = asker.prompts.render(
         "repair_choice.task",
         task=prompt[:PROMPT_CHARS],

@@ -95,8 +95,14 @@ class Asker(Struct, frozen=True):
     attempts: int = 1
 
     async def ask(self, profile: str, request: ChatRequest | Make, kind: type[Reply]) -> Reply:
-        """Ask for an answer of a type, and once more with the error for each that cannot be read; `request` is one, or
-        makes one for a profile. Raises ModelAnswerError: none could be read; else as `ModelPool.complete`.
+        """Ask for an answer of the given type, and once more with the error for each answer that cannot be read.
+
+        Args:
+            request: the request, or what makes one for a profile; its schema is set here.
+
+        Raises:
+            ModelAnswerError: no answer could be read.
+            ModelUnavailable, LimitReached: as `ModelPool.complete`.
         """
         problem: str = ""
         more: tuple[Message, ...] = ()

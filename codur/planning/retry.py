@@ -30,8 +30,12 @@ class Situation(Struct):
 
 
 class Decision(Struct):
-    """The next move, with this agent's attempts in a row without a gain (`stalls`). For `stop`, it says how the run
-    ends; for `steer` and `escalate`, what hint the next attempt gets.
+    """The next move.
+
+    Attributes:
+        stalls: attempts in a row without a gain of the agent at work, now.
+        outcome, reason: how the run ends, for `stop`.
+        steer: the hint for the next attempt, for `steer` and `escalate`.
     """
 
     move: Move

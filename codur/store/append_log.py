@@ -33,7 +33,14 @@ class AppendLog:
         self.extend([record], durable=durable)
 
     def extend(self, records: Iterable[Mapping[str, Any]], *, durable: bool = True) -> None:
-        """Add objects; if `durable`, wait for the disk. Raises StateError: not written; the log is as it was."""
+        """Add objects.
+
+        Args:
+            durable: wait until they are on disk.
+
+        Raises:
+            StateError: they cannot be written; then the log is as it was.
+        """
         with state_errors(self.path):
             descriptor = self._open()
             line = b"".join(_line(record) for record in records)
@@ -53,8 +60,13 @@ class AppendLog:
                     self._is_named = True
 
     def read(self, *, on_damage: Callable[[str], None] | None = None) -> list[dict[str, Any]]:
-        """The objects, oldest first; none if there is no file. Of a damaged one, `on_damage` is told where it was put,
-        and the good lines are returned. Raises StateError: it cannot be read, or is damaged without `on_damage`.
+        """The objects, oldest first; none if there is no file.
+
+        Args:
+            on_damage: called with one line that says what is damaged and where it was put; the good lines are returned.
+
+        Raises:
+            StateError: the file cannot be read, or it is damaged and `on_damage` was not given.
         """
         with state_errors(self.path):
             try:
@@ -99,8 +111,13 @@ class AppendLog:
 
 
 def drop_torn_tail(descriptor: int) -> None:
-    """Cut what is after the last line end, lest the next line be glued to it. Raises OSError: it cannot be read or cut.
-    `descriptor`: of a file that is open for reading and writing.
+    """Cut what is after the last line end, lest the next line be glued to it.
+
+    Args:
+        descriptor: of a file that is open for reading and writing.
+
+    Raises:
+        OSError: it cannot be read or cut.
     """
     end = size = os.lseek(descriptor, 0, os.SEEK_END)
     while end > 0:

@@ -55,7 +55,11 @@ def is_alive(pid: int) -> bool:
 
 
 def sweep(directory: Path) -> int:
-    """Remove stray temporary files directly in a directory; returns how many. Raises OSError: that is not possible."""
+    """Remove the stray temporary files directly in a directory; returns how many.
+
+    Raises:
+        OSError: the directory cannot be read, or a file not removed.
+    """
     removed = 0
     with os.scandir(directory) as entries:
         for entry in entries:
@@ -72,8 +76,15 @@ def write_private(path: Path, data: bytes, *, durable: bool = True) -> None:
 
 
 def write_whole(path: Path, data: bytes | Iterable[bytes], *, mode: int = COMMON_FILE, durable: bool = True) -> None:
-    """Put bytes at a path in one step, with a mode from which the umask is taken away; if `durable`, wait until they
-    are on disk. Raises OSError: it cannot be written; what was there before still is.
+    """Put bytes at a path in one step.
+
+    Args:
+        data: all of them, or piece by piece.
+        mode: of the file; the umask is taken away from it.
+        durable: wait until it is on disk.
+
+    Raises:
+        OSError: it cannot be written; what was there before still is.
     """
     temporary = path.parent / temporary_name(path.name)
     descriptor = os.open(temporary, _CREATE, mode)
@@ -120,7 +131,11 @@ def state_errors(path: Path) -> Iterator[None]:
 
 
 def set_aside(path: Path, stamp: str) -> Path:
-    """Rename a damaged file, so that nothing of it is lost, by a stamp such as the time; returns its new path."""
+    """Rename a damaged file, so that nothing of it is lost; returns its new path.
+
+    Args:
+        stamp: what tells it from others, such as the time.
+    """
     number, target = 1, path.with_name(f"{path.name}.damaged-{stamp}")
     while os.path.lexists(target):
         number += 1
@@ -140,7 +155,11 @@ def open_lock(path: Path) -> int:
 
 
 def try_lock(descriptor: int) -> bool | None:
-    """Whether the lock is ours now; None where files have no locks. Raises OSError: it cannot be asked for."""
+    """Whether the lock is ours now; None where the file system has no locks.
+
+    Raises:
+        OSError: the lock cannot be asked for.
+    """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

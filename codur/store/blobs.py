@@ -17,13 +17,26 @@ LOCK_NAME = ".lock"
 
 
 class BlobStore:
-    """A directory of contents, their owner's alone, that appear whole; one that is put again is new (`forget`)."""
+    """A directory of contents; made when the first is put. Files are their owner's alone and appear whole.
+
+    A content that is put again counts as new, so that forgetting old ones (`codur.store.forget`) leaves it.
+    """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
     def put(self, data: bytes, *, durable: bool = True) -> str:
-        """Keep a content, if `durable` on disk; gives its SHA-256 in hex. Raises StateError: it cannot be written."""
+        """Keep a content.
+
+        Args:
+            durable: wait until it is on disk.
+
+        Returns:
+            Its reference: the SHA-256 in hexadecimal digits.
+
+        Raises:
+            StateError: it cannot be written.
+        """
         reference = hashlib.sha256(data).hexdigest()
         with state_errors(self._directory):
             if self._renewed(reference, len(data)):
@@ -34,8 +47,11 @@ class BlobStore:
         return reference
 
     def put_file(self, descriptor: int, *, durable: bool = True) -> str:
-        """Keep what an open regular file holds from its start on, a block at a time; as `put`. Raises StateError: it
-        cannot be written; OSError: the file cannot be read.
+        """Keep what an open regular file holds from its start on, a block at a time; as `put`.
+
+        Raises:
+            StateError: it cannot be written.
+            OSError: the file cannot be read.
         """
         block = os.pread(descriptor, _BLOCK, 0)
         # Most files fit one block, and are looked up before a temporary file is made.
@@ -85,7 +101,11 @@ class BlobStore:
         return found
 
     def sync(self, references: Iterable[str]) -> None:
-        """Wait until all that was put is on disk. Raises StateError: something of it is gone, or the disk fails."""
+        """Wait until contents that were put without waiting are on disk.
+
+        Raises:
+            StateError: one of them is gone, or the disk fails.
+        """
         with state_errors(self._directory):
             for path in {self._path(reference) for reference in references}:
                 descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

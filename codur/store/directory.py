@@ -12,7 +12,22 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 class StateDirectory:
-    """The places in the state directory, such as `~/.local/state/codur`. Nothing is made before `prepare`."""
+    """The places in the state directory. Nothing is made before `prepare`.
+
+    Args:
+        root: the directory itself, such as `~/.local/state/codur`.
+
+    Attributes:
+        root: that path.
+        runs: a directory for each run.
+        blobs: contents by their hash, shared by all runs.
+        locks: a file for each workspace that was worked in.
+        cache: what can be found out again.
+        trust_file: the workspaces that the user accepted.
+        mcp_file: the definitions of MCP servers' tools that are accepted.
+        limits_file: what services of models have told of their limits.
+        conversations: what was said in each project.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -26,8 +41,10 @@ class StateDirectory:
         self.limits_file = self.cache / "limits.json"  # what services of models have told of their limits
 
     def prepare(self) -> None:
-        """Make the directory and those in it, for its owner alone; remove temporary files that a crash left. Raises
-        StateError: it cannot be made or written, belongs to someone else, or others may write to it.
+        """Make the directory and those in it, for its owner alone; remove temporary files that a crash left.
+
+        Raises:
+            StateError: it cannot be made or written, belongs to someone else, or others may write to it.
         """
         with state_errors(self.root):
             self.root.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)

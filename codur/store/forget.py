@@ -37,8 +37,12 @@ class Forgotten(Struct):
 
 
 def forget_oldest(state: StateDirectory, *, max_bytes: int, max_runs: int) -> Forgotten:
-    """Remove the oldest runs beyond a number or a size, and contents left over; running ones stay. Raises StateError:
-    the state directory cannot be used.
+    """Remove the oldest runs beyond a number or a size, and the contents that are left over. Running ones stay.
+
+    Nothing happens below both bounds.
+
+    Raises:
+        StateError: the state directory cannot be used.
     """
     with state_errors(state.root):
         for left in state.runs.glob(f"{_REMOVING}*"):

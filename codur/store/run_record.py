@@ -59,7 +59,14 @@ class RunRecord(Struct):
 
 
 def record_from(value: Mapping[str, Any], run_id: str) -> RunRecord:
-    """The record that a JSON object is, of the run `run_id`. Raises UnusableRecord: none, or a newer version's."""
+    """The record that a JSON object is.
+
+    Args:
+        run_id: the run that it must be of.
+
+    Raises:
+        UnusableRecord: it is none, or a newer version wrote it.
+    """
     schema = value.get("schema")
     # Told apart from damage: a newer Codur can still read it.
     if isinstance(schema, int) and schema > SCHEMA:

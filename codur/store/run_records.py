@@ -44,7 +44,12 @@ class Unreadable(Struct):
 
 
 class RunDirectory:
-    """One run's directory, which `RunStore.new` makes; every text that is written here is redacted."""
+    """One run's directory.
+
+    Args:
+        path: the directory; `RunStore.new` makes it.
+        redact: applied to every text that is written here.
+    """
 
     def __init__(self, path: Path, *, redact: Callable[[str], str] = str) -> None:
         self.path = path
@@ -57,7 +62,11 @@ class RunDirectory:
         self.steps = AppendLog(path / "steps.jsonl")
 
     def record(self) -> RunRecord:
-        """The record, `crashed` if its process has gone. Raises UsageError: missing, damaged or of a newer Codur."""
+        """The record; a run whose process has gone is `crashed`.
+
+        Raises:
+            UsageError: it is missing, damaged or of a newer version of Codur.
+        """
         try:
             record = record_from(self._json(_RECORD), self.id)
         except UnusableRecord as problem:
@@ -107,7 +116,12 @@ NEWEST = "last"
 
 
 class RunStore:
-    """All runs of a state directory, which the caller prepares before `new`; every text that is written is redacted."""
+    """All runs of a state directory.
+
+    Args:
+        state: where they are; `prepare` is the caller's to call before `new`.
+        redact: applied to every text that is written.
+    """
 
     def __init__(self, state: StateDirectory, *, redact: Callable[[str], str] = str) -> None:
         self._root = state.runs
@@ -159,8 +173,14 @@ class RunStore:
         fits: Callable[[RunRecord], bool] | None = None,
         that: str = "is kept",
     ) -> RunDirectory:
-        """The run with this id or unique beginning of one; without any, or for `last`, the newest of the workspace that
-        fits (`that` says so in errors). Raises UsageError: there is none, or more than one begins so.
+        """The run with this id, or with this unique beginning of one; without any, or for `last`, the newest.
+
+        Args:
+            workspace, fits: for the newest, only runs of this directory that fit are looked at.
+            that: what those do that fit, for the error.
+
+        Raises:
+            UsageError: there is none, or more than one begins so.
         """
         if wanted in (None, NEWEST):
             return self._newest(workspace, fits, that)

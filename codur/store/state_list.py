@@ -21,7 +21,11 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class StateList(Generic[T]):
-    """The file; it and its directory are made when something is written. `kind`: the struct that it holds."""
+    """The file; it and its directory are made when something is written.
+
+    Args:
+        kind: the struct that it holds.
+    """
 
     def __init__(self, file: Path, kind: Any) -> None:
         self.file = file
@@ -36,7 +40,12 @@ class StateList(Generic[T]):
                 yield
 
     def read(self) -> T | None:
-        """What it holds, if anything. Raises StateError: unreadable, or others may write; ValueError: not valid."""
+        """What it holds; None if there is no file.
+
+        Raises:
+            StateError: it cannot be read, or others may write to it.
+            ValueError: it does not hold what it should.
+        """
         with state_errors(self.file):
             try:
                 descriptor = os.open(self.file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -54,7 +63,11 @@ class StateList(Generic[T]):
         return value
 
     def write(self, value: T) -> None:
-        """Replace what it holds. Raises OSError: it cannot be written; in a `locked` block a `StateError`."""
+        """Put a value in place of what it holds.
+
+        Raises:
+            OSError: it cannot be written; in a `locked` block a `StateError`.
+        """
         plain = to_builtins(value, order="deterministic")
         write_private(self.file, json.dumps(plain, indent=1).encode("ascii"))  # names may be no UTF-8
 

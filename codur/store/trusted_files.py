@@ -13,7 +13,12 @@ from codur.structs import Struct
 
 
 class Accepted(Struct):
-    """A project that the user accepted: the time, as it was given, and SHA-256 by file name."""
+    """A project that the user accepted.
+
+    Attributes:
+        when: the time, as it was given.
+        files: SHA-256 by file name.
+    """
 
     when: str = ""
     files: Mapping[str, str]
@@ -25,15 +30,23 @@ class _File(Struct):
 
 
 class TrustStore:
-    """The list of accepted files, kept in `file`; it and its directory are made when something is accepted."""
+    """The list of accepted files.
+
+    Args:
+        file: where it is kept; it and its directory are made when something is accepted.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._list = StateList[_File](file, _File)
 
     def state_of(self, workspace: Path, name: str, content: bytes) -> Literal["accepted", "changed", "unknown"]:
-        """Whether a file is accepted as it is, was accepted otherwise, or is not at all (nor by a damaged list). Raises
-        StateError: the list cannot be read, or others may write to it.
+        """Whether a file is accepted as it is, was accepted otherwise, or is not accepted at all.
+
+        A damaged list accepts nothing.
+
+        Raises:
+            StateError: the list cannot be read, or others may write to it.
         """
         if self._is_inside(workspace):
             return "unknown"
@@ -44,15 +57,24 @@ class TrustStore:
         return "accepted" if known == digest(content) else "changed"
 
     def accepted(self) -> dict[str, Accepted]:
-        """What is accepted, by real path; nothing if damaged. Raises StateError: unreadable, or others may write."""
+        """What is accepted, by the project's real path; nothing if the list is damaged.
+
+        Raises:
+            StateError: the list cannot be read, or others may write to it.
+        """
         try:
             return self._read()
         except ValueError:
             return {}
 
     def accept(self, workspace: Path, files: Mapping[str, bytes], *, when: str) -> Path | None:
-        """Accept a project's files with this content, and no others; gives where a damaged list was put, if so. Raises
-        StateError: the list cannot be read or written, or lies in the project itself.
+        """Accept a project's files with this content, in place of what was accepted of it before.
+
+        Returns:
+            Where a damaged list was put; None if there was none.
+
+        Raises:
+            StateError: the list cannot be read or written, or lies in the project itself.
         """
         if self._is_inside(workspace):
             raise StateError(
@@ -70,7 +92,11 @@ class TrustStore:
         return damaged
 
     def revoke(self, workspace: Path) -> bool:
-        """Accept nothing of a project any more; returns whether something was. Raises StateError: as `accepted`."""
+        """Accept nothing of a project any more; returns whether something was.
+
+        Raises:
+            StateError: the list cannot be read or written.
+        """
         if not self._file.exists():
             return False
         with self._list.locked():

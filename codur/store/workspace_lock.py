@@ -29,8 +29,7 @@ class Holder(Struct):
 def workspace_lock(
     locks: Path, root: Path, *, run_id: str, wait: Callable[[float], bool] | None = None
 ) -> Iterator[str]:
-    """Be the only run in a workspace, while this lasts. A holder that has died does not count. Raises WorkspaceBusy:
-    another run has it; StateError: the lock file cannot be used.
+    """Be the only run in a workspace, while this lasts. A holder that has died does not count.
 
     Args:
         locks: the directory of lock files.
@@ -40,6 +39,10 @@ def workspace_lock(
 
     Yields:
         One line to tell the user if the lock is weaker than it should be; else empty.
+
+    Raises:
+        WorkspaceBusy: another run has it.
+        StateError: the lock file cannot be used.
     """
     path = locks / lock_name(root)
     with state_errors(path):

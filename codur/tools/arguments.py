@@ -18,8 +18,13 @@ _CAPITAL = regex(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def meant(tool: str, members: Collection[str], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments under the tool's own names (`members`). A synonym stands for an argument that is not given itself;
-    what stands for none, or for one that is given with another value, is left as it is.
+    """The arguments under the tool's own names.
+
+    A synonym stands for an argument that is not given itself; what stands for none, or for one that is given with
+    another value, is left as it is.
+
+    Args:
+        members: the tool's arguments.
     """
     table = synonyms_of(tool, tuple(members))
     bound: dict[str, Any] = {}
@@ -63,8 +68,10 @@ def build(tool_name: str, declared: Arguments, arguments: Mapping[str, Any]) -> 
     """The arguments that are given, as values of the declared types.
 
     Synonyms of its arguments (`synonyms`), a null for an argument that has a default, a whole number written as text or
-    with `.0`, and one text where a list of texts is asked for are accepted, since models write them. Raises ToolError:
-    `invalid`: an argument is missing, unknown or of another type.
+    with `.0`, and one text where a list of texts is asked for are accepted, since models write them.
+
+    Raises:
+        ToolError: `invalid`: an argument is missing, unknown or of another type.
     """
     arguments = meant(tool_name, declared, arguments)
     _require_names(tool_name, declared, [name for name, item in declared.items() if item.required], arguments)
@@ -76,7 +83,11 @@ def build(tool_name: str, declared: Arguments, arguments: Mapping[str, Any]) -> 
 
 
 def built_for(schema: Mapping[str, Any], tool_name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A foreign tool's arguments, which its server judges. Raises ToolError: `invalid`: one is missing or unknown."""
+    """The arguments of a foreign tool; what they must be beyond their names its server says.
+
+    Raises:
+        ToolError: `invalid`: an argument is missing or unknown.
+    """
     known = {**schema["properties"], **arguments} if schema.get("additionalProperties") else schema["properties"]
     _require_names(tool_name, known, schema["required"], arguments)
     return arguments

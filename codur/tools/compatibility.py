@@ -52,7 +52,12 @@ def promoted_after(tool: str, promote: Sequence[str]) -> str:
 
 
 class Ends(Struct):
-    """What a tool takes (no kinds for an argument that a caller writes; which are lists) and gives."""
+    """What a tool takes and gives.
+
+    Attributes:
+        takes: each argument with the kinds of outputs that it accepts; none for what a caller writes.
+        several: arguments that are lists.
+    """
 
     tool: Tool
     takes: Mapping[str, tuple[Value, ...]]
@@ -77,7 +82,10 @@ class Edge(Struct):
 
 
 def runs_unasked(arguments: Mapping[str, Any] | None, score: float, side_effect: SideEffect) -> bool:
-    """Whether the only tool that can follow is run without asking: all it requires is known, and it only reads."""
+    """Whether the only tool that can follow is run without asking: all that it requires is known, and it only reads.
+
+    That a file can be changed or a program run does not mean that it should be.
+    """
     return arguments is not None and score >= 1 and side_effect == "read"
 
 
@@ -113,7 +121,7 @@ class CompatibilityGraph:
     def after(
         self, name: str, *, task_type: TaskType | None = None, data: Any = None, known: Available | None = None
     ) -> tuple[Edge, ...]:
-        """All tools that can follow one, the best first. Raises KeyError: there is no such tool.
+        """All tools that can follow one, the best first.
 
         Args:
             name: the tool that has run; empty if none has.
@@ -121,6 +129,9 @@ class CompatibilityGraph:
             data: what it gave, as plain JSON (`ToolResult.data`), so that values count instead of the declaration; None
                 if it has not run.
             known: what else is known, such as the files of the task.
+
+        Raises:
+            KeyError: there is no such tool.
         """
         first = self._ends[name] if name else None
         output: Available = {}
@@ -148,7 +159,11 @@ class CompatibilityGraph:
         return tuple(sorted(in_turn[: max(0, max_candidates)], key=attrgetter("order")))
 
     def forced(self, edges: Sequence[Edge], promoted: str = "") -> Edge | None:
-        """The tool that is run without asking (the user's `promoted` one in any case); None if there is a choice."""
+        """The tool that is run without asking; None if there is a choice.
+
+        Args:
+            promoted: the tool that the user wants to follow, whatever else could.
+        """
         wanted = next((edge for edge in edges if edge.tool == promoted), None)
         alone = wanted or (edges[0] if len(edges) == 1 else None)
         if alone is None:

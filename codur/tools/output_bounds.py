@@ -7,7 +7,10 @@ MAX_PROBLEM = 1_000
 
 
 def bounded(text: str, limit: int) -> str:
-    """`text` if it has at most `limit` characters, else its head and tail (cut at line ends) with what is left out."""
+    """`text` if it has at most `limit` characters, else its head and tail with a note of how much is left out.
+
+    The cuts are made at line ends where there is one near.
+    """
     if len(text) <= limit:
         return text
     room = limit - len(_note("x" * len(text)))
@@ -20,8 +23,12 @@ def bounded(text: str, limit: int) -> str:
 
 
 def beginning(text: str, limit: int, first_line: int | None = None) -> str:
-    """`text` if it has at most `limit` characters, else its first whole lines (numbered from `first_line`) and what is
-    left out: of what was read, the next lines can be asked for.
+    """`text` if it has at most `limit` characters, else its first whole lines and what is left out.
+
+    For what was read: the next lines can be asked for, which the two ends of a text do not allow.
+
+    Args:
+        first_line: the number of its first line, where it is a part of a file.
     """
     if len(text) <= limit:
         return text

@@ -17,13 +17,21 @@ _QUOTED = regex(r"'([^']*)'|\"([^\"]*)\"")
 
 
 def require_none_named(words: Iterable[str], workspace: Workspace) -> None:
-    """Raises ToolError: an argument of a program names a withheld file, or a link to one (code `refused`)."""
+    """Make sure that no argument of a program names a withheld file, or a link to one.
+
+    Raises:
+        ToolError: one does (code `refused`).
+    """
     _refuse((part for word in words for part in _WORD.findall(word)), workspace)
 
 
 def require_none_in_command(command: str, workspace: Workspace) -> None:
-    """As `require_none_named` for a shell's command line, with its patterns expanded in the root and in each directory
-    that it names, as it may go there first.
+    """As `require_none_named` for a shell's command line, with its patterns expanded.
+
+    A pattern is tried in the root and in each directory that the line names, as the line may go there first.
+
+    Raises:
+        ToolError: a word names a withheld file (code `refused`).
     """
     words = _WORD.findall(command)
     _refuse(words, workspace)

@@ -98,8 +98,10 @@ def read_mcp_resource(
 
 
 def server_tools(context: ToolContext, name: str) -> tuple[Tool, ...]:
-    """A server's accepted tools, each as a tool of its own; the server is started or reached for it. Raises ToolError:
-    that is not allowed, or it gives no usable answer.
+    """A server's accepted tools, each as a tool of its own; the server is started or reached for it.
+
+    Raises:
+        ToolError: that is not allowed, or it gives no usable answer.
     """
     if not context.settings.allow_run:
         raise ToolError("refused", "servers are started or asked, which tools.allow_run forbids")

@@ -57,8 +57,11 @@ class ToolContext(Struct):
         return self.find_python()
 
     def write(self, path: str, text: str) -> None:
-        """Write a file's text as a tool was given it. Raises ToolError: it holds the mark that stands for a secret
-        where the file does not: the secret would be lost; WorkspaceError: as `Workspace.write_text`.
+        """Write a file's text as a tool was given it.
+
+        Raises:
+            ToolError: it holds the mark that stands for a secret where the file does not: the secret would be lost.
+            WorkspaceError: as `Workspace.write_text`.
         """
         # By their number: a file may speak of the mark itself, and keeps what it has.
         if REDACTED in text and text.count(REDACTED) > self._marks(path):
@@ -68,8 +71,10 @@ class ToolContext(Struct):
         self.workspace.write_text(path, text)
 
     def write_all(self, texts: Mapping[str, str | None]) -> None:
-        """Write several files, delete those without a text; all of it or nothing. Raises ToolError, WorkspaceError: one
-        cannot be written or deleted; the others are as they were.
+        """Write several files, delete those without a text; all of it or nothing.
+
+        Raises:
+            ToolError, WorkspaceError: one cannot be written or deleted; the others are as they were.
         """
         workspace = self.workspace
         for path, text in texts.items():
@@ -92,8 +97,11 @@ class ToolContext(Struct):
 
 
 class Arg:
-    """What is said of an argument of a tool, in its annotation: `Annotated[str, Arg("File to read.", "path")]`: one
-    line for people and models, and the kinds of other tools' outputs that it takes.
+    """What is said of an argument of a tool, in its annotation: `Annotated[str, Arg("File to read.", "path")]`.
+
+    Args:
+        doc: one line for people and models.
+        accepts: kinds of other tools' outputs that it takes.
     """
 
     def __init__(self, doc: str, *accepts: Value) -> None:
@@ -101,7 +109,12 @@ class Arg:
 
 
 class Argument(Struct):
-    """An argument of a tool, as the parameter of its function declares it; it is required if it has no default."""
+    """An argument of a tool, as the parameter of its function declares it.
+
+    Attributes:
+        doc, accepts: as in `Arg`.
+        required: it has no default.
+    """
 
     type: Any
     doc: str
@@ -163,8 +176,10 @@ def tool(
     permission: Permission = "",
     asks: bool = False,
 ) -> Callable[[Callable[..., ToolResult]], Tool]:
-    """Make a function the tool of its name; the first paragraph of its docstring is the description. `gives`: the
-    output class; the other arguments are `Tool`'s fields.
+    """Make a function the tool of its name; the first paragraph of its docstring is the description.
+
+    Args:
+        gives: the output class; the other arguments are `Tool`'s fields.
     """
 
     def made(function: Callable[..., ToolResult]) -> Tool:

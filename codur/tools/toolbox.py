@@ -36,10 +36,14 @@ __all__ = ["Tool", "ToolContext", "ToolError", "Toolbox"]
 
 
 class Toolbox:
-    """Tools bound to what they work on; those of the catalogue are loaded when they are asked for.
+    """Tools bound to what they work on.
 
     Calls are taken for a model's: files that may hold secrets are refused to them, whichever the tool, so that no
     result can show one to a model.
+
+    Args:
+        context: the workspace, the launcher and the settings.
+        tools: by their names; those of the catalogue are loaded when they are asked for.
     """
 
     def __init__(self, context: ToolContext, tools: Mapping[str, Tool] = BY_NAME) -> None:
@@ -120,7 +124,10 @@ class Toolbox:
         return ToolResult()
 
     def guess_refused(self, call: ToolCall) -> str:
-        """Why a call that was mended to be read is not carried out: it may look, not change. Empty if it is."""
+        """Why a call is not carried out that was mended before it could be read: good enough to look, not to change.
+
+        Empty if it is.
+        """
         tool = self.get(call.name)
         if not call.repaired or tool is None or tool.side_effect == "read":
             return ""
@@ -133,9 +140,12 @@ class Toolbox:
         """Run a tool. What goes wrong is a result with a code and one sentence; then nothing was changed.
 
         The text is bounded and can be encoded in UTF-8, whatever is in the files and the arguments; `data` is plain
-        JSON of the tool's kind of output. `by_user`: the user's own words ask for this very call, and nobody else sees
-        the result. Only a plan made by rules from the request is that. The tool calls of a user's plan file are not:
-        what they give is kept where later steps, and so agents and models, can take it.
+        JSON of the tool's kind of output.
+
+        Args:
+            by_user: the user's own words ask for this very call, and nobody else sees the result. Only a plan made by
+                rules from the request is that. The tool calls of a user's plan file are not: what they give is kept
+                where later steps, and so agents and models, can take it.
         """
         return _sendable(self._result(name, arguments, self._context if by_user else self._for_models))
 

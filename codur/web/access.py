@@ -47,8 +47,9 @@ def read_page(fetched: Fetched) -> Page:
 
 
 def decode(fetched: Fetched) -> str:
-    """The body as text: by its byte order mark, the header, the page's own word, UTF-8, else Windows-1252, as the HTML
-    standard has it (13.2.3.2, Determining the character encoding).
+    """The body as text: by its byte order mark, the header, the page's own word, UTF-8, else Windows-1252.
+
+    The order is that of the HTML standard (13.2.3.2, Determining the character encoding).
     """
     data = fetched.content
     own = _META_CHARSET.search(data[:_SNIFFED])
@@ -117,8 +118,11 @@ class Web(Fetcher):
     search_url: str = SEARCH_URL
 
     def page(self, url: str) -> Page:
-        """The page at an address, as text. Raises FetchRefused, FetchFailed: as `Fetcher.fetch`; also for a page with
-        an error status; ExtraMissing: a library is not installed.
+        """The page at an address, as text.
+
+        Raises:
+            FetchRefused, FetchFailed: as `Fetcher.fetch`; also for a page with an error status.
+            ExtraMissing: a library is not installed.
         """
         fetched = self.fetch(url)
         if not 200 <= fetched.status < 300:
@@ -126,9 +130,11 @@ class Web(Fetcher):
         return read_page(fetched)
 
     def search(self, query: str) -> tuple[Hit, ...]:
-        """The pages that DuckDuckGo's page for plain browsers finds, each once, best first. Raises FetchRefused,
-        FetchFailed: as `Fetcher.fetch`, or the search service does not want to answer; ExtraMissing: `ddgs` is not
-        installed.
+        """The pages that DuckDuckGo's page for plain browsers finds, each once, best first.
+
+        Raises:
+            FetchRefused, FetchFailed: as `Fetcher.fetch`, or the search service does not want to answer.
+            ExtraMissing: `ddgs` is not installed.
         """
         try:
             from ddgs.engines.duckduckgo import Duckduckgo  # noqa: PLC0415 - lazy: an extra

@@ -71,8 +71,14 @@ class Fetcher(Struct):
     redact: Callable[[str], str] | None = None  # takes secrets out of a text; a URL or a form that holds one is refused
 
     def fetch(self, url: str, form: Mapping[str, str] | None = None) -> Fetched:
-        """Read a page, also with an error status; a `form` goes with POST to the first place only, without redirects.
-        Raises FetchRefused: the URL, a redirect, or an address is not allowed; FetchFailed: no usable answer came.
+        """Read a page; also one with an error status. Can be called with and without a running event loop.
+
+        Args:
+            form: sent with POST, to the first place only: with a form no redirect is followed.
+
+        Raises:
+            FetchRefused: the URL, one it redirects to, or an address of its host is not allowed.
+            FetchFailed: no usable answer came.
         """
         # In a thread of its own, because the caller's may run an event loop.
         return in_thread(lambda: asyncio.run(self._follow(url, form)), "codur-fetch").result()

@@ -41,7 +41,13 @@ _REMEDY = "Give a full address such as https://example.org/page."
 
 
 class Target(Struct):
-    """A URL that may be looked up: host in ASCII or IP address without brackets; path with query, without fragment."""
+    """A URL that may be looked up.
+
+    Attributes:
+        host: name in ASCII, or IP address without brackets.
+        path: with the query, without the fragment.
+        is_address: the host is an IP address.
+    """
 
     scheme: str
     host: str
@@ -67,8 +73,14 @@ class Target(Struct):
 
 
 def read_url(url: str, *, ports: Container[int] = (80, 443)) -> Target:
-    """The parts of a URL. Raises FetchRefused: it is not http or https, holds a user name, white space, a control
-    character or a backslash, has another port, or no proper host. `ports`: the ones that may be asked.
+    """The parts of a URL.
+
+    Args:
+        ports: the ones that may be asked.
+
+    Raises:
+        FetchRefused: it is not http or https, holds a user name, white space, a control character or a backslash, has
+            another port, or no proper host.
     """
     _require_plain(url)
     try:
@@ -89,7 +101,11 @@ def read_url(url: str, *, ports: Container[int] = (80, 443)) -> Target:
 
 
 def join(base: Target, location: str) -> str:
-    """The URL that a redirect leads to, checked as joining changes characters. Raises FetchRefused: as `read_url`."""
+    """The URL that a redirect leads to.
+
+    Raises:
+        FetchRefused: as `read_url`; checked here because joining drops and changes characters.
+    """
     _require_plain(location)
     try:
         return location if urlsplit(location).scheme else urljoin(base.url, location)

@@ -57,7 +57,9 @@ def copy_workspace(workspace: Workspace, target: Path, *, may_instruct: MayInstr
 
     Left out: what git ignores, repositories, settings of other programs, files that are likely to hold secrets, and
     instructions for agents that the user has not accepted: whoever wrote them would command an agent with its key.
-    Raises WorkspaceError: there is too much to copy, or a file cannot be read.
+
+    Raises:
+        WorkspaceError: there is too much to copy, or a file cannot be read.
     """
     asked = workspace.to_copy()
     withheld = {path for path in asked if _is_withheld(path, workspace)}
@@ -175,8 +177,12 @@ _NAMED = 8
 
 
 class Taken(Struct):
-    """What was taken over: the files that are different in the workspace now, one line for each kind of change that was
-    not taken over, and why nothing was; empty if that is not so.
+    """What was taken over.
+
+    Attributes:
+        changed_files: what is different in the workspace now.
+        notes: one line for each kind of change that was not taken over.
+        problem: why nothing was taken over; empty if that is not so.
     """
 
     changed_files: tuple[str, ...] = ()

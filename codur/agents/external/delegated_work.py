@@ -57,8 +57,11 @@ def run_program(agents: ExternalAgents, config: AgentConfig, job: Job) -> Answer
 
 
 def words_of(config: AgentConfig, places: Mapping[str, str], *, contained: bool) -> tuple[str, ...]:
-    """The program and its words with every place filled ({prompt}, {prompt_file}, {workspace}, {model}), for one that
-    Codur's sandbox contains or not; what is put in is not looked at for places again.
+    """The program and its words with every place filled; what is put in is not looked at for places again.
+
+    Args:
+        places: texts for {prompt}, {prompt_file}, {workspace} and {model}.
+        contained: whether Codur's sandbox contains the program.
     """
     lists: dict[str, Sequence[str]] = {
         "permissions": config.permissions if contained else config.permissions_uncontained,

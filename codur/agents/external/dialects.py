@@ -32,8 +32,12 @@ class _Counts(Struct, kw_only=False):
 
 
 class Reader(ABC):
-    """Reads the events of one run of an agent one by one, and knows at the end its last word, what it cost as it says,
-    and why it failed; empty if it does not.
+    """Reads the events of one run of an agent one by one, and knows at the end what it said and cost.
+
+    Attributes:
+        text: its last word so far.
+        error: why it failed, as it says; empty if it does not.
+        usage: what it has told of its costs.
     """
 
     def __init__(self) -> None:
@@ -129,7 +133,10 @@ class ClaudeReader(Reader):
 
 
 class GeminiReader(Reader):
-    """Events of `gemini --output-format stream-json` (https://geminicli.com/docs/cli/headless)."""
+    """The events of `gemini --output-format stream-json` (https://geminicli.com/docs/cli/headless).
+
+    The assistant's messages may come in pieces; an `error` ends nothing.
+    """
 
     _COUNTS = _Counts(("stats.input_tokens",), "stats.cached", ("stats.output_tokens",))
     _INPUTS = ("file_path", "command", "path", "pattern", "dir_path")

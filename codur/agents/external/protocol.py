@@ -93,8 +93,9 @@ def find_plugin(name: str) -> EntryPoint | None:
 
 
 def run_plugin(name: str, job: Job) -> Answer:
-    """Make the agent of an entry point and let it work until its time is over; whatever it raises is its error. One
-    that does not end then is left behind in its thread and not heard.
+    """Make the agent of an entry point and let it work until its time is over; whatever it raises is its error.
+
+    One that does not end then is left behind in its thread: what it tells from then on is not heard.
     """
     found = find_plugin(name)
     if found is None:

@@ -41,8 +41,13 @@ def shipped_names() -> tuple[str, ...]:
 
 
 def shipped_sources(named: Any) -> Iterator[Source]:
-    """The shipped agents that `named` (mappings, lists, texts) may name, as settings; those that are built in need no
-    reading. Raises ConfigError: a file cannot be read.
+    """The shipped agents that something names, as settings; those that are built in need no reading.
+
+    Args:
+        named: mappings, lists and texts in which they may be named, as a key or a part of a text.
+
+    Raises:
+        ConfigError: a file cannot be read.
     """
     words = set(_words(named))
     if not words:
@@ -54,7 +59,11 @@ def shipped_sources(named: Any) -> Iterator[Source]:
 
 
 def shipped_agent(name: str) -> AgentConfig | None:
-    """A shipped agent as its file declares it; None if there is none. Raises ConfigError: the file cannot be read."""
+    """A shipped agent as its file declares it, which nothing need name; None if there is none.
+
+    Raises:
+        ConfigError: the file cannot be read.
+    """
     path = shipped_agents() / f"{name}{SUFFIX}"
     if name not in shipped_names():
         return None
@@ -73,8 +82,10 @@ def _words(value: Any) -> Iterator[str]:
 
 
 def agent_files(directory: Path) -> tuple[Path, ...]:
-    """The files of a directory that declare agents, by name; none if there is no such directory. Raises ConfigError:
-    the directory cannot be read, or has too many files.
+    """The files of a directory that declare agents, by name; none if there is no such directory.
+
+    Raises:
+        ConfigError: the directory cannot be read, or has too many files.
     """
     try:
         found = sorted(path for path in directory.iterdir() if path.suffix == SUFFIX and not path.name.startswith("."))
@@ -92,7 +103,11 @@ def agent_files(directory: Path) -> tuple[Path, ...]:
 
 
 def read_agent(path: Path, shown: str) -> Source:
-    """An agent's file as settings, which errors call `shown`. Raises ConfigError: unreadable, or not a mapping."""
+    """One agent's file as settings, which errors call `shown`.
+
+    Raises:
+        ConfigError: it cannot be read, or does not hold a mapping.
+    """
     if not path.is_file():  # a pipe, for example, which would be waited for without end
         raise ConfigError("is not a regular file", file=shown, remedy="Remove it, or declare an agent there.")
     source = reading.yaml_source.read_yaml(path, shown)

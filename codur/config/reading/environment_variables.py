@@ -36,8 +36,13 @@ def setting_variables(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def environment_source(variables: Mapping[str, str], settings: Mapping[str, Any]) -> Source:
-    """The settings that `variables` state, beside those known so far, which tell the names of entries. Raises
-    ConfigError: a variable names no setting or one that another variable names too, or cannot be read as YAML.
+    """The settings that `variables` (of `setting_variables`) state.
+
+    Args:
+        settings: what is known so far, as nested mappings, for the names of entries.
+
+    Raises:
+        ConfigError: a variable names no setting or one that another variable names too, or cannot be read as YAML.
     """
     values: dict[str, Any] = {}
     places: dict[KeyPath, Place] = {}
@@ -78,8 +83,13 @@ def _plain(name: str) -> str:
 
 
 def value_of_text(variable: str, text: str, path: tuple[str, ...]) -> Any:
-    """The value of the setting at a path that a text stands for: itself where the setting is text, else as YAML. Raises
-    ConfigError: it is no YAML. `variable`: what errors call the text.
+    """The value of the setting at a path that a text stands for: itself where the setting is text, else as YAML.
+
+    Args:
+        variable: what errors call the text.
+
+    Raises:
+        ConfigError: it is no YAML.
     """
     kinds = set(setting_types.types_of(setting_types.kind_at(Settings, path)))
     if type(None) in kinds and text.strip().lower() in ("null", "~"):

@@ -43,7 +43,12 @@ class Source(Struct, frozen=True, kw_only=True):
 
 
 class At(Struct, frozen=True, kw_only=True):
-    """A value's place in a source: the section that all of the source is one of, the keys, what errors call a key."""
+    """A value's place in a source.
+
+    Attributes:
+        root: the section that the whole source is one of.
+        noun: what errors call a key.
+    """
 
     source: Source
     root: type[Struct]
@@ -58,8 +63,10 @@ class At(Struct, frozen=True, kw_only=True):
 
 
 def error_of(problem: Problem, origins: Mapping[tuple[str, ...], Source]) -> ConfigError:
-    """The error, with the place of the key or of what is nearest to it. `origins`: the source that each setting was
-    last taken from; what is missing is a default.
+    """The error, with the place of the key or of what is nearest to it.
+
+    Args:
+        origins: the source that each setting was last taken from; what is missing is a default.
     """
     path, message, remedy = problem
     names = tuple(part for part in path if isinstance(part, str))

@@ -20,9 +20,13 @@ _NAMES: Mapping[Any, str] = {bool: "true or false", int: "a whole number", float
 def check(source: Source, root: type[Struct], *, noun: str = "setting") -> dict[str, Any]:
     """The values of `source` in the types of the section `root`, lists as tuples and null sections empty.
 
-    Sections stay mappings: what is given can be told from defaults, and laid over what other sources give. Raises
-    ConfigError: the first key that is unknown or whose value does not fit, with its place. `noun`: what errors call a
-    key.
+    Sections stay mappings: what is given can be told from defaults, and laid over what other sources give.
+
+    Args:
+        noun: what errors call a key.
+
+    Raises:
+        ConfigError: the first key that is unknown or whose value does not fit, with its place.
     """
     return _section(source.values, root, At(source=source, root=root, noun=noun))
 

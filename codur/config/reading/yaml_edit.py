@@ -16,8 +16,14 @@ _INDENT = 2
 
 
 def with_value(text: str, path: tuple[str, ...], value: Any, *, name: str) -> str:
-    """The text (which errors call by a name) with a plain value at a key; what leads there is made. Raises ConfigError:
-    the text holds no settings, or it is laid out so that the value cannot be put in alone.
+    """The text with a value at a key; what leads there is made.
+
+    Args:
+        value: in plain types.
+        name: what errors call the text.
+
+    Raises:
+        ConfigError: the text holds no settings, or it is laid out so that the value cannot be put in alone.
     """
     before = parse_yaml(text.encode(), name).values
     after = _edited(text, path, value)

@@ -27,14 +27,20 @@ _SCALARS = frozenset(_CORE + name for name in ("null", "bool", "int", "float", "
 
 
 def read_yaml(path: Path, name: str) -> Source:
-    """The settings in the file `path`, which errors call `name`. An empty file holds no settings. Raises ConfigError:
-    unreadable, too large, not UTF-8, not YAML, not a mapping, a key given twice.
+    """The settings in the file `path`, which errors call `name`. An empty file holds no settings.
+
+    Raises:
+        ConfigError: unreadable, too large, not UTF-8, not YAML, not a mapping, a key given twice.
     """
     return parse_yaml(read_bytes(path, name), name)
 
 
 def parse_yaml(data: bytes, name: str) -> Source:
-    """The settings in the content of a file, which errors call `name`. Raises ConfigError: as `read_yaml`."""
+    """The settings in the content of a file, which errors call `name`.
+
+    Raises:
+        ConfigError: not UTF-8, not YAML, not a mapping, a key given twice.
+    """
     text = _decoded(data, name)
     reader = _Reader(name)
     values = reader.read(text)
@@ -114,8 +120,11 @@ for _kind in (_Loader, _Dumper):
 
 
 def yaml_text(document: Any, *, flow: bool | None = False, width: int = 110) -> str:
-    """Plain values as YAML, which `parse_yaml` reads back, in lines of so many characters; with `flow`, mappings and
-    lists are in one line, and with None only those that hold no others.
+    """Plain values as YAML, which `parse_yaml` reads back.
+
+    Args:
+        flow: write mappings and lists in one line; None does so for those that hold no others.
+        width: where lines are broken, in characters.
     """
     text: str = yaml.dump(
         document, Dumper=_Dumper, default_flow_style=flow, sort_keys=False, allow_unicode=True, width=width

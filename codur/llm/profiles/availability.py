@@ -12,7 +12,10 @@ _ALWAYS = "groq"
 
 
 def installed(api: str) -> str:
-    """The SDK that serves an api here, also Groq's for OpenAI's; empty if there is none. Nothing is imported."""
+    """The SDK that serves an api here; empty if there is none. Nothing is imported.
+
+    The OpenAI protocol is spoken through Groq's SDK where OpenAI's is not installed.
+    """
     if api != _ALWAYS and find_spec(api) is not None:  # found, not imported: an SDK takes a fifth of a second or more
         return api
     # Groq's SDK takes any path and body, so that it can speak OpenAI's protocol; Anthropic's is another one.
@@ -29,8 +32,10 @@ def missing(provider: str, api: str) -> ServiceFailure:
 
 
 class Availability:
-    """What a run has found out about who answers. `patience_s`: the longest wait for a rate limit; a profile whose
-    limit is further away is not asked.
+    """What a run has found out about who answers.
+
+    Args:
+        patience_s: the longest wait for a rate limit; a profile whose limit is further away is not asked.
     """
 
     def __init__(self, profiles: Profiles, options: PoolOptions, *, patience_s: float) -> None:

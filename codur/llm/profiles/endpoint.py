@@ -65,8 +65,13 @@ class Endpoint(Struct):
 
 
 def endpoint_of(name: str, provider: Provider, environ: Mapping[str, str]) -> Endpoint:
-    """The endpoint of the provider called `name`; without `base_url`, `GROQ_BASE_URL` or `ANTHROPIC_BASE_URL` count as
-    for their own clients. Raises ConfigError: no usable base URL, or a header cannot be sent.
+    """The endpoint of the provider called `name`.
+
+    A `groq` or `anthropic` provider without `base_url` follows `GROQ_BASE_URL` or `ANTHROPIC_BASE_URL`, as their own
+    clients do.
+
+    Raises:
+        ConfigError: it has no usable base URL, or a header cannot be sent.
     """
     base_url = (provider.base_url or "").strip()
     if provider.api in _OWN_URLS:

@@ -14,9 +14,13 @@ from codur.llm.rate_limits.demand import Rules
 class Profiles:
     """Profiles by name; what `auto` stands for is found out once, when it is first asked for.
 
-    ConfigError, wherever a name is given, if the settings have no such profile or provider. `options`: `models`, which
-    can be asked whatever the settings say; `emit` gets what `auto` was found to stand for. `choice`: what `auto` was
-    found to stand for; None if nobody has asked so far.
+    ConfigError, wherever a name is given, if the settings have no such profile or provider.
+
+    Args:
+        options: `models`, which can be asked whatever the settings say; `emit` gets what `auto` was found to stand for.
+
+    Attributes:
+        choice: what `auto` was found to stand for; None if nobody has asked so far.
     """
 
     def __init__(self, settings: Settings, environ: Mapping[str, str], options: PoolOptions) -> None:

@@ -15,7 +15,12 @@ class Rules(Struct):
 
 
 class Most(Struct, kw_only=False):
-    """Most tokens of a request with its answer, by the model's window and by the minute; infinity if not known."""
+    """The tokens that a request may come to, its answer among them; infinity where that is not known.
+
+    Attributes:
+        window: for the model's window.
+        a_minute: for the limit of a minute.
+    """
 
     window: float = math.inf
     a_minute: float = math.inf

@@ -144,7 +144,10 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
         return self.until - now
 
     def learn(self, demand: Demand, said: SaidLimit | None) -> None:
-        """How large a request may be after one was refused, and how it is counted; without a figure, half is tried."""
+        """A request was refused as too large: how large it may be, and how the service counts.
+
+        Where the service gives no figure, half of what was refused is tried.
+        """
         if said is None:
             # A search by halves: at most a few refusals until it fits.
             self._said = replace(self._said, window=min(self._said.window, demand.tokens / 2))

@@ -23,8 +23,12 @@ ROOM_S = 0.2
 
 
 class SharedBudget:
-    """What all runs of a batch may spend together; None is no limit. `on_spent` gets the tokens and dollars spent so
-    far (before this batch, too) whenever they have grown; it must be quick.
+    """What all runs of a batch may spend together.
+
+    Args:
+        max_tokens, max_cost_usd: None is no limit.
+        tokens, cost_usd: what was spent before.
+        on_spent: gets the tokens and dollars spent so far, whenever they have grown; must be quick.
     """
 
     def __init__(
@@ -75,7 +79,12 @@ class SharedBudget:
 
 
 class SharedModels:
-    """The budget (None is no limit) and the rate limits of all runs of a process; safe to use from several threads."""
+    """The budget and the rate limits of all runs of a process; safe to use from several threads.
+
+    Args:
+        budget: of all runs together; None is no limit.
+        models: the limits by provider and model, where others with another budget have them, too.
+    """
 
     def __init__(
         self,
@@ -92,9 +101,13 @@ class SharedModels:
         """How long to wait before asking again; 0: the request may be sent, and `done` must be called after it.
 
         Who was told to wait has a place in the queue until the request is sent, or it leaves (`ModelLimits.leave`).
-        Raises LimitReached: the request does not fit into the budget any more; ServiceFailure: the service will not
-        take it before the run's time is over, others left aside. `before`: the same request as it was asked for last;
-        this one takes its place in the queue.
+
+        Args:
+            before: the same request as it was asked for last; this one takes its place in the queue.
+
+        Raises:
+            LimitReached: the request does not fit into the budget any more.
+            ServiceFailure: the service will not take it before the run's time is over, others left aside.
         """
         with self.limits(demand.place) as limits:
             now, place = self._clock.monotonic(), limits.leave(before or demand)

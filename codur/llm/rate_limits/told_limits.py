@@ -53,7 +53,12 @@ class SaidLimit(Struct):
 
 
 def quotas_in(headers: Mapping[str, str], now: float) -> tuple[Quota, ...]:
-    """The limits that headers (names in lower case) tell at a Unix time; those that cannot be read are left out."""
+    """The limits that a response tells; those that cannot be read are left out.
+
+    Args:
+        headers: names in lower case (or a mapping that does not tell them apart).
+        now: the present Unix time.
+    """
     return tuple(quota for quota in (_quota(headers, unit, now) for unit in _UNITS) if quota is not None)
 
 

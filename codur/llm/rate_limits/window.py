@@ -46,7 +46,9 @@ class Window:
 
     def tell(self, quota: Quota, uncounted: float, now: float, *, sent_at: float) -> None:
         """Take over what a response says, whose request was sent at `sent_at`; an older one's may be out of date.
-        `uncounted`: what was sent and may not be in that figure yet.
+
+        Args:
+            uncounted: what was sent and may not be in that figure yet.
         """
         if sent_at < self._told_at - OVERTAKING_S:
             return

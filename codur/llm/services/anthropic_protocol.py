@@ -36,8 +36,10 @@ _FINISH = {
 def messages_body(
     request: ChatRequest, profile: Profile, said: Mapping[str, Blocks], *, stream: bool = False
 ) -> dict[str, Any]:
-    """The body to send, without a seed, which the service does not know. `said` has earlier answers with tool calls,
-    block by block as they came, by the id of their first call: the model's thoughts go back to it with the results.
+    """The body to send.
+
+    A seed is not sent, as the service knows none; its model's thoughts go back to it with the results of their calls:
+    `said` has earlier answers with tool calls, block by block as they came, by the id of their first call.
     """
     native = profile.tool_calls == "native"
     messages = request.messages if native else without_calls(request.messages)
@@ -169,7 +171,10 @@ _PIECES = {
 
 
 class MessageCollector(Collector):
-    """Puts a message's events together; kinds of events and blocks that are not known are left alone, as asked."""
+    """Puts the events of one message together.
+
+    Kinds of events and blocks that are not known are left alone, as the service asks.
+    """
 
     def __init__(self) -> None:
         self._message: dict[str, Any] = {}

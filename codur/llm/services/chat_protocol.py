@@ -115,7 +115,10 @@ MOST_CALLS = 1000
 
 
 class ChatCollector(Collector):
-    """Puts the chunks of a completion together: whole when one told why it ended, and the end mark has come."""
+    """Puts the chunks of one completion together.
+
+    An answer is whole when a chunk has told why it ended, and the end mark has come.
+    """
 
     def __init__(self) -> None:
         self._done = False

@@ -39,7 +39,10 @@ class Dialect:
 
 
 class MessagesDialect(Dialect):
-    """Anthropic's messages: answers with thoughts and tool calls go back as they were, with the results."""
+    """Anthropic's messages.
+
+    Answers with thoughts and tool calls are remembered: the service wants them back, as they were, with the results.
+    """
 
     def __init__(self, profile: Profile, endpoint: Endpoint) -> None:
         super().__init__(profile, endpoint)

@@ -107,7 +107,10 @@ _DATA = ("{", "[", "```json", "<tool_call")  # how an answer begins that is not 
 
 
 class Speech:
-    """Turns the pieces of an answer's text into pieces that end at white space, so that secrets are found whole."""
+    """Turns the pieces of an answer's text into pieces that can be shown.
+
+    A piece ends at white space, so that whoever looks for secrets in what is shown finds each one whole.
+    """
 
     def __init__(self) -> None:
         self._held = ""

@@ -134,8 +134,10 @@ def _tls(library: Any, *, plain: bool, trust_env: bool) -> ssl.SSLContext:
 
 
 def _body_cap(library: Any) -> Callable[[Any], Awaitable[None]]:
-    """A hook for responses: reading more of a body than the bound, in bytes as sent (requests should ask for
-    uncompressed answers), raises `BodyTooLargeError`. `library` takes streams of its own type only.
+    """An event hook for responses: reading their body beyond the bound raises `BodyTooLargeError`.
+
+    Bytes are counted as they are sent; requests should ask for uncompressed answers. `library` takes streams of its own
+    type only.
     """
     # Made here, because the base class differs between httpx and httpx2, and neither is loaded before.
     kind: Any = type("Capped", (_Capped, library.AsyncByteStream), {})

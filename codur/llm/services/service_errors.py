@@ -81,7 +81,12 @@ class FailureReader(Struct):
     endpoint: Endpoint
 
     def of_status(self, status: int, body: Any, headers: Mapping[str, str], now: float) -> ServiceFailure:
-        """The failure that a response stands for whose status tells an error; its body is decoded JSON, or the text."""
+        """The failure that a response stands for, whose status tells an error.
+
+        Args:
+            body: the decoded JSON, or the text.
+            headers: names in lower case.
+        """
         error = error_of(body)
         kind = _KIND_OF_STATUS.get(status, "service" if status >= 500 else "request")
         # Both are 404: a path that nobody serves, and a model that the service does not have.

@@ -23,8 +23,10 @@ def end_run(origin: Origin, outcome: Outcome, reason: str, remedy: str = "", rec
 
 
 def ask_first(plan: Plan, problem: str, state: RunState, context: RunContext) -> RunUpdate | None:
-    """The question whether to carry out the plan; None if it need not be asked. `problem`: what is wrong with the plan,
-    as the user has edited it; it is then asked again in any case.
+    """The question whether to carry out the plan; None if it need not be asked.
+
+    Args:
+        problem: what is wrong with the plan, as the user has edited it; it is then asked again in any case.
     """
     task, does = state["task"], effects(plan, state, context)
     asked_for = task.show_plan or plan.asks or (bool(does.tests) and not task.may_edit_tests)

@@ -31,7 +31,10 @@ _LONG_S = 1.0  # what takes longer is worth a look at the tests that failed befo
 
 
 def seen_before(state: RunState, context: RunContext) -> RunUpdate:
-    """The check, its files guarded, and its verdict before a step edits; empty if known: rules may not have looked."""
+    """What is to be known before a step edits: the check, its files guarded, and its verdict so far.
+
+    Empty if it is known already. Rules that did not take the task for one about code have not looked for a check.
+    """
     # After an edit it is too late to learn how it was before.
     if state["before"] is not None or state["attempts"] or context.workspace.changed_files():
         return RunUpdate()

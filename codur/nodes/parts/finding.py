@@ -22,8 +22,11 @@ class Judged(Struct):
 def finding(
     record: StepRecord, verdict: Verdict | None, change: tuple[str, str], state: RunState, best: BestState
 ) -> Judged:
-    """A failed attempt, which may have come further. There is no verdict if the step itself failed, so that the check
-    was not run; the change is its name, and its diff as models may see it.
+    """A failed attempt, which may have come further.
+
+    Args:
+        verdict: what the check said; None if the step itself failed, so that it was not run.
+        change: its name, and its diff as models may see it.
     """
     if verdict is None:
         present = state["verdict"]

@@ -27,7 +27,9 @@ def stand_in_for(name: str, state: RunState, context: RunContext) -> tuple[Agent
 
 def affordable(agent: Agent, state: RunState, context: RunContext, *, answers: int = 1) -> bool:
     """Whether what is left of the run's limits pays for an attempt of an agent that is as long as those before it.
-    `answers`: how many of a model are asked for, for this attempt.
+
+    Args:
+        answers: how many of a model are asked for, for this attempt.
     """
     limits, used = state["task"].limits, context.models.usage
     verdict = state["verdict"]

@@ -135,8 +135,12 @@ class Copy:
 
 
 class _Answer(Struct):
-    """One answer, if there was one (else `error` says why), and the check's verdict, unless there was nothing to judge,
-    or the same was judged already; a `known` change failed in an earlier attempt.
+    """One answer, and what came of it.
+
+    Attributes:
+        outcome: None if there was no answer, for the reason `error`.
+        verdict: what the check said; None if there was nothing to judge, or the same was judged already.
+        known: the change failed in an earlier attempt.
     """
 
     outcome: CodingOutcome | None = None

@@ -59,8 +59,12 @@ def not_met(
     changed: Collection[str],
     workspace: Workspace,
 ) -> str:
-    """A sentence that names the first criterion which does not hold for a step, the exit status of its program, if any,
-    and the paths that it changed; empty if there is none. The workspace is as `seen_by_author`.
+    """A sentence that names the first criterion which does not hold; empty if there is none.
+
+    Args:
+        exit_status: of the program that the step ran; None if it ran none.
+        changed: paths that the step changed.
+        workspace: as those see it whose words the criteria are, see `seen_by_author`.
     """
     if not said_of(step):
         return ""
@@ -81,8 +85,10 @@ def seen_by_author(state: RunState, context: RunContext) -> Workspace:
 
 
 def held_to(record: StepRecord, output: str, state: RunState, context: RunContext) -> StepRecord:
-    """The record of an agent's step, failed if a criterion does not hold; of an edit that the check judges, only the
-    user's own count, as what a model thought of beforehand says less than the check.
+    """The record of an agent's step, failed if a criterion does not hold.
+
+    Of an edit that the check judges, what a model thought of beforehand says less than the check: only the user's own
+    criteria count there.
     """
     by_user = origin_of(state) == "user"
     if not record.ok or (_judged(record, state) and not by_user):

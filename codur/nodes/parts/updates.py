@@ -228,7 +228,10 @@ def failed_steps(state: RunState) -> tuple[StepRecord, ...]:
 
 
 def left_failed(state: RunState, context: RunContext) -> str:
-    """Which steps of the plan failed for good (no later one of that id succeeded, the task is not done), and why."""
+    """Which steps of the present plan failed for good, and why; empty if none did.
+
+    A step that succeeded later under the same id has not; nor does any count once the check says that the task is done.
+    """
     verdict, code = state["verdict"], state["discovery"].task_type in CODE_TASKS or state["task"].check_is_goal
     if verdict is not None and verdict.passed and (code or context.workspace.changed_files()):
         return ""

@@ -102,7 +102,10 @@ def _options(symbols: Sequence[str], at: int) -> tuple[tuple[_Sequence, ...], in
 
 
 def match(phrase: str, tokens: Sequence[Token], read_hole: ReadHole) -> Captures | None:
-    """What the phrase's holes take (the second time as `FILE2`) if it is the whole of `tokens`; None if it is not."""
+    """What the phrase's holes take if it is the whole of `tokens`; None if it is not.
+
+    A hole that occurs twice is captured as `FILE`, `FILE2`.
+    """
     if not tokens or len(tokens) > MAX_WORDS:
         return None
     for end, captures in _walk(parse(phrase), tokens, 0, {}, read_hole):

@@ -22,8 +22,12 @@ SEARCH = Step(id="repair", action="repair", objective="Search for a fix without 
 def first_plan(
     task: Task, discovery: Discovery, before: Verdict | None, *, repair: bool, no_model: str = ""
 ) -> Plan | None:
-    """What to do before a model is asked, by the check's present verdict (for code tasks); None if that is the next
-    step. `repair` lets an offline search come first; `no_model` says why no model can be asked; empty if one can.
+    """What to do before a model is asked; None if that is the next step.
+
+    Args:
+        before: the check's present verdict, for code tasks.
+        repair: whether an offline search may come first.
+        no_model: why no model can be asked; empty if one can.
     """
     missing = bool(discovery.missing_files) and not discovery.files
     if missing and (discovery.task_type in _ON_FILES or (no_model and discovery.task_type in _ON_WORDS)):

@@ -30,7 +30,12 @@ _NO_CAPABILITY = frozenset({"respond", "ask", "repair"})
 
 
 class PlanFile(Struct, frozen=True, kw_only=True):
-    """What a plan file holds; the workspace is an absolute path, or empty: the plan fits any."""
+    """What a plan file holds.
+
+    Attributes:
+        workspace: the absolute path of the directory that the plan was made for; empty: it fits any.
+        workspace_line: the line that says so.
+    """
 
     task: str
     workspace: str

@@ -64,7 +64,10 @@ def named_command(step: Step) -> bool:
 
 
 def unprotected(command: str) -> str:
-    """The first reference whose value cannot be quoted, and that is not the whole command; empty if there is none."""
+    """The first reference that stands where its value cannot be quoted; empty if there is none.
+
+    A command that is one reference and nothing else is the named text itself, and is not looked at.
+    """
     found = [match[0] for match in REFERENCE.finditer(command) if not match["escape"]]
     if not found or REFERENCE.fullmatch(command):
         return ""
@@ -87,7 +90,10 @@ def escaped(text: str) -> str:
 
 
 def filled(arguments: Mapping[str, Any], output: Callable[[str], Output | None]) -> dict[str, Any]:
-    """The arguments with references replaced. UnresolvedReference if one names no step or field, or a long text."""
+    """The arguments with every reference replaced by what `output` gives for the id of its step.
+
+    UnresolvedReference if a reference names no step or no field, or a text that is too long.
+    """
     return {name: _filled(value, output) for name, value in arguments.items()}
 
 

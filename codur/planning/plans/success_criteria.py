@@ -61,8 +61,11 @@ def unmet(criteria: str, outcome: Outcome) -> str:
 
 
 def out_of_reach(criteria: str, fixed: Collection[str], text: Callable[[str], str | None]) -> str:
-    """The first criterion about a file that cannot change (one of `fixed`) and for whose present text (None if there is
-    none) it does not hold; empty if there is none.
+    """The first criterion about a file that cannot change and for which it does not hold; empty if there is none.
+
+    Args:
+        fixed: paths of the files that cannot change.
+        text: the text of a file as it is; None if there is none.
     """
     now = Outcome(output="", exit_status=None, changed=(), text=text)
     files = (part for part in checkable(criteria) if _read(part).get("file") in fixed)

@@ -68,10 +68,13 @@ def complete(plan: Plan, *, explainer: str, speaks: Callable[[str], bool] = lamb
 
     - Outputs that the arguments of a step refer to are among its inputs.
     - A step comes after the steps whose output it needs, if no two of them need each other.
-    - A plan without steps says why it has none; one that ends with what a tool found says it in words (by the
-      explainer), unless the tool `speaks` for itself: it changes files, and the user is shown what changed.
+    - A plan without steps says why it has none; one that ends with what a tool found says it in words.
 
     A plan that changes files needs no step of its own for the check: `review` runs it after the last change.
+
+    Args:
+        explainer: the agent that gives the last word.
+        speaks: whether what a tool does says all: it changes files, and the user is shown what changed.
     """
     if plan.origin not in {"plan", "user"}:
         return plan

@@ -21,8 +21,12 @@ def leading(line: str) -> str:
 
 
 def moved(lines: list[str], docstrings: set[int], indent: str, unit: str) -> list[str]:
-    """The lines of one definition at the indentation `indent`, with `unit` for each level inside. Text in strings of
-    several lines stays as it is, but for docstrings (`docstrings`: indexes of their further lines).
+    """The lines of one definition at the indentation `indent`, with `unit` for each level inside.
+
+    Text in strings of several lines stays as it is, except that of docstrings, which moves with its code.
+
+    Args:
+        docstrings: indexes of the lines after the first of each docstring.
     """
     margin = _width(leading(next(line for line in lines if not line.lstrip().startswith("#"))))
     stacks, fixed = _read(lines, margin)
@@ -51,8 +55,11 @@ def _stack_for(number: int, line: str, depth: int, stacks: dict[int, tuple[int, 
 
 
 def _read(lines: list[str], margin: int) -> tuple[dict[int, tuple[int, ...]], set[int]]:
-    """What the tokenizer says of the lines, by their indexes. Gives the widths of the open blocks, relative to
-    `margin`, for each line that begins a statement; and the lines that begin inside a string.
+    """What the tokenizer says of the lines, by their indexes.
+
+    Returns:
+        The widths of the open blocks, relative to `margin`, for each line that begins a statement; and the lines that
+        begin inside a string.
     """
     source = (_WRAPPER if margin else "") + "\n".join(lines) + "\n"
     shift = 2 if margin else 1
@@ -134,7 +141,10 @@ def end_of_definitions(tree: ast.Module, lines: list[str]) -> int:
 
 
 def insert(lines: list[str], after_line: int, new: list[str], *, blank: int) -> list[str]:
-    """The lines with `new` after the first `after_line` ones and at least `blank` empty lines around it."""
+    """The lines with `new` after the first `after_line` ones and at least `blank` empty lines around it.
+
+    No line that is there is taken away; the text ends with a line end.
+    """
     above, below = lines[:after_line], lines[after_line:]
     while above and not above[-1].strip() and not below:
         # An empty last line is only the end of the line before it.
@@ -156,7 +166,11 @@ def _blank_run(lines: Iterable[str]) -> int:
 
 
 def with_imports(text: str, imports: tuple[str, ...]) -> str:
-    """The text with lacking imports, after its leading ones. Raises ToolError: `syntax_error`: it does not parse."""
+    """The text with the imports that it lacks, put after its leading imports.
+
+    Raises:
+        ToolError: `syntax_error`: the text does not parse, so nothing may be added to it.
+    """
     if not imports:
         return text
     try:

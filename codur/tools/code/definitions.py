@@ -44,8 +44,10 @@ Defined = Definition | SyntaxDefinition
 
 
 def definitions_in(path: str, text: str) -> Sequence[Defined]:
-    """All definitions of a source text, in the order of their first lines. Raises ToolError: `syntax_error`, of Python
-    alone; `invalid`: the language's grammar is not installed.
+    """All definitions of a source text, in the order of their first lines.
+
+    Raises:
+        ToolError: `syntax_error`, of Python alone; `invalid`: the language's grammar is not installed.
     """
     grammar = grammar_of(path)
     if grammar is not None:

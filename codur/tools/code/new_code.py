@@ -14,7 +14,12 @@ _WRAPPER = "if True:\n"
 
 
 class GivenCode(Struct):
-    """Code as it was given, and what it is said to define: an empty name for any, and of a method its class."""
+    """Code as it was given, and what it is said to define.
+
+    Attributes:
+        name: empty for any.
+        class_name: of a method, its class.
+    """
 
     text: str
     name: str
@@ -49,8 +54,10 @@ def without_fence(code: str) -> str:
 
 
 def read_definition(given: GivenCode) -> NewCode:
-    """The one definition that the code holds; imports beside it and its class around it are allowed. Raises ToolError:
-    `syntax_error`, or `invalid`: it defines something else.
+    """The one definition that the code holds; imports beside it and its class around it are allowed.
+
+    Raises:
+        ToolError: `syntax_error`, or `invalid`: it defines something else.
     """
     name, class_name = given.name.rpartition(".")[2], given.class_name.rpartition(".")[2]
     text = without_fence(given.text).strip("\n")

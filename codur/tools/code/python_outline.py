@@ -125,7 +125,12 @@ def _definitions_and_variables(path: str, text: str, name: str) -> tuple[Sequenc
 
 
 def dependencies_of(workspace: Workspace, given_path: str) -> Dependencies:
-    """What one file imports, defines and calls. Raises ToolError: `syntax_error`; WorkspaceError: it cannot be read."""
+    """What one file imports, defines and calls.
+
+    Raises:
+        ToolError: `syntax_error`.
+        WorkspaceError: it cannot be read.
+    """
     path = workspace.relative(given_path)
     tree = parse(path, workspace.read_text(path).text)
     found = definitions(tree)

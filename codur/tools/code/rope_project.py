@@ -22,19 +22,31 @@ _MAX_FILES = 3_000
 
 
 class RopeProject(Struct):
-    """A copy of the Python files. `texts`: what the files hold, by path."""
+    """A copy of the Python files.
+
+    Attributes:
+        texts: what the files hold, by path.
+    """
 
     project: Any
     texts: dict[str, str]
 
     def occurrences(self, path: str, offset: int) -> list[tuple[str, int, int]]:
-        """Path, line and offset of each use of the name at a place. Raises ToolError: `failed`: rope cannot tell."""
+        """Where the name at a place is used, its definition included: path, line and offset.
+
+        Raises:
+            ToolError: `failed`: rope cannot tell.
+        """
         with _told(path):
             found = find_occurrences(self.project, self.project.get_resource(path), offset, in_hierarchy=True)
         return sorted((place.resource.path, place.lineno, place.offset) for place in found)
 
     def renamed(self, path: str, offset: int, new_name: str) -> dict[str, str]:
-        """New texts of files, with another name for the one at a place. Raises ToolError: `failed`: rope cannot."""
+        """The new texts of the files that change if the name at a place becomes another.
+
+        Raises:
+            ToolError: `failed`: rope cannot do it.
+        """
         with _told(path):
             rename = Rename(self.project, self.project.get_resource(path), offset)
             changes = rename.get_changes(new_name, in_hierarchy=True)
@@ -54,7 +66,11 @@ def _told(path: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def rope_project(context: ToolContext) -> Iterator[RopeProject]:
-    """Rope on a copy of the Python files, for a block. Raises ToolError: `too_large`: there are more than 3,000."""
+    """Rope on a copy of the workspace's Python files, for the time of the block.
+
+    Raises:
+        ToolError: `too_large`: there are more than 3,000 files.
+    """
     paths = context.workspace.list_files(pattern="*.py", limit=_MAX_FILES + 1)
     if len(paths) > _MAX_FILES:
         raise ToolError(

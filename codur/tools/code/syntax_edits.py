@@ -24,9 +24,13 @@ Find = Callable[[Sequence[SyntaxDefinition]], Sequence[SyntaxDefinition]]
 
 
 def replaced(context: ToolContext, given_path: str, grammar: Grammar, code: str, find: Find) -> ToolResult:
-    """Exchange the lines of one definition; comments and annotations above it stay if the code has none. Raises
-    ToolError: `not_found` and `invalid` as `find`; `many_matches`; `syntax_error`. `find`: the definitions of the file
-    that are meant; the code's first line tells which of several.
+    """Exchange the lines of one definition; comments and annotations above it stay if the code has none.
+
+    Args:
+        find: the definitions of the file that are meant; the code's first line tells which of several.
+
+    Raises:
+        ToolError: `not_found` and `invalid` as `find`; `many_matches`; `syntax_error`.
     """
     path = context.workspace.relative(given_path)
     text = context.workspace.read_text(path).text
@@ -51,9 +55,13 @@ def replaced(context: ToolContext, given_path: str, grammar: Grammar, code: str,
 
 
 def added(context: ToolContext, given_path: str, grammar: Grammar, code: GivenCode, after: str) -> ToolResult:
-    """Add a function, or a method of a class, after another definition or at the end. Raises ToolError: `not_found`: no
-    such class or definition; `invalid`: it is there already; `syntax_error`. `code`: of a name that is empty, what it
-    defines first counts.
+    """Add a function, or a method of a class, after another definition or at the end.
+
+    Args:
+        code: of a name that is empty, what it defines first counts.
+
+    Raises:
+        ToolError: `not_found`: no such class or definition; `invalid`: it is there already; `syntax_error`.
     """
     path = context.workspace.relative(given_path)
     exists = context.workspace.exists(path)

@@ -12,8 +12,10 @@ D = TypeVar("D", bound=Defined)
 
 
 def functions(path: str, found: Sequence[D], name: str) -> list[D]:
-    """Functions of that name: on the top level, else inside others; a dotted name may also be a method's. Raises
-    ToolError: `not_found` with the names there are.
+    """Functions of that name: on the top level, else inside others; a dotted name may also be a method's.
+
+    Raises:
+        ToolError: `not_found` with the names there are.
     """
     if "." in name:
         named = [item for item in found if item.qualname == name and item.kind in {"function", "method"}]
@@ -31,7 +33,11 @@ def functions(path: str, found: Sequence[D], name: str) -> list[D]:
 
 
 def classes(path: str, found: Sequence[D], name: str) -> list[D]:
-    """Classes of that name, a dotted one from the top level. Raises ToolError: `not_found` with those there are."""
+    """Classes of that name; a dotted one is looked for from the top level.
+
+    Raises:
+        ToolError: `not_found` with the names there are.
+    """
     classes = [item for item in found if item.kind == "class"]
     named = [item for item in classes if item.qualname == name] or [item for item in classes if item.name == name]
     if not named:
@@ -40,8 +46,10 @@ def classes(path: str, found: Sequence[D], name: str) -> list[D]:
 
 
 def methods(path: str, found: Sequence[D], class_name: str, name: str) -> list[D]:
-    """Methods of a class; where methods may stand outside of it, the class itself need not be in the file. Raises
-    ToolError: `not_found` with the names there are.
+    """Methods of a class; where methods may stand outside of it, the class itself need not be in the file.
+
+    Raises:
+        ToolError: `not_found` with the names there are.
     """
     label, every = f"{class_name}.{name}", [item for item in found if item.kind == "method"]
     if path.endswith(PYTHON_SUFFIXES):
@@ -56,8 +64,12 @@ def methods(path: str, found: Sequence[D], class_name: str, name: str) -> list[D
 
 
 def one(path: str, given: GivenCode, candidates: Sequence[Definition], code: NewCode) -> Definition:
-    """The one that is meant: the only one, or the only one with the new code's decorators; without any, the
-    implementation beside `@overload` declarations. Raises ToolError: `many_matches` with their lines.
+    """The one that is meant: the only one, or the only one with the decorators that the new code has.
+
+    Code without decorators can also mean the one implementation beside `@overload` declarations.
+
+    Raises:
+        ToolError: `many_matches` with their lines and decorators.
     """
     if len(candidates) == 1:
         return candidates[0]

@@ -77,7 +77,11 @@ def _require_python(path: str, before: str, after: str) -> None:
 
 
 def patched(path: str, text: str, hunks: tuple[Hunk, ...]) -> str:
-    """The text with the hunks applied in order. Raises ToolError: `no_match` or `many_matches`: a place is unclear."""
+    """The text with the hunks applied in their order.
+
+    Raises:
+        ToolError: `no_match` or `many_matches`: a hunk's place cannot be told.
+    """
     ended = text.endswith("\n") or not text
     lines = text.removesuffix("\n").split("\n") if text else []
     shift = done = 0

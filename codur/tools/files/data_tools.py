@@ -89,7 +89,11 @@ _LOADERS: Mapping[str, Callable[[str, str], Any]] = {
 
 
 def require_readable(path: str, before: str, after: str) -> None:
-    """Refuse an edit by which a data file becomes unreadable. Raises ToolError: `syntax_error` with the place."""
+    """Refuse an edit of a data file after which nobody can read it; one that could not be read before may stay so.
+
+    Raises:
+        ToolError: `syntax_error` with the place.
+    """
     load = _LOADERS.get(path.rpartition(".")[2].lower())
     if load is None:
         return
@@ -104,8 +108,10 @@ def require_readable(path: str, before: str, after: str) -> None:
 
 
 def value_at(path: str, value: Any, key: str) -> Any:
-    """The value that a key leads to: `a.b[0].c`, `a["x.y"]`, or a JSON pointer such as `/a/b/0/c` (RFC 6901). Raises
-    ToolError: `not_found` with the keys that there are.
+    """The value that a key leads to: `a.b[0].c`, `a["x.y"]`, or a JSON pointer such as `/a/b/0/c` (RFC 6901).
+
+    Raises:
+        ToolError: `not_found` with the keys that there are.
     """
     for part in _parts(key):
         if isinstance(value, list):

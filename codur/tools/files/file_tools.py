@@ -212,7 +212,10 @@ def _nearest(text: str, old: str) -> str:
 
 
 def nearest_line(text: str, old: str) -> int:
-    """The line (1-based) where most lines of `old` are found in their places, else one like its first; 0 if none."""
+    """The line (1-based) of `text` where something most like `old` begins; 0 if nothing is like it.
+
+    That is where the most lines of `old` are found in their places, white space aside, else a line like its first one.
+    """
     places = defaultdict[str, list[int]](list)
     for number, line in enumerate(text.split("\n"), start=1):
         places[line.strip()].append(number)

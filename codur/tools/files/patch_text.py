@@ -9,8 +9,12 @@ _NOTHING = "/dev/null"
 
 
 class Hunk(Struct):
-    """Lines, each with its mark (blank, `-` or `+`) in front, that stand in the place of others, which it says begin at
-    a line (1-based). A side is open whose last line has no line end.
+    """Lines that stand in the place of others.
+
+    Attributes:
+        start: 1-based line at which it says that the old ones begin.
+        lines: each with its mark, blank, `-` or `+`, in front.
+        open_old, open_new: whether the last line of that side has no line end.
     """
 
     start: int
@@ -36,7 +40,11 @@ class FilePatch(Struct):
 
 
 def read_patch(text: str) -> list[FilePatch]:
-    """The files of a unified diff, as git or diff -u writes it, whatever is around. Raises ToolError: `invalid`."""
+    """The files of a unified diff, as git or diff -u writes it; text around them is passed over.
+
+    Raises:
+        ToolError: `invalid`.
+    """
     lines = text.replace("\r\n", "\n").split("\n")
     if lines and not lines[-1]:
         lines.pop()

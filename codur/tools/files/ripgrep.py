@@ -33,7 +33,10 @@ class Wanted(Struct):
 
 
 def required_bytes(wanted: Wanted) -> re.Pattern[bytes] | None:
-    """Bytes of which every file with a matching line holds some, for ripgrep to look for; None if none can be told."""
+    """Bytes of which every file with a line that matches holds some; None if none can be told.
+
+    It is what ripgrep looks for, so that both ways agree about files that are too large to be read.
+    """
     literal = _literal(wanted)
     if not literal:
         return None
@@ -42,8 +45,10 @@ def required_bytes(wanted: Wanted) -> re.Pattern[bytes] | None:
 
 
 def candidates(context: ToolContext, paths: list[str], links: Set[str], wanted: Wanted) -> list[str]:
-    """The paths, in their order, without files that surely hold no line that matches. `links`: those of the paths that
-    are links, which ripgrep passes over; they stay in.
+    """The paths, in their order, without files that surely hold no line that matches.
+
+    Args:
+        links: those of the paths that are links, which ripgrep passes over; they stay in.
     """
     literal = _literal(wanted)
     if len(paths) < _FEWEST_FILES or not literal:

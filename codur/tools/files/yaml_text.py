@@ -40,8 +40,10 @@ _Loader.add_multi_constructor("!", _Loader.construct_unknown)
 
 
 def load_yaml(path: str, text: str) -> Any:
-    """The document as plain values, whose keys are texts. Raises ToolError: `syntax_error` with line and column;
-    `too_large`: its aliases stand for too much.
+    """The document as plain values, whose keys are texts.
+
+    Raises:
+        ToolError: `syntax_error` with line and column; `too_large`: its aliases stand for too much.
     """
     try:
         loader = _Loader(text)  # which refuses characters that no document may hold

@@ -23,8 +23,11 @@ _GONE = ""
 
 
 class Versions(Struct):
-    """A file, relative to the workspace, before and after a change; None where there was none. Its mode afterwards is
-    git's: 100644, 100755 (it can be executed) or 120000 (a link).
+    """A file before and after a change; None where there was none.
+
+    Attributes:
+        path: relative to the workspace.
+        mode: what git calls its kind afterwards: 100644, 100755 (it can be executed) or 120000 (a link).
     """
 
     path: str
@@ -41,8 +44,11 @@ class _Entry(Struct, kw_only=False):
 
 
 class Wanted(Struct):
-    """How a commit is to be made: the variables say who commits; the repository's hooks, if they are to see it, run as
-    git does, contained, and cannot write the files.
+    """How a commit is to be made.
+
+    Attributes:
+        who: the variables that say who commits.
+        hooks: the repository's hooks see it; they run as git does, contained, and cannot write the files.
     """
 
     message: str
@@ -51,7 +57,11 @@ class Wanted(Struct):
 
 
 def known_files(repository: Repository, paths: Sequence[str], *, new: bool) -> frozenset[str]:
-    """Of the paths, relative to the workspace, those that git has; or would add: they are there and not ignored."""
+    """Those of the paths that git has; or those that it would add, which are there and not ignored.
+
+    Args:
+        paths: relative to the workspace.
+    """
     options = ("--others", "--exclude-standard") if new else ()
     return frozenset(repository.safe("ls-files", "-z", *options, "--", *paths).split("\0") if paths else ())
 
@@ -59,10 +69,15 @@ def known_files(repository: Repository, paths: Sequence[str], *, new: bool) -> f
 def commit_changes(repository: Repository, changes: Sequence[Versions], wanted: Wanted, scratch: Path) -> Commit:
     """Commit these changes and nothing else.
 
-    Where a file was not as the last commit has it before its change, the change is merged into what that has. The files
-    themselves are not touched. Of what is staged only the paths of the changes follow the new commit. Raises ToolError:
-    `no_match`: the last commit has them already; `many_matches`: something of the user's own is in the way, and the
-    message names it; `refused`: a hook says no; others as `Repository.safe`. `scratch`: an empty directory.
+    Where a file was not as the last commit has it before its change, the change is merged into what that has. The
+    files themselves are not touched. Of what is staged only the paths of the changes follow the new commit.
+
+    Args:
+        scratch: an empty directory.
+
+    Raises:
+        ToolError: `no_match`: the last commit has them already; `many_matches`: something of the user's own is in the
+            way, and the message names it; `refused`: a hook says no; others as `Repository.safe`.
     """
     for name, what in _UNDER_WAY.items():
         if (repository.own[0] / name).exists():
@@ -94,7 +109,11 @@ def _commit(made: _Making, wanted: Wanted) -> None:
 
 
 class _Making(Struct):
-    """The making of one commit in an index of its own. `repository`: seen from its top."""
+    """The making of one commit in an index of its own.
+
+    Attributes:
+        repository: seen from its top.
+    """
 
     repository: Repository
     scratch: Path
@@ -122,7 +141,9 @@ class _Making(Struct):
 
     def entries(self, changes: Sequence[Versions]) -> dict[str, _Entry]:
         """What each path is to be, where the last commit has something else; that commit is the index of its own.
-        Raises ToolError: `many_matches`: the user's own changes are in the way.
+
+        Raises:
+            ToolError: `many_matches`: the user's own changes are in the way.
         """
         paths = [change.path for change in changes]
         options = ("--cached", "--name-only", "-z", "--no-ext-diff", "--no-renames", "--ignore-submodules=all")

@@ -20,7 +20,11 @@ _MAX_GENERATED = 200
 
 
 def commit_of(repository: Repository, revision: str) -> str:
-    """The hash of the commit that a revision names. Raises ToolError: `not_found`; others as `Repository.call`."""
+    """The hash of the commit that a revision names.
+
+    Raises:
+        ToolError: `not_found` if there is none; others as `Repository.call`.
+    """
     try:
         return repository.safe("rev-parse", "--verify", "--quiet", f"{require_revision(revision)}^{{commit}}").strip()
     except ToolError as error:
@@ -79,8 +83,13 @@ def generated(repository: Repository) -> list[str]:
 
 
 def export(repository: Repository, commit: str, target: Path, index: Path) -> None:
-    """Write the files that a commit has below the root into a directory, by way of `index`, a path outside of it for
-    git's list. Raises ToolError: the commit has no such directory, or some of its files are not here.
+    """Write the files that a commit has below the root into a directory.
+
+    Args:
+        index: a path for git's list of them, outside of the directory; it is overwritten.
+
+    Raises:
+        ToolError: the commit has no such directory, or some of its files are not here.
     """
     below = repository.root.relative_to(repository.top).as_posix()
     at_top = replace(repository, root=repository.top)
@@ -119,7 +128,11 @@ def git_stage_files(
 
 
 def require_no_filter(repository: Repository, paths: list[str]) -> None:
-    """Refuse files that only a program could put into the index as wanted. Raises ToolError: `refused`."""
+    """Refuse files that only a program could put into the index as the repository wants them.
+
+    Raises:
+        ToolError: `refused`.
+    """
     words = repository.safe("check-attr", "-z", "filter", "--", *paths).split("\0")
     for path, _, value in zip(words[::3], words[1::3], words[2::3], strict=False):
         if value not in ("unspecified", "unset", "set"):
@@ -133,7 +146,10 @@ def git_commit(
     context: ToolContext,
     message: Annotated[str, Arg("Commit message: one line, then an empty line and more if needed.")],
 ) -> ToolResult:
-    """Commit what is staged."""
+    """Commit what is staged.
+
+    Make a commit, unsigned and without hooks.
+    """
     message = message.strip()
     if not message or "\0" in message:
         raise ToolError("invalid", "message must not be empty")
@@ -150,8 +166,13 @@ def git_commit(
 
 
 def identity(repository: Repository, home: Path | None) -> tuple[tuple[str, str], ...]:
-    """The variables that say who commits: the repository's own name and address, else from the user's git settings in
-    `home` (None leaves them alone). Raises ToolError: `refused`: git does not know.
+    """The variables that say who commits: the repository's own name and address, else from the user's git settings.
+
+    Args:
+        home: the user's home directory; None to leave the settings there alone.
+
+    Raises:
+        ToolError: `refused`: git does not know.
     """
     found = {}
     for key in ("user.name", "user.email"):

@@ -71,8 +71,10 @@ DIFF_OPTIONS = (
 
 
 def overrides(keys: Iterable[str]) -> tuple[tuple[str, str], ...] | None:
-    """Key and value of every override that a repository with these configuration keys needs. Gives none if one cannot
-    be overridden on a command line, or there are more than 500.
+    """Key and value of every override that a repository with these configuration keys needs.
+
+    Returns:
+        None if one cannot be overridden on a command line, or there are more than 500.
     """
     found: dict[str, str] = dict(ALWAYS)
     for key in keys:

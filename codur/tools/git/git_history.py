@@ -60,14 +60,16 @@ class History(Struct):
 
 
 def read_history(root: Path, launcher: Launcher, text_of: Callable[[str], str | None], *, since: str = "") -> History:
-    """The recent past of the Python files in a directory; git runs no program that the repository names. It is empty,
-    with its reason, where there is no repository, no commit, no git, no such revision, or where the repository belongs
-    to somebody else.
+    """The recent past of the Python files in a directory; git runs no program that the repository names.
 
     Args:
         text_of: the present text of a file, its lines ended by `\\n`; None for one that is not in question.
         since: the revision from which on changes are suspected; empty for what is not committed, else the last tag,
             else the last commits.
+
+    Returns:
+        An empty history with its reason where there is no repository, no commit, no git, no such revision, or where
+        the repository belongs to somebody else.
     """
     try:
         return _read(own_repository(root, launcher, _TIMEOUT_S), text_of, since and require_revision(since))

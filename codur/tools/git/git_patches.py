@@ -17,7 +17,11 @@ _RANGES = regex(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 class Edit(Struct):
-    """Lines in the place of others: from 0, that of the first new line, or of the line that followed the old ones."""
+    """Lines that took the place of others.
+
+    Attributes:
+        start: the place of the first new line, from 0; without new lines, of the line that followed the old ones.
+    """
 
     start: int
     old: tuple[str, ...]
@@ -41,8 +45,9 @@ class CommitPatch(Struct):
 
 
 def read_patches(output: str) -> Iterator[CommitPatch]:
-    """The patches in git's output, whose commits are named by lines `MARK` hash, unit separator, subject; only whole
-    ones, without files whose names git quotes.
+    """The patches in git's output, whose commits are named by lines `MARK` hash, unit separator, subject.
+
+    An output that was cut off gives what is whole. Files with names that git quotes are left out.
     """
     for block in re.split(f"^{MARK}", output, flags=re.MULTILINE):
         head, _, patch = block.partition("\n") if output.startswith(MARK) else ("", "", block)
@@ -111,8 +116,11 @@ class Trail(Struct, frozen=False, kw_only=False):
         return all(tuple(self.lines[each.start : each.start + len(each.new)]) == each.new for each in patch.edits)
 
     def take_back(self, patch: FilePatch) -> list[tuple[int, int, str]]:
-        """Go back behind a patch that fits. Gives of each edit that nothing was done to since: where it is in the
-        present text (the first line, and the one behind the last), and the text that stood there before.
+        """Go back behind a patch that fits.
+
+        Returns:
+            Of each edit that nothing was done to since: where it is in the present text (the first line, and the one
+            behind the last), and the text that stood there before.
         """
         found = []
         for edit in reversed(patch.edits):

@@ -60,8 +60,10 @@ class _Capped:
 
 
 class Repository(Struct):
-    """A repository around the workspace: its top directory and the way to call git in it. `own`: its directories
-    outside the top, of a linked work tree or a submodule; and `.git`, the first.
+    """A repository around the workspace: its top directory and the way to call git in it.
+
+    Attributes:
+        own: its directories outside the top, of a linked work tree or a submodule; and `.git`, the first.
     """
 
     top: Path
@@ -79,8 +81,15 @@ class Repository(Struct):
         writable: tuple[Path, ...] = (),
         readable: tuple[Path, ...] = (),
     ) -> str:
-        """Standard output of a git command with more variables, writable directories, and readable paths beside the
-        repository. Raises ToolError: git is not installed, failed, or took too long.
+        """Standard output of a git command.
+
+        Args:
+            variables: further environment variables, such as those that say who commits.
+            writable: directories that it may write.
+            readable: paths that it may read beside the repository.
+
+        Raises:
+            ToolError: git is not installed, failed, or took too long.
         """
         environment = [f"{name}={value}" for name, value in (*self._environment(), *variables)]
 
@@ -127,8 +136,13 @@ class Repository(Struct):
         writable: tuple[Path, ...] = (),
         hooks: bool = False,
     ) -> str:
-        """As `call`, with every key overridden that could start a program, but for the `hooks` that the user wants to
-        be run, contained as git is. Raises ToolError: as `call`; `refused` if a key cannot be overridden.
+        """As `call`, with every key overridden that could start a program.
+
+        Args:
+            hooks: but for the repository's hooks, which the user wants to be run, contained as git is.
+
+        Raises:
+            ToolError: as `call`; `refused` if a key cannot be overridden.
         """
         # Listing starts nothing; only then it is known which keys have to be overridden.
         names = self.call("config", "--list", "--name-only", "-z").split("\0")
@@ -154,8 +168,10 @@ class Repository(Struct):
 def _commands(path: str) -> Any:
     """GitPython's commands, which what they are made with carries out; GitPython itself would start them uncontained.
 
-    It is told where git is: on its own it starts the first on the user's `PATH`, maybe one in the workspace. Raises
-    ToolError: git is not installed.
+    It is told where git is: on its own it starts the first on the user's `PATH`, maybe one in the workspace.
+
+    Raises:
+        ToolError: git is not installed.
     """
     # By the fixed path and not the user's, in which a workspace may have put a directory.
     program = shutil.which("git", path=path)
@@ -216,8 +232,14 @@ def repository_of(context: ToolContext) -> Repository:
 
 
 def repository_around(root: Path, launcher: Launcher, timeout_s: float) -> Repository:
-    """The repository that a directory is in; a call of git takes `timeout_s`. Raises ToolError: `not_found`; `refused`
-    if it belongs to someone else, leads elsewhere, or its files are not where they should be.
+    """The repository that a directory is in.
+
+    Args:
+        timeout_s: wall time of one call of git.
+
+    Raises:
+        ToolError: `not_found` if there is none; `refused` if it belongs to someone else, leads to another place, or has
+            something else where its files are.
     """
     for top in (root, *root.parents):
         mark = top / ".git"
@@ -236,8 +258,10 @@ def repository_around(root: Path, launcher: Launcher, timeout_s: float) -> Repos
 
 
 def own_repository(root: Path, launcher: Launcher, timeout_s: float) -> Repository:
-    """As `repository_around`, for what nobody asked git for: only a repository of the user (or the system). Raises
-    ToolError: as `repository_around`; `refused` if it belongs to another user.
+    """As `repository_around`, for what nobody asked git for: only a repository of the user (or the system).
+
+    Raises:
+        ToolError: as `repository_around`; `refused` if it belongs to another user.
     """
     repository = repository_around(root, launcher, timeout_s)
     if (repository.top / ".git").lstat().st_uid not in (os.getuid(), 0):

@@ -15,8 +15,12 @@ _SLOT = r"\{(\w+)(?:\|([^}]*))?\}"
 
 
 class Settled(Struct):
-    """The one step that a request comes down to, and how the run ends if it is a last word; or the file that it comes
-    down to explain, which needs a model to be done well, without a step. With `asks`, the user is asked before.
+    """The one step that a request comes down to.
+
+    Attributes:
+        outcome: how the run ends if the step is a last word.
+        asks: the user is asked before.
+        explains: the file that it comes down to explain, which needs a model to be done well; it has no step then.
     """
 
     step: Step
