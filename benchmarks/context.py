@@ -32,12 +32,13 @@ from pathlib import Path
 from real_bug_cases import Pairs, Row
 
 from codur.config.settings import Settings
-from codur.context.brief import Briefing, CodingBrief, brief_text
+from codur.context.brief import Briefing, brief_text
 from codur.nodes.parts.attempt_verdict import seen_before
-from codur.nodes.parts.sources import material
+from codur.nodes.parts.sources import brief_of
 from codur.nodes.pattern_plan import pattern_plan
 from codur.nodes.run_state import RunContext, RunState, apply, initial_state
 from codur.session.host import Host
+from codur.structs import replace
 from codur.types import Step, Task
 from tests.support.opened import opened
 
@@ -142,19 +143,16 @@ def briefs(project: Path, sizes: Sequence[int]) -> tuple[RunState, list[Briefing
     with opened(task, Settings(), host=host, emit=lambda _: None) as context:
         state = state_of(context, task, project.with_suffix(".state"))
         started = time.monotonic()
-        found = material(state, STEP, context)
+        found = brief_of(state, STEP, context)
         seconds = time.monotonic() - started
         if state["discovery"].check is not None:
             context.workspace.protect(state["discovery"].check.protected)
-        brief = CodingBrief(
-            task=PROMPT,
-            objective="",
-            sources=found.texts,
-            wants=found.wants,
-            outline=found.outline,
+        brief = replace(
+            found,
+            withheld=(),
+            guessed=frozenset(),
             python_version="3.11",
-            read_only=frozenset(path for path in found.texts if not context.workspace.may_edit(path)),
-            inputs={},
+            read_only=frozenset(path for path in found.sources if not context.workspace.may_edit(path)),
             check=state["discovery"].check,
             verdict=state["verdict"],
         )

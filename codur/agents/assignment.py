@@ -49,27 +49,19 @@ class Assignment(Struct):
 
 
 class CodingTask(Struct):
-    """One step of the coding agent.
-
-    Attributes:
-        target: the file to be changed, and meant by an answer that is bare code; None if no single file is meant.
-        read_text_calls: whether tool calls written as text count.
-        source_tokens: tokens of source text at most; None: as many as the profile has room for.
-        max_looks: answers that may look at more, before the one with the edits.
-        run_check: runs the check on the files as they are, and gives what it said; None if there is none.
-        asking: whether the user can be asked, or was.
-        temperature: instead of the profile's, if that has one.
-        elsewhere: gives a copy to look and to edit in, instead; it is waited for when the first answer is there.
-    """
+    """One step of the coding agent."""
 
     brief: CodingBrief
     workspace: Workspace
+    # the file to be changed, and meant by an answer that is bare code; None if no single file is meant
     target: str | None
     whole_file_lines: int
-    read_text_calls: bool
-    source_tokens: int | None = None
-    max_looks: int = 0
+    read_text_calls: bool  # whether tool calls written as text count
+    source_tokens: int | None = None  # tokens of source text at most; None: as many as the profile has room for
+    max_looks: int = 0  # answers that may look at more, before the one with the edits
+    # runs the check on the files as they are, and gives what it said; None if there is none
     run_check: Callable[[], str] | None = None
-    asking: Literal["user", "nobody", "asked"] = "nobody"
-    temperature: float | None = None
+    asking: Literal["user", "nobody", "asked"] = "nobody"  # whether the user can be asked, or was
+    temperature: float | None = None  # instead of the profile's, if that has one
+    # gives a copy to look and to edit in, instead; it is waited for when the first answer is there
     elsewhere: Callable[[], Awaitable[tuple[Toolbox, Workspace]]] | None = None

@@ -7,9 +7,8 @@ from typing import Literal
 
 from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.coding_messages import Talk
-from codur.agents.look_tool import ASK, CANNOT, LOOK, READS, RUN_CHECK, Looks, specs, told_shortly
+from codur.agents.look_tool import ASK, CANNOT, LOOK, READS, RUN_CHECK, Looks, Sight, specs, told_shortly, windows
 from codur.agents.registry import Agent
-from codur.context.shown_lines import Sight, windows
 from codur.events import ToolRan
 from codur.llm.model import ChatReply
 from codur.llm.tokens import BYTES_PER_TOKEN
@@ -24,8 +23,7 @@ from codur.workspace.workspace import Workspace
 WHOLE_FILE_TOOL = "replace_file_content"
 REFUSALS = 2
 """Edits that are sent back within one step, because their lines were not shown or are not what is there."""
-_LOOK_SHARE = 8
-"""Of a request: what the looks of one answer, or the lines of edits sent back, may add; a divisor."""
+_LOOK_SHARE = 8  # of a request: what the looks of one answer, or the lines of edits sent back, may add; a divisor
 _MORE = f"Call {LOOK} to see what is not shown and matters for the edit."
 _DECIDE = "Nobody can answer that now. Decide from what is known, and give the edits."
 _QUESTION_CHARS = 800
@@ -36,28 +34,18 @@ _NAMED = ("class_name", "method_name", "function_name", "name")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodingOutcome:
-    """What came of one step of the coding agent.
+    """What came of one step of the coding agent."""
 
-    Attributes:
-        kind: `question`: it wants to know what `error` says, before it edits; `cannot`: it gave up, for that reason.
-        code: `ok`, or why nothing was changed.
-        summary: the edits in a line.
-        error: one sentence, empty if all went well.
-        looked: the parts of files that it had a look at, as `path:start-end`, the latest last.
-        edits: the calls that were carried out.
-        held: they were made to pass the check in a copy, where that pass was confirmed.
-        others: what other answers to the same request came to, as text.
-    """
-
+    # `question`: it wants to know what `error` says, before it edits; `cannot`: it gave up, for that reason
     kind: Literal["edits", "question", "cannot"] = "edits"
-    code: ToolCode
-    summary: str
+    code: ToolCode  # `ok`, or why nothing was changed
+    summary: str  # the edits in a line
     changed_files: tuple[str, ...] = ()
-    error: str = ""
-    looked: tuple[str, ...] = ()
-    edits: tuple[ToolCall, ...] = field(default=(), compare=False)
-    held: bool = False
-    others: str = ""
+    error: str = ""  # one sentence, empty if all went well
+    looked: tuple[str, ...] = ()  # the parts of files that it had a look at, as `path:start-end`, the latest last
+    edits: tuple[ToolCall, ...] = field(default=(), compare=False)  # the calls that were carried out
+    held: bool = False  # they were made to pass the check in a copy, where that pass was confirmed
+    others: str = ""  # what other answers to the same request came to, as text
 
 
 async def write_code(task: CodingTask, work: Assignment) -> CodingOutcome:
@@ -108,13 +96,11 @@ class _Step:
         calls = reply.tool_calls or (_calls_in_text(reply.text, self.task.target) if in_text else ())
         if not calls:
             return self._words(reply)
-        edits = [call for call in calls if not self._is_own(call.name)]
+        own = {LOOK, RUN_CHECK, ASK, CANNOT, *(set(READS) - {*self.work.agent.config.tools})}
+        edits = [call for call in calls if call.name not in own]
         if edits:
             return self._edit(reply, calls, edits)
         return self._last_word(calls) or await self._look(reply, calls)
-
-    def _is_own(self, name: str) -> bool:
-        return name in {LOOK, RUN_CHECK, ASK, CANNOT} or (name in READS and name not in self.work.agent.config.tools)
 
     def _words(self, reply: ChatReply) -> CodingOutcome | None:
         """An answer without a call: if it ends as a question, it is put, or answered once; else it is no answer."""
@@ -180,7 +166,9 @@ class _Step:
         why = outcome.error
         if places:
             self.task.workspace.restore(start)
-            why = f"lines that you had not been shown would change ({_named(places)}); no edit was applied"
+            named = [f"{path}:{lines.start}-{lines.stop - 1}" for path, lines in places]
+            shown = ", ".join(named[:6]) + (", …" if len(named) > 6 else "")
+            why = f"lines that you had not been shown would change ({shown}); no edit was applied"
         elif failed is not None and outcome.code in {"no_match", "many_matches"}:
             places = self._nearest(failed)
         else:
@@ -217,11 +205,6 @@ class _Step:
             for lines in windows([lines for other, lines in places if other == path], self.looks.count(path))
         ]
         return "\n\n".join([f"{why}. Give all edits of this step again, made for what is there.", *shown])
-
-
-def _named(places: Sequence[tuple[str, range]]) -> str:
-    named = [f"{path}:{lines.start}-{lines.stop - 1}" for path, lines in places]
-    return ", ".join(named[:6]) + (", …" if len(named) > 6 else "")
 
 
 def _calls_in_text(text: str, target: str | None) -> tuple[ToolCall, ...]:

@@ -63,8 +63,7 @@ async def run_agent(task: str, work: Assignment, offering: Offering = EVERYTHING
     return conversation.outcome("", f"{agent.name} has no steps to work with; raise its max_steps")
 
 
-_Output = tuple[int, str]
-"""Where the output of a call stands among the messages, and the call."""
+_Output = tuple[int, str]  # where the output of a call stands among the messages, and the call
 
 
 class _Conversation:
@@ -201,11 +200,15 @@ class _Conversation:
         result = self._run(call)
         self._work.emit(ToolRan(tool=call.name, code=result.code, summary=result.text.partition("\n")[0][:120]))
         self._changed += [path for path in result.changed_files if path not in self._changed]
-        limit = self._room(earlier, share)
+        # What the output may take, so that the request still fits the profile.
+        free = self._free() + sum(max(0, len(self._messages[place].content) - len(DROPPED)) for place, _ in earlier)
+        limit = max(MIN_OUTPUT_CHARS, min(OUTPUT_CHARS, free // share))
         text = result.text if result.ok else f"error: {result.text}"
         tool = self._work.toolbox.get(call.name)
         reads = tool is not None and tool.side_effect == "read"
-        text = beginning(text, limit, _first_line(result)) if reads else bounded(plain(text), limit)
+        data = result.data if result.ok and isinstance(result.data, dict) else {}
+        first_line = data.get("start_line") if "total_lines" in data else None  # of a part of a file
+        text = beginning(text, limit, first_line) if reads else bounded(plain(text), limit)
         while earlier and self._free() < len(text):
             self._drop(earlier.pop(self._least(earlier)))
         self._outputs.append((len(self._messages), _key(call)))
@@ -239,11 +242,6 @@ class _Conversation:
             return ToolResult(code="refused", text=guessed)
         return self._work.toolbox.call(call.name, call.arguments)
 
-    def _room(self, earlier: Sequence[_Output], share: int) -> int:
-        """Characters that the next tool output may take, so that the request still fits the profile."""
-        free = self._free() + sum(max(0, len(self._messages[place].content) - len(DROPPED)) for place, _ in earlier)
-        return max(MIN_OUTPUT_CHARS, min(OUTPUT_CHARS, free // share))
-
     def _free(self) -> int:
         tools = sum(len(json.dumps(dict(spec.parameters))) for spec in self._offers.specs())
         used = sum(len(message.content) for message in self._messages) + tools + RESERVE_CHARS
@@ -265,12 +263,6 @@ def result_message(call: ToolCall, text: str, *, as_tool: bool) -> Message:
 def heard_message(text: str) -> Message:
     """What the user says while an agent works, as a message of the conversation."""
     return Message(role="user", content=f"The user says: {text}")
-
-
-def _first_line(result: ToolResult) -> int | None:
-    """The number of the first line, of a part of a file."""
-    data = result.data if isinstance(result.data, dict) else {}
-    return data.get("start_line") if result.ok and "total_lines" in data else None
 
 
 def _key(call: ToolCall) -> str:

@@ -20,19 +20,14 @@ START_COMPATIBILITY = 0.25
 
 
 class Offering(Struct):
-    """How tools are offered.
+    """How tools are offered."""
 
-    Attributes:
-        narrow: a few at a time if there are more than `max_candidates` of the settings, and what can only follow is run
-            without asking; else all of them always.
-        task_type: the kind of task; `unknown` weighs nothing.
-        files: the files of the task.
-        settings: how many tools are offered, and which follow without asking.
-    """
-
+    # a few at a time if there are more than `max_candidates` of the settings, and what can only follow is run without
+    # asking; else all of them always
     narrow: bool = False
-    task_type: TaskType = "unknown"
-    files: Sequence[str] = ()
+    task_type: TaskType = "unknown"  # the kind of task; `unknown` weighs nothing
+    files: Sequence[str] = ()  # the files of the task
+    # how many tools are offered, and which follow without asking
     settings: ToolSettings = field(default_factory=ToolSettings)
 
 

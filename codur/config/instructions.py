@@ -13,7 +13,7 @@ from msgspec import Struct
 from codur.config.loader import user_directory
 from codur.config.project_rules import TrustOf
 from codur.config.settings import AgentInstructions, Settings
-from codur.config.trust_files import MAX_BYTES, OWN_INSTRUCTIONS, ControlFile, usable_instruction_files
+from codur.config.trust_files import MAX_BYTES, OWN_INSTRUCTIONS, usable_instruction_files
 from codur.errors import ConfigError
 
 USER_FILE = "instructions.md"
@@ -34,19 +34,12 @@ class Instruction(Struct, frozen=True, kw_only=True):
 
 
 class InstructionSet(Struct, frozen=True, kw_only=True):
-    """All instructions that may be sent.
+    """All instructions that may be sent."""
 
-    Attributes:
-        user: the user's own, for all projects.
-        agents: pattern and text, in the order of the settings.
-        project: the accepted ones of the project, from the top downwards.
-        notes: one line on what was left out of the project's.
-    """
-
-    user: str = ""
-    agents: tuple[tuple[str, str], ...] = ()
-    project: tuple[Instruction, ...] = ()
-    notes: tuple[str, ...] = ()
+    user: str = ""  # the user's own, for all projects
+    agents: tuple[tuple[str, str], ...] = ()  # pattern and text, in the order of the settings
+    project: tuple[Instruction, ...] = ()  # the accepted ones of the project, from the top downwards
+    notes: tuple[str, ...] = ()  # one line on what was left out of the project's
 
 
 def load_instructions(
@@ -81,7 +74,10 @@ def _project(workspace: Path, trust_of: TrustOf) -> tuple[tuple[Instruction, ...
     left_out: dict[str, list[str]] = {}
     for file in files:
         state = trust_of(workspace, file.name, file.content)
-        text = _decoded(file)
+        try:
+            text = _plain(file.content)
+        except UnicodeDecodeError:
+            text = None
         if state != "accepted":
             left_out.setdefault("changed" if state == "changed" else "unknown", []).append(file.name)
         elif text is None:
@@ -104,13 +100,6 @@ _WHY = {
 def _names(names: Sequence[str]) -> str:
     more = len(names) - _SHOWN
     return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
-def _decoded(file: ControlFile) -> str | None:
-    try:
-        return _plain(file.content)
-    except UnicodeDecodeError:
-        return None
 
 
 def _plain(content: bytes) -> str:

@@ -30,34 +30,24 @@ PROJECT_FILES = ("codur.yaml", ".codur/config.yaml")
 
 
 class LoadedSettings(Struct, frozen=True, kw_only=True):
-    """The settings of a run and where they come from.
-
-    Attributes:
-        sources: what was read, strongest first: `command line`, `environment`, files as shown, `defaults`.
-        notes: one line for each setting of the project's file that was ignored.
-        project: the settings of the project's file that count, nested as in the file.
-        origins: the source that each setting was last taken from; what is missing is a default.
-    """
+    """The settings of a run and where they come from."""
 
     settings: Settings
+    # what was read, strongest first: `command line`, `environment`, files as shown, `defaults`
     sources: tuple[str, ...] = ("defaults",)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # one line for each setting of the project's file that was ignored
+    # the settings of the project's file that count, nested as in the file
     project: Mapping[str, Any] = field(default_factory=dict)
+    # the source that each setting was last taken from; what is missing is a default
     origins: Mapping[tuple[str, ...], Source] = field(default_factory=dict)
 
 
 class UserSources(Struct, frozen=True, kw_only=True):
-    """Where the user's own settings are found.
-
-    Attributes:
-        environ: the environment.
-        home: the user's home directory.
-        config_file: the file given with `--config`; it is read in place of any other.
-    """
+    """Where the user's own settings are found."""
 
     environ: Mapping[str, str]
     home: Path
-    config_file: Path | None = None
+    config_file: Path | None = None  # the file given with `--config`; it is read in place of any other
 
     def file(self) -> Path | None:
         """The file that is named, which must exist, or the usual one if it exists."""
@@ -179,11 +169,9 @@ class _Layers:
         self._sources.insert(0, source.name)
 
     def finish(self) -> LoadedSettings:
-        self._refuse(reading.setting_references.incomplete_profiles(self.values["llm"]["profiles"]))
+        self._refuse(reading.setting_rules.incomplete_profiles(self.values["llm"]["profiles"]))
         settings = convert(self.values, Settings)
-        self._refuse(reading.agent_rules.agent_problems(settings))
-        self._refuse(reading.setting_references.dangling_references(settings))
-        self._refuse(reading.server_rules.server_problems(settings.mcp_servers))
+        self._refuse(reading.setting_rules.broken_rules(settings))
         return LoadedSettings(
             settings=settings,
             sources=tuple(self._sources),

@@ -155,16 +155,13 @@ def narrow(
             _put(kept, path, new)
         else:
             ignored.setdefault(_told_at(path, settings), rule.otherwise)
-    notes = [_note(path, why, source) for path, why in ignored.items()]
+    places = {path: source.place(path) for path in ignored}
+    notes = [f"{places[p].file}:{places[p].line}: {dotted(p)}: ignored: {why}" for p, why in ignored.items()]
     if trust == "changed":
         notes.insert(0, f"{source.name}: has changed since it was accepted; look at it with `codur trust`")
     if len(notes) > _MAX_NOTES:
         notes[_MAX_NOTES:] = [f"{source.name}: {len(notes) - _MAX_NOTES} more settings ignored"]
     return Narrowed(values=kept, notes=tuple(notes))
-
-
-def _note(path: tuple[str, ...], why: str, source: Source) -> str:
-    return f"{source.place(path).file}:{source.place(path).line}: {dotted(path)}: ignored: {why}"
 
 
 def _pattern(path: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,18 +1,27 @@
-"""The names of all tools, so that an agent's file can be checked without loading one; a test compares them."""
+"""The names of all tools, so that an agent's file can be checked without loading one."""
 
 from collections.abc import Mapping
 
-TOOL_NAMES: frozenset[str] = frozenset(
-    """
-    append_file apply_patch ask_user call_mcp_tool copy_file delete_file duckduckgo_search fetch_webpage file_tree
-    find_definition find_usages git_blame git_commit git_diff git_log git_show git_stage_files git_status grep_files
-    inject_function inject_lines lint_python list_dirs list_files list_mcp_resources list_mcp_tools list_tools
-    move_file python_ast_dependencies python_ast_outline
-    read_data read_file read_files read_mcp_resource rename_symbol replace_class
-    replace_file_content replace_function replace_in_file replace_lines replace_method run_check run_command
-    run_pytest run_python_file search_files write_file
-    """.split()
-)
+MODULES: Mapping[str, str] = {
+    "files.file_tools": "read_file write_file append_file delete_file copy_file move_file replace_in_file"
+    " read_files replace_lines inject_lines",
+    "files.list_tools": "list_files list_dirs search_files file_tree",
+    "files.grep": "grep_files",
+    "files.data_tools": "read_data",
+    "code.python_outline": "python_ast_outline python_ast_dependencies find_definition",
+    "code.find_symbols": "find_usages rename_symbol",
+    "code.lint": "lint_python",
+    "code.edit_tools": "replace_function replace_class replace_method inject_function replace_file_content",
+    "files.apply_patch": "apply_patch",
+    "run_tools": "run_python_file run_pytest run_command run_check",
+    "git.git_reading": "git_status git_diff git_log git_show git_blame",
+    "server_tools": "list_mcp_tools call_mcp_tool list_mcp_resources read_mcp_resource",
+    "git.git_commits": "git_stage_files git_commit",
+    "web_tools": "fetch_webpage duckduckgo_search",
+    "meta_tools": "ask_user list_tools",
+}
+"""The tools of each module of `codur.tools`."""
+TOOL_NAMES = frozenset(name for names in MODULES.values() for name in names.split())
 
 RENAMED: Mapping[str, str] = {
     **dict.fromkeys(("read_json", "read_yaml", "read_toml", "read_ini"), "read_data"),

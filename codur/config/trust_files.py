@@ -9,8 +9,8 @@ from typing import Literal
 
 from msgspec import Struct
 
-from codur.config.agent_names import instructs_agents
 from codur.config.loader import PROJECT_FILES
+from codur.config.protected import instructs_agents
 from codur.errors import ConfigError
 
 OWN_INSTRUCTIONS = ".codur/instructions.md"

@@ -11,7 +11,7 @@ from codur.context.excerpts import Excerpt, fit
 from codur.context.outline import NOTHING_ELSE, Outline
 from codur.context.selection import Want
 from codur.llm.tokens import BYTES_PER_TOKEN
-from codur.structs import Struct, field
+from codur.structs import Struct, field, replace
 from codur.tools.code.grammars import BY_SUFFIX
 from codur.tools.output_bounds import bounded
 from codur.types import Attempt, Check, Verdict
@@ -19,12 +19,10 @@ from codur.types import Attempt, Check, Verdict
 FILE_FRAME_CHARS = 110
 _BETWEEN = "\n\n"
 _TITLES_CHARS = 40
-_TAIL_SHARE = 0.3
-"""Of the message, which the check's result and earlier attempts may take."""
+_TAIL_SHARE = 0.3  # of the message, which the check's result and earlier attempts may take
 _SPARE_CHARS = 12_000
 """At most so much of that share is kept free by what is useful only, so that files shown once stay where they are."""
-_INPUT_SHARE = 0.5
-"""Of the message, which outputs of earlier steps may take."""
+_INPUT_SHARE = 0.5  # of the message, which outputs of earlier steps may take
 _OUTLINE_CHARS = 4000
 
 
@@ -50,42 +48,27 @@ _LIMITS = (_Limits(8000, 8000), _Limits(4000, 4000), _Limits(2000, 2000), _Limit
 
 
 class CodingBrief(Struct):
-    """The facts of one coding request, or of a question.
-
-    Attributes:
-        objective: what this step is for, where the plan says more than the task.
-        sources: present text by path, in the order in which they are shown.
-        wants: what of them should be shown, the most useful first; empty: each in turn.
-        outline: the files that are not shown.
-        withheld: files that are not shown because they may hold secrets.
-        read_only: paths among `sources` that may not be edited.
-        guessed: paths among `sources` for which nothing speaks but a classifier's guess.
-        inputs: outputs of earlier steps, by step id.
-        verdict: the check's last verdict; None if it was not run.
-        will_retry: whether a failed check comes back for another attempt.
-        on_disk: how the files differ from how they were found, as `diff_text` gives it; None if it is not known.
-        steer: a hint after attempts that made no progress.
-        more: how the model gets to see what is not shown, in a sentence; empty if it cannot.
-    """
+    """The facts of one coding request, or of a question."""
 
     task: str
-    objective: str
-    sources: Mapping[str, str]
-    wants: Sequence[Want] = ()
-    outline: Outline = NOTHING_ELSE
+    objective: str  # what this step is for, where the plan says more than the task
+    sources: Mapping[str, str]  # present text by path, in the order in which they are shown
+    wants: Sequence[Want] = ()  # what of them should be shown, the most useful first; empty: each in turn
+    outline: Outline = NOTHING_ELSE  # the files that are not shown
     missing_files: Sequence[str] = ()
-    withheld: Sequence[str] = ()
+    withheld: Sequence[str] = ()  # files that are not shown because they may hold secrets
     python_version: str = ""
-    read_only: frozenset[str] = frozenset()
-    guessed: frozenset[str] = frozenset()
-    inputs: Mapping[str, str] = field(default_factory=dict)
+    read_only: frozenset[str] = frozenset()  # paths among `sources` that may not be edited
+    guessed: frozenset[str] = frozenset()  # paths among `sources` for which nothing speaks but a classifier's guess
+    inputs: Mapping[str, str] = field(default_factory=dict)  # outputs of earlier steps, by step id
     check: Check | None = None
-    verdict: Verdict | None = None
+    verdict: Verdict | None = None  # the check's last verdict; None if it was not run
     attempts: Sequence[Attempt] = ()
+    # how the files differ from how they were found, as `diff_text` gives it; None if it is not known
     on_disk: str | None = None
-    will_retry: bool = True
-    steer: str = ""
-    more: str = ""
+    will_retry: bool = True  # whether a failed check comes back for another attempt
+    steer: str = ""  # a hint after attempts that made no progress
+    more: str = ""  # how the model gets to see what is not shown, in a sentence; empty if it cannot
 
 
 def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | None = None) -> Briefing:
@@ -184,5 +167,5 @@ def question_text(brief: CodingBrief, *, budget_tokens: int) -> str:
     head = _joined([("Task", brief.task), ("This step", brief.objective)])
     tail = _joined([(f"Result of step {name}", bounded(plain(text), 4000)) for name, text in brief.inputs.items()])
     room = max(0, int(budget_tokens * BYTES_PER_TOKEN) - len(head) - len(tail))
-    files, _ = _files(brief, room)
+    files, _ = _files(replace(brief, guessed=frozenset()), room)  # only who edits is told what is no more than a guess
     return _BETWEEN.join(part for part in (head, files, tail) if part)

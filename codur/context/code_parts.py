@@ -51,7 +51,9 @@ def parts_of(path: str, text: str) -> list[Part]:
     parts: list[Part] = []
     for part in _between(found, "", range(len(lines))):
         numbers = range(max(part.start, parts[-1].end if parts else 0), part.end)
-        filled = [number for number in numbers if not _is_passed_over(lines[number].strip(), is_python=is_python)]
+        # An empty line alone makes no part, nor does a comment of Python.
+        said = ((number, lines[number].strip()) for number in numbers)
+        filled = [number for number, line in said if line and not (is_python and line.startswith("#"))]
         if filled:
             end = filled[-1] + 1
             if is_python and part.head >= 0:
@@ -71,11 +73,6 @@ def used_statements(text: str, names: Collection[str]) -> Iterator[range]:
         imports = any(isinstance(each, ast.Import | ast.ImportFrom) for each in inside)
         if imports or not stored.isdisjoint(names):
             yield range(node.lineno - 1, node.end_lineno or node.lineno)
-
-
-def _is_passed_over(line: str, *, is_python: bool) -> bool:
-    """Whether a line alone makes no part: an empty one, and in Python a comment."""
-    return not line or (is_python and line.startswith("#"))
 
 
 def _between(found: Sequence[Defined], around: str, lines: range) -> Iterator[Part]:

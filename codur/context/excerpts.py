@@ -23,19 +23,13 @@ _WORD = regex(r"[^\W\d]\w*")
 
 
 class Excerpt(Struct, kw_only=False):
-    """A file as a model sees it.
-
-    Attributes:
-        lines: how many the file has.
-        whole: nothing was left out.
-        ranges: numbers (1-based) of the lines that are shown, in order.
-    """
+    """A file as a model sees it."""
 
     path: str
     text: str
-    lines: int
-    whole: bool
-    ranges: tuple[range, ...] = ()
+    lines: int  # how many the file has
+    whole: bool  # nothing was left out
+    ranges: tuple[range, ...] = ()  # numbers (1-based) of the lines that are shown, in order
 
 
 def fit(
@@ -106,8 +100,12 @@ class _File(Struct, frozen=False, kw_only=False):
         """Show more lines unless the file then takes more than `end` characters."""
         if not self.text:
             return False
-        kept = self._closed(merged([*self.kept, *more]))
-        size = self.frame + sum(self._chars(part) for part in kept) + sum(len(note) + 1 for note in self._notes(kept))
+        kept = merged([*self.kept, *more])
+        # A note that is as long as what it leaves out would only hide it.
+        small = [gap for gap in self._gaps(kept) if self._chars(gap) <= len(self._note(gap))]
+        kept = merged([*kept, *small])
+        notes = (self._note(gap) for gap in self._gaps(kept))
+        size = self.frame + sum(self._chars(part) for part in kept) + sum(len(note) + 1 for note in notes)
         if size > end:
             return False
         self.kept, self._size = kept, size
@@ -116,18 +114,9 @@ class _File(Struct, frozen=False, kw_only=False):
     def _chars(self, part: range) -> int:
         return self._sizes[part.stop] - self._sizes[part.start]
 
-    def _closed(self, kept: list[range]) -> list[range]:
-        """With the gaps that would take as much to name as to show."""
-        # A note that is as long as what it leaves out would only hide it.
-        small = [gap for gap in self._gaps(kept) if self._chars(gap) <= len(self._note(gap))]
-        return merged([*kept, *small])
-
     def _gaps(self, kept: Sequence[range]) -> Iterator[range]:
         ends = [range(0), *kept, range(len(self._lines), len(self._lines))]
         return (range(a.stop, b.start) for a, b in pairwise(ends) if a.stop < b.start)
-
-    def _notes(self, kept: Sequence[range]) -> Iterator[str]:
-        return (self._note(gap) for gap in self._gaps(kept))
 
     def _note(self, gap: range) -> str:
         """What is left out, in one line."""

@@ -28,39 +28,25 @@ _COMMENT = regex(r"#[^\n]*")
 
 
 class Block(Struct):
-    """A function, a method, the head of a class, or what is outside of all definitions (`MODULE`).
+    """A function, a method, the head of a class, or what is outside of all definitions (`MODULE`)."""
 
-    Attributes:
-        name: without the classes around it.
-        owner: the class around it, or empty.
-        line: 1-based line of `def` or `class`.
-        mentions: identifiers of three letters or more in it, comments and texts included.
-        bases: of the head of a class, the last names of its bases.
-        delegates: what it takes from its own object or class: names after `self.`, `this.`, `super().` and the like.
-        test: it is a test.
-    """
-
-    name: str
-    owner: str
-    line: int
-    mentions: frozenset[str]
-    bases: tuple[str, ...] = ()
+    name: str  # without the classes around it
+    owner: str  # the class around it, or empty
+    line: int  # 1-based line of `def` or `class`
+    mentions: frozenset[str]  # identifiers of three letters or more in it, comments and texts included
+    bases: tuple[str, ...] = ()  # of the head of a class, the last names of its bases
+    # what it takes from its own object or class: names after `self.`, `this.`, `super().` and the like
     delegates: frozenset[str] = frozenset()
-    test: bool = False
+    test: bool = False  # it is a test
 
 
 class Facts(Struct):
-    """What a file defines and mentions.
+    """What a file defines and mentions."""
 
-    Attributes:
-        blocks: the module's own block first, then the others in their order.
-        constants: names that are assigned at the top of the module.
-        imports: of Python, dotted names that its imports may stand for; those of relative imports begin with dots. Of
-            other languages, what is imported as it is written.
-    """
-
-    blocks: tuple[Block, ...]
-    constants: frozenset[str]
+    blocks: tuple[Block, ...]  # the module's own block first, then the others in their order
+    constants: frozenset[str]  # names that are assigned at the top of the module
+    # of Python, dotted names that its imports may stand for; those of relative imports begin with dots. Of other
+    # languages, what is imported as it is written.
     imports: tuple[str, ...]
 
 
@@ -80,7 +66,9 @@ def _facts_of_python(path: str, text: str) -> Facts:
         out = _OUTDENTED.search(text, start + 1, end) if not owner else None
         inner = out.start() if out else end
         body = text[start:inner]
-        bases = tuple(filter(str.isidentifier, (word.strip().rpartition(".")[2] for word in _bases(body))))
+        head = _BASES.match(body)
+        words = (word.strip().rpartition(".")[2] for word in (head[1].split(",") if head else ()))
+        bases = tuple(filter(str.isidentifier, words))
         delegates = frozenset(map(sys.intern, _DELEGATE.findall(body))) if owner else frozenset()
         blocks.append(
             Block(
@@ -161,11 +149,6 @@ def _spans(text: str) -> Iterator[tuple[int, int, int, str, str]]:
     for number, (start, line, owner, name) in enumerate(kept, 1):
         end = kept[number][0] if number < len(kept) else len(text)
         yield start, end, line, sys.intern(owner), sys.intern(name)
-
-
-def _bases(text: str) -> list[str]:
-    match = _BASES.match(text)
-    return match[1].split(",") if match else []
 
 
 def _mentions(text: str) -> frozenset[str]:

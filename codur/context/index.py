@@ -18,8 +18,7 @@ from codur.workspace.workspace import Workspace
 MAX_CHARS = 200_000
 """A longer file is a table or was made by a program; its name is all that is looked at."""
 _MAX_LINEAGE = 12
-_ENTRIES = frozenset({"index", "mod", "lib"})
-"""Files that stand for their folder."""
+_ENTRIES = frozenset({"index", "mod", "lib"})  # files that stand for their folder
 _WORDS = regex(r"\w[\w-]*(?:\.\w+){0,9}(?=/)|\w[\w-]*")
 _SUFFIX = regex(r"\.(?:[cm]?[jt]sx?|[ch])$|^import\b(?:\s+static\b)?")
 _NO_WORDS = frozenset({"crate", "super", "self", "std", "as"})
@@ -233,7 +232,8 @@ class _Homes:
         for end in range(len(words), max(0, len(words) - 2), -1):
             for start in range(end):
                 tail = "/" + "/".join(words[start:end])
-                found = [far for far in self._stems.get(words[end - 1], ()) if _ends(far, tail)]
+                near = self._stems.get(words[end - 1], ())
+                found = [far for far in near if any(f"/{stem}".endswith(tail) for stem in _stems(far))]
                 found = found or [
                     far for folder in self._folders if f"/{folder}".endswith(tail) for far in self._folders[folder]
                 ]
@@ -247,10 +247,6 @@ def _stems(path: str) -> tuple[str, str]:
     stem = posixpath.splitext(path)[0]
     folder, name = posixpath.split(stem)
     return stem, folder if name in _ENTRIES else stem
-
-
-def _ends(path: str, tail: str) -> bool:
-    return any(f"/{stem}".endswith(tail) for stem in _stems(path))
 
 
 def _up(directory: str, levels: int) -> str:

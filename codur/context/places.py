@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator
 from codur.lazy import regex
 from codur.structs import Struct
 
-_FRAME = regex(r'File "([^"\n]+)", line (\d+)(?:, in (\S+))?')
-"""A frame as Python prints it."""
+_FRAME = regex(r'File "([^"\n]+)", line (\d+)(?:, in (\S+))?')  # a frame as Python prints it
 _COLON = regex(r"^[ \t]*(?:-->[ \t]*)?([\w./+@-]+\.\w+):(\d+)(?::\d+)?(?::? in (\w+))?", re.MULTILINE)
 """A frame as pytest prints it, and `file:line` at the beginning of a line as compilers and most test runners do."""
 _ELSEWHERE = regex(

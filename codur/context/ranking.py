@@ -24,12 +24,10 @@ RESTART = 0.2
 """Share of a block's weight that stays with it; the rest goes to what it mentions."""
 SMALLEST = 1e-4
 MAX_PUSHES = 4_000
-_DELEGATED = 1.5
-"""The weight of what a method takes from its own object, relative to other mentions."""
+_DELEGATED = 1.5  # the weight of what a method takes from its own object, relative to other mentions
 MAX_HOMES = 6
 """A name that more blocks define, none of them imported, tells nothing."""
-_OUTWARDS = 0.7
-"""The weight of a frame of a traceback, relative to the frame that it calls."""
+_OUTWARDS = 0.7  # the weight of a frame of a traceback, relative to the frame that it calls
 _IDENTIFIER = regex(
     r"`([^`\n]{2,80})`|\b([^\W\d]\w*)(?=\()|\b(\w*[a-z0-9]_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*)\b"
 )

@@ -24,8 +24,7 @@ _NEAR_FILES = 3
 _RANKED_BLOCKS = 60
 _SHARE = (1.0, 0.2, 0.05)
 """Of its rank, which a block keeps in a source, in a test or an example, and in what is generated or vendored."""
-_UNREACHED = 0.002
-"""The rank of what was executed and that no mention leads to."""
+_UNREACHED = 0.002  # the rank of what was executed and that no mention leads to
 _NOT_EXECUTED = 0.03
 _SET_UP = frozenset(
     {"setUp", "setUpClass", "asyncSetUp", "setup", "setup_method", "setup_class", "beforeEach", "before_each"}
@@ -33,21 +32,14 @@ _SET_UP = frozenset(
 
 
 class Want(Struct):
-    """A part of a file that should be shown: the one around a line, a range of lines, or all of it.
-
-    Attributes:
-        line: 1-based; 0 stands for the whole file.
-        end: the last line of a range; 0 for the part around `line`.
-        partly: if the whole file does not fit, as much of it as does.
-        most_lines: a file with more lines is not wanted whole; 0 for any.
-        need: `asked` for what the step names, which is shown in any case; `needed` before what is `useful`.
-    """
+    """A part of a file that should be shown: the one around a line, a range of lines, or all of it."""
 
     path: str
-    line: int = 0
-    end: int = 0
-    partly: bool = False
-    most_lines: int = 0
+    line: int = 0  # 1-based; 0 stands for the whole file
+    end: int = 0  # the last line of a range; 0 for the part around `line`
+    partly: bool = False  # if the whole file does not fit, as much of it as does
+    most_lines: int = 0  # a file with more lines is not wanted whole; 0 for any
+    # `asked` for what the step names, which is shown in any case; `needed` before what is `useful`
     need: Literal["asked", "needed", "useful"] = "useful"
 
 
@@ -69,29 +61,17 @@ class Selection(Struct):
 
 
 class Clues(Struct):
-    """What is known of a task that tells which files it is about.
+    """What is known of a task that tells which files it is about."""
 
-    Attributes:
-        task: the request in words.
-        named: files that it names, or that a plan settled on.
-        step: what a plan says of the step.
-        failure: the output of the failed check, and other text whose lines count as those of a failure.
-        failing: ids of the tests that failed.
-        likely: files that rules settled on.
-        runs: what tests executed, those that failed and others; empty if that is not known.
-        looked_at: outputs of earlier steps: the places that they begin with are needed.
-        also: files that come last.
-    """
-
-    task: str
-    named: Sequence[str] = ()
-    step: str = ""
-    failure: str = ""
-    failing: Sequence[str] = ()
-    likely: Sequence[str] = ()
-    runs: Sequence[TestRun] = ()
-    looked_at: str = ""
-    also: Sequence[str] = ()
+    task: str  # the request in words
+    named: Sequence[str] = ()  # files that it names, or that a plan settled on
+    step: str = ""  # what a plan says of the step
+    failure: str = ""  # the output of the failed check, and other text whose lines count as those of a failure
+    failing: Sequence[str] = ()  # ids of the tests that failed
+    likely: Sequence[str] = ()  # files that rules settled on
+    runs: Sequence[TestRun] = ()  # what tests executed, those that failed and others; empty if that is not known
+    looked_at: str = ""  # outputs of earlier steps: the places that they begin with are needed
+    also: Sequence[str] = ()  # files that come last
 
 
 def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Selection:
@@ -142,7 +122,10 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *(Want(path=path, most_lines=WHOLE_LINES) for path in _files_of(best[:_NEAR_BLOCKS])),
         *(Want(path=path, partly=True) for path in clues.also),
     ]
-    return Selection(wants=tuple(_bounded(wants, named)), ranked=_by_rank(view, rank))
+    by_rank = _file_ranks(rank)
+    # A task that names nothing gets the outline of everything, sources first.
+    ranked = sorted(by_rank, key=lambda path: -by_rank[path]) or sorted(view.facts, key=standing)
+    return Selection(wants=tuple(_bounded(wants, named)), ranked=tuple(ranked))
 
 
 def _weighed(rank: Mapping[Node, float], ran: Mapping[Node, float]) -> dict[Node, float]:
@@ -211,12 +194,6 @@ def _imported(view: View, named: Sequence[str], places: Sequence[Place], rank: M
 
 def _files_of(nodes: Iterable[Node]) -> list[str]:
     return list(dict.fromkeys(path for path, _ in nodes))
-
-
-def _by_rank(view: View, rank: Mapping[Node, float]) -> tuple[str, ...]:
-    by_rank = _file_ranks(rank)
-    # A task that names nothing gets the outline of everything, sources first.
-    return tuple(sorted(by_rank, key=lambda path: -by_rank[path])) or tuple(sorted(view.facts, key=standing))
 
 
 def _file_ranks(rank: Mapping[Node, float]) -> dict[str, float]:

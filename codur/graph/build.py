@@ -1,4 +1,4 @@
-"""The compiled LangGraph, made from the tables in `wiring`. This module and `session` alone know langgraph."""
+"""The compiled LangGraph, made from the tables in `wiring`, to run and draw. It and `session` alone know langgraph."""
 
 from collections.abc import Awaitable
 from functools import lru_cache
@@ -12,8 +12,7 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
 
-from codur.graph.observe import Finished, keep_nothing, run_model, run_plain
-from codur.graph.walk import Done, step_limit_reached
+from codur.graph.walk import Done, Finished, keep_nothing, run_model, run_plain, step_limit_reached
 from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES, START_NODE, STEP_LIMIT, route
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
 from codur.questions import Answer, Question
@@ -130,3 +129,20 @@ def _model(name: NodeName) -> _ModelNode:
         return here.taken_over(state) or await run_model(name, state, here.run, here.finished)
 
     return node
+
+
+def drawn_edges() -> dict[str, tuple[str, ...]]:
+    """Targets by node, as the compiled graph has them; START and END are `start` and `end`."""
+    edges: dict[str, list[str]] = {}
+    for edge in build_graph().get_graph().edges:
+        edges.setdefault(_bare(edge.source), []).append(_bare(edge.target))
+    return {source: tuple(sorted(targets)) for source, targets in edges.items()}
+
+
+def mermaid_text() -> str:
+    """The compiled graph as a Mermaid diagram."""
+    return build_graph().get_graph().draw_mermaid()
+
+
+def _bare(name: str) -> str:
+    return name.strip("_") if name.startswith("__") else name

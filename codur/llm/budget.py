@@ -25,8 +25,8 @@ class Budget:
     def __init__(
         self, limits: Limits, spent: Usage | None = None, *, on_spend: Callable[[Usage], None] | None = None
     ) -> None:
-        self.used = spent or Usage()
-        self._on_spend = on_spend
+        self.used = spent or Usage()  # beginning with what an earlier part of the run has spent
+        self._on_spend = on_spend  # gets all that is spent from now on
         self._limits = limits
         self._held: list[Demand] = []
 

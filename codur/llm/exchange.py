@@ -7,7 +7,7 @@ import asyncio
 import json
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from codur.config.settings import LlmSettings
 from codur.errors import ModelError, out_of_time
@@ -16,13 +16,12 @@ from codur.llm.budget import Budget, Spending
 from codur.llm.gate import Gate
 from codur.llm.model import ChatModel, ChatReply, ChatRequest
 from codur.llm.pool_options import PoolOptions
-from codur.llm.pricing import cost_usd
 from codur.llm.profiles.profiles import Profiles
 from codur.llm.rate_limits.demand import Demand
 from codur.llm.request_failure import FailedGenerationError, ServiceFailure
 from codur.llm.request_retry import Patience
 from codur.llm.services.service_model import ServiceModel
-from codur.llm.tokens import SMALLEST_ANSWER, prompt_chars
+from codur.llm.tokens import SMALLEST_ANSWER, cost_usd, prompt_chars
 from codur.redaction import redact_value
 from codur.structs import replace
 from codur.types import Message, ToolCall, Usage
@@ -50,7 +49,12 @@ class Exchange:
         given = self._options.models.get(name) or self.opened.get(name)
         if given is None:
             profile, endpoint = self._profiles.get(name), self._profiles.endpoint(name)
-            given = ServiceModel(name, profile, endpoint, now=self._options.clock.now, show=self._show(name))
+
+            def show(request: ChatRequest, words: str) -> None:
+                self._options.emit(AnswerDelta(profile=name, purpose=request.purpose, text=words))
+
+            shows = self._options.stream and self._settings.stream
+            given = ServiceModel(name, profile, endpoint, now=self._options.clock.now, show=show if shows else None)
             self.opened[name] = given
         return given
 
@@ -188,12 +192,6 @@ class Exchange:
                 text=answer_text(answer),
             )
         )
-
-    def _show(self, name: str) -> Callable[[ChatRequest, str], None] | None:
-        def show(request: ChatRequest, words: str) -> None:
-            self._options.emit(AnswerDelta(profile=name, purpose=request.purpose, text=words))
-
-        return show if self._options.stream and self._settings.stream else None
 
     async def _in_time(self, model: ChatModel, request: ChatRequest) -> ChatReply:
         left = self._options.left()

@@ -8,19 +8,16 @@ from codur.errors import out_of_time
 from codur.events import ModelWaiting
 from codur.llm.model import ChatModel, ChatReply, ChatRequest
 from codur.llm.pool_options import PoolOptions
-from codur.llm.pricing import cost_usd
 from codur.llm.profiles.profiles import Profiles
 from codur.llm.rate_limits.demand import Demand, Most
 from codur.llm.rate_limits.shared_limits import SharedModels
 from codur.llm.rate_limits.told_limits import said_limit
 from codur.llm.request_failure import ServiceFailure
-from codur.llm.tokens import SMALLEST_ANSWER, answer_tokens, prompt_tokens
+from codur.llm.tokens import SMALLEST_ANSWER, answer_tokens, cost_usd, prompt_tokens
 from codur.structs import replace
 
-_TOLD_WAIT_S = 1.0
-"""A shorter wait for one's turn is not told."""
-_SLICE_S = 0.5
-"""The longest sleep at a time, or a tenth of the wait: answers of others may bring the turn forward."""
+_TOLD_WAIT_S = 1.0  # a shorter wait for one's turn is not told
+_SLICE_S = 0.5  # the longest sleep at a time, or a tenth of the wait: answers of others may bring the turn forward
 
 _PRECISION = 10_000  # tokens of a made-up prompt: the correction is asked for its factor, which it does not tell
 

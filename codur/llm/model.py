@@ -4,61 +4,61 @@ from collections.abc import Mapping
 from typing import Any, Literal, Protocol
 
 from codur.config.settings import Profile
-from codur.llm.rate_limit import Quota
 from codur.structs import Struct, field
 from codur.types import Message, ToolCall, ToolSpec, Usage
+
+Unit = Literal["requests", "tokens", "input_tokens", "output_tokens"]
+
+
+class Quota(Struct):
+    """One limit as it stood when a response was made; in `reset_s` seconds all of it is there again."""
+
+    unit: Unit
+    limit: float
+    remaining: float
+    reset_s: float
+
 
 ToolChoice = Literal["auto", "required", "none"]
 
 
 class ChatRequest(Struct):
-    """One question.
-
-    Attributes:
-        purpose: a word for the trace, for example `plan` or `coding`.
-        tools: tools that the model may call; never combined with a form of the answer, which is then not asked for. A
-            profile whose `tool_calls` is `json` is not sent any: who asks it tells the tools in the prompt.
-        schema: JSON schema of the answer; how it is asked for depends on the profile's `json_mode`.
-        json_object: the answer is any JSON object, of which the prompt tells the form (and it must say "JSON"); not
-            asked for if there is a `schema`, or if the profile's `json_mode` is `text`.
-        temperature, max_completion_tokens: instead of the profile's.
-    """
+    """One question."""
 
     messages: tuple[Message, ...]
-    purpose: str
+    purpose: str  # a word for the trace, for example `plan` or `coding`
+    # tools that the model may call; never combined with a form of the answer, which is then not asked for. A profile
+    # whose `tool_calls` is `json` is not sent any: who asks it tells the tools in the prompt.
     tools: tuple[ToolSpec, ...] = ()
     tool_choice: ToolChoice = "auto"
+    # JSON schema of the answer; how it is asked for depends on the profile's `json_mode`
     schema: Mapping[str, Any] | None = None
     schema_name: str = ""
+    # the answer is any JSON object, of which the prompt tells the form (and it must say "JSON"); not asked for if there
+    # is a `schema`, or if the profile's `json_mode` is `text`
     json_object: bool = False
+    # temperature, max_completion_tokens: instead of the profile's
     temperature: float | None = None
     max_completion_tokens: int | None = None
 
 
 class ChatReply(Struct):
-    """One answer.
+    """One answer."""
 
-    Attributes:
-        text: what the model wrote, without its `<think>` part.
-        tool_calls: the calls that can be carried out; a call with unreadable arguments is not among them.
-        finish_reason: `stop`, `tool_calls`, `length` (cut off: `tool_calls` is empty), or the service's own word.
-        usage: what this answer cost, with the requests that failed before it.
-        model, profile: who answered; after a switch not the profile that was asked.
-        max_completion_tokens: the limit of this answer that was sent, in tokens: less than was asked for if the prompt
-            left no room; None if none was sent.
-        problem: one sentence for the model when a part of its answer had to be dropped; else empty.
-        limits: what the service told of its rate limits with this answer.
-    """
-
-    text: str = ""
+    text: str = ""  # what the model wrote, without its `<think>` part
+    # the calls that can be carried out; a call with unreadable arguments is not among them
     tool_calls: tuple[ToolCall, ...] = ()
+    # `stop`, `tool_calls`, `length` (cut off: `tool_calls` is empty), or the service's own word
     finish_reason: str = "stop"
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = field(default_factory=Usage)  # what this answer cost, with the requests that failed before it
+    # model, profile: who answered; after a switch not the profile that was asked
     model: str = ""
     profile: str = ""
+    # the limit of this answer that was sent, in tokens: less than was asked for if the prompt left no room; None if
+    # none was sent
     max_completion_tokens: int | None = None
-    problem: str = ""
-    limits: tuple[Quota, ...] = ()
+    problem: str = ""  # one sentence for the model when a part of its answer had to be dropped; else empty
+    limits: tuple[Quota, ...] = ()  # what the service told of its rate limits with this answer
 
 
 class ChatModel(Protocol):

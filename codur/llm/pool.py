@@ -54,12 +54,10 @@ class ModelPool:
     def __init__(self, settings: Settings, environ: Mapping[str, str], limits: Limits, options: PoolOptions) -> None:
         self._settings = settings
         keys = [key for provider in settings.providers.values() for key in secrets_of_provider(provider, environ)]
-        redactor = options.redactor or Redactor((*secrets_of(environ), *keys))
-        self._options = replace(options, redactor=redactor)
+        self._options = replace(options, redactor=options.redactor or Redactor((*secrets_of(environ), *keys)))
         self.profiles = Profiles(settings, environ, options)
         self._availability = Availability(self.profiles, options, patience_s=settings.llm.retry_budget_s)
-        on_spend = options.shared.spend if options.shared else None
-        self._budget = Budget(limits, options.spent, on_spend=on_spend)
+        self._budget = Budget(limits, options.spent, on_spend=options.shared.spend if options.shared else None)
 
     @cached_property
     def _gate(self) -> Gate:
@@ -166,7 +164,8 @@ class ModelPool:
                 failures[name] = blocked
                 continue
             before = {other: paused[other] for other in names[: names.index(name)] if other in paused}
-            self._tell_switch({**before, **failures}, name)
+            for previous, why in list({**before, **failures}.items())[-1:]:
+                self._options.emit(ModelSwitched(from_profile=previous, to_profile=name, reason=why.message))
             try:
                 reply = await self._ask(name, request, spending)
             except ServiceFailure as failure:
@@ -199,11 +198,6 @@ class ModelPool:
             )
         return await self._exchange.ask(model, request(smaller), spending)
 
-    def _tell_switch(self, failures: Mapping[str, ServiceFailure], name: str) -> None:
-        if failures:
-            previous, failure = list(failures.items())[-1]
-            self._options.emit(ModelSwitched(from_profile=previous, to_profile=name, reason=failure.message))
-
     def _nobody_answered(self, failures: list[ServiceFailure]) -> ModelError | LimitReached:
         real = [failure for failure in failures if failure.kind != "no_key"]
         if not real:
@@ -218,8 +212,7 @@ class ModelPool:
                     f"Try again {llm.request_retry.come_back(wait, self._options.clock.now())}, or use another profile."
                 )
             return LimitReached(soonest.message, remedy=remedy)
-        messages = dict.fromkeys(failure.message for failure in real)
-        return ModelUnavailable(" ".join(messages), remedy=real[0].remedy)
+        return ModelUnavailable(" ".join(dict.fromkeys(failure.message for failure in real)), remedy=real[0].remedy)
 
 
 def _needed(failure: ServiceFailure) -> ModelUnavailable:

@@ -16,43 +16,32 @@ if TYPE_CHECKING:
     from codur.llm.model import ChatModel
     from codur.llm.rate_limits.shared_limits import SharedModels
     from codur.llm.remembered_sizes import Remembered
-    from codur.llm.replay.model_recording import Recorder
+    from codur.llm.replay import Recorder
     from codur.redaction import Redactor
     from codur.types import Usage
 
 
 class PoolOptions(Struct):
-    """How one run asks.
+    """How one run asks."""
 
-    Attributes:
-        emit: gets an event for every request, answer, wait and switch.
-        offline: ask nobody.
-        models: models by profile name, instead of the ones that the settings describe; they need no key.
-        clock: what waits go by.
-        time_left: seconds left of the run; None if it has no end.
-        redactor: takes secrets out of all that is sent to a model; None: one that knows the secrets of the environment
-            and the keys of all providers.
-        spent: what an earlier part of the run has spent; it counts.
-        shared: the budget and the rate limits that this run shares with others; None if it goes on alone.
-        waiting: what this run's wait for its turn among others is wrapped in, so that it can be counted.
-        recorder: keeps each exchange.
-        prompted: gets each request as it is sent.
-        stream: tell answers in words while they come (`AnswerDelta`), if the settings allow it.
-        remembered: what services have told of how large requests may be, in earlier runs; None keeps nothing.
-    """
-
-    emit: Emit = ignore
-    offline: bool = False
+    emit: Emit = ignore  # gets an event for every request, answer, wait and switch
+    offline: bool = False  # ask nobody
+    # models by profile name, instead of the ones that the settings describe; they need no key
     models: Mapping[str, ChatModel] = field(default_factory=dict)
-    clock: Clock = field(default_factory=Clock)
-    time_left: Callable[[], float] | None = None
+    clock: Clock = field(default_factory=Clock)  # what waits go by
+    time_left: Callable[[], float] | None = None  # seconds left of the run; None if it has no end
+    # takes secrets out of all that is sent to a model; None: one that knows the secrets of the environment and the keys
+    # of all providers
     redactor: Redactor | None = None
-    spent: Usage | None = None
+    spent: Usage | None = None  # what an earlier part of the run has spent; it counts
+    # the budget and the rate limits that this run shares with others; None if it goes on alone
     shared: SharedModels | None = None
+    # what this run's wait for its turn among others is wrapped in, so that it can be counted
     waiting: Callable[[], AbstractContextManager[None]] | None = None
-    recorder: Recorder | None = None
-    prompted: Callable[[ModelPrompted], None] | None = None
-    stream: bool = False
+    recorder: Recorder | None = None  # keeps each exchange
+    prompted: Callable[[ModelPrompted], None] | None = None  # gets each request as it is sent
+    stream: bool = False  # tell answers in words while they come (`AnswerDelta`), if the settings allow it
+    # what services have told of how large requests may be, in earlier runs; None keeps nothing
     remembered: Remembered | None = None
 
     def left(self) -> float:

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any, Literal
 
 from codur.errors import ModelAnswerError, ModelUnavailable
-from codur.llm.rate_limit import Quota
+from codur.llm.model import Quota
 from codur.types import Usage
 
 FailureKind = Literal[

@@ -14,8 +14,7 @@ from codur.llm.profiles.profiles import Profiles
 from codur.llm.rate_limits.demand import Most
 from codur.llm.tokens import SMALLEST_ANSWER, estimate_tokens
 
-_AROUND_TOKENS = 1000
-"""What a request holds beside the task at least: instructions, tools, the situation."""
+_AROUND_TOKENS = 1000  # what a request holds beside the task at least: instructions, tools, the situation
 
 
 class Sizing:

@@ -1,4 +1,4 @@
-"""A rough token count that needs no tokenizer.
+"""A rough token count that needs no tokenizer, and what an answer costs, by the prices of its profile.
 
 English text and source code come to about four bytes a token with current tokenizers; 3.5 is on the safe side. Bytes
 of UTF-8 are counted, not characters, because scripts outside ASCII need more tokens a character.
@@ -9,7 +9,6 @@ import math
 
 from codur.config.settings import Profile
 from codur.llm.model import ChatRequest
-from codur.types import Message
 
 BYTES_PER_TOKEN = 3.5
 TOKENS_PER_MESSAGE = 4  # the marks around a message, in the chat formats of the common models
@@ -43,7 +42,9 @@ def answer_tokens(request: ChatRequest, profile: Profile) -> int:
 
 
 def _parts(request: ChatRequest) -> list[str]:
-    parts = [text for message in request.messages for text in _message_parts(message)]
+    parts = [message.content for message in request.messages]
+    for call in (call for message in request.messages for call in message.tool_calls):
+        parts += [call.name, json.dumps(dict(call.arguments), ensure_ascii=False, default=str)]
     for tool in request.tools:
         parts += [tool.name, tool.description, json.dumps(tool.parameters, ensure_ascii=False, default=str)]
     if request.schema is not None and not request.tools:
@@ -51,6 +52,15 @@ def _parts(request: ChatRequest) -> list[str]:
     return parts
 
 
-def _message_parts(message: Message) -> list[str]:
-    calls = [json.dumps(dict(call.arguments), ensure_ascii=False, default=str) for call in message.tool_calls]
-    return [message.content, *(call.name for call in message.tool_calls), *calls]
+PER_MILLION = 1_000_000
+
+
+def cost_usd(
+    profile: Profile, *, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0, written_tokens: int = 0
+) -> float:
+    """US dollars for an answer; tokens of the prompt may come from the service's cache, or have been put there."""
+    # Services count cached tokens within the prompt's; the parts may not add up where a proxy counts by itself.
+    fresh = max(0, prompt_tokens - cached_tokens - written_tokens)
+    write = profile.price_in if profile.price_cache_write is None else profile.price_cache_write
+    prompt = fresh * profile.price_in + cached_tokens * profile.price_cached + written_tokens * write
+    return (prompt + completion_tokens * profile.price_out) / PER_MILLION

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from codur.lazy import parts_of
 
 if TYPE_CHECKING:
-    from codur.mcp import connection, pins, servers
+    from codur.mcp import connection, servers
 
-__all__ = ["connection", "pins", "servers"]
+__all__ = ["connection", "servers"]
 __getattr__ = parts_of(__name__)

@@ -1,47 +1,98 @@
-"""A server in use: started or reached when it is first asked, one request at a time, ended as a whole."""
+"""A server in use: started or reached when it is first asked, one request at a time, ended as a whole.
+
+Here the asynchronous protocol meets the rest of Codur: an event loop in a thread of its own.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import CancelledError
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from codur.config.settings import McpServer
 from codur.errors import CodurError, Interrupted
-from codur.mcp.event_loop import LoopThread
 from codur.mcp.server_errors import McpError, McpRefused, McpUsage
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.process.output_stream import Stream
 from codur.structs import Struct
-from codur.web.lookup import Resolve, addresses_of
-from codur.web.page_errors import FetchRefused
+from codur.web.fetch import Resolve, addresses_of
+from codur.web.target import FetchRefused
 
 if TYPE_CHECKING:
     from codur.mcp.server_session import Session
 
 T = TypeVar("T")
+
+
+class LoopThread:
+    """Carries out coroutines for callers in other threads. The thread starts with the first of them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def run(self, coroutine: Coroutine[Any, Any, T], *, timeout_s: float, cancel: CancelToken | None = None) -> T:
+        """Carry out a coroutine and wait for it; it is cancelled where it takes longer, or the token is set.
+
+        TimeoutError and Interrupted say so.
+        """
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._started())
+        with cancel.calling(future.cancel) if cancel is not None else contextlib.nullcontext():
+            try:
+                return future.result(timeout_s)
+            except CancelledError as error:
+                raise Interrupted("the run was interrupted") from error
+            except TimeoutError:
+                future.cancel()
+                raise
+
+    def close(self) -> None:
+        """End the thread; what is being carried out is cancelled."""
+        with self._lock:
+            loop, self._loop = self._loop, None
+        if loop is not None:
+            loop.call_soon_threadsafe(loop.stop)
+
+    def _started(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                # A daemon: a server that blocks the loop must not keep the program from ending.
+                threading.Thread(target=_carry, args=(self._loop,), name="codur-mcp", daemon=True).start()
+            return self._loop
+
+
+def _carry(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+        tasks = asyncio.all_tasks(loop)
+        for task in tasks:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        loop.close()
+
+
 Ask = Callable[["Session"], Awaitable[T]]
 
 _STOP_S = 1.0
 
 
 class Place(Struct):
-    """Where servers are started, and with what.
+    """Where servers are started, and with what."""
 
-    Attributes:
-        launcher: starts and contains them.
-        environ: the user's environment, of which a server gets what the settings name.
-        workspace: where a server starts that has no directory of its own; it may read it.
-        resolve: looks a host up.
-    """
-
-    launcher: Launcher
-    environ: Mapping[str, str]
-    workspace: Path
-    resolve: Resolve = addresses_of
+    launcher: Launcher  # starts and contains them
+    environ: Mapping[str, str]  # the user's environment, of which a server gets what the settings name
+    workspace: Path  # where a server starts that has no directory of its own; it may read it
+    resolve: Resolve = addresses_of  # looks a host up
 
 
 class Connection:

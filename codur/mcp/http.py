@@ -13,9 +13,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from codur.mcp.server_errors import McpRefused
 from codur.mcp.transports import MAX_MESSAGE, MAX_UNASKED, Streams, Trouble
-from codur.web.address import is_public
-from codur.web.lookup import Resolve, looked_up
-from codur.web.target import Target
+from codur.web.fetch import Resolve, looked_up
+from codur.web.target import Target, is_public
 
 _LOCAL_NAME = "localhost"
 

@@ -1,13 +1,44 @@
-"""What servers offer, as it is passed on: bounded, cleaned and named so that no tool of one stands for another's."""
+"""What servers offer and say, as it is passed on: bounded, without what a terminal acts on or a reader does not see.
+
+Tools are named so that none of one server stands for another's.
+"""
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from codur.lazy import regex
-from codur.mcp.server_text import one_line
 from codur.structs import Struct
+
+_ESCAPES = regex(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,4096}(?:\x07|\x1b\\)?|[ -/]*[0-~])")
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+_LINE_ENDS = {"\u2028": "\n", "\u2029": "\n", "\r": "\n"}
+
+
+def clean(text: str, limit: int) -> str:
+    """`text` without escape sequences, control and format characters, cut at `limit` characters.
+
+    Line feeds and tabs stay.
+    """
+    text = _ESCAPES.sub("", text[: 4 * limit].replace("\r\n", "\n"))
+    text = text.translate({ord(char): _shown(char) for char in set(text)})
+    return text if len(text) <= limit else f"{text[:limit]}… [cut]"
+
+
+def one_line(text: str, limit: int) -> str:
+    """`clean`, on one line."""
+    return clean(" ".join(clean(text, 4 * limit).split()), limit)
+
+
+def _shown(char: str) -> str | None:
+    if char in "\n\t":
+        return char
+    if char in _LINE_ENDS:
+        return _LINE_ENDS[char]
+    return None if unicodedata.category(char) in _UNSEEN else char
+
 
 MAX_TOOLS = 128
 MAX_RESOURCES = 256
@@ -17,31 +48,21 @@ MAX_SCHEMA = 16_384
 """Characters of a tool's input schema; a tool with a larger one is left out."""
 
 _PREFIX = "mcp"
-_MAX_NAME = 64
-"""Model services accept names of this length, of letters, digits, `_` and `-`."""
+_MAX_NAME = 64  # model services accept names of this length, of letters, digits, `_` and `-`
 _TOOL_NAME = regex(r"[!-~]{1,128}")
 _ODD = regex(r"[^A-Za-z0-9_-]")
 _DIGITS = 8
 
 
 class Definition(Struct):
-    """A tool as its server describes it.
+    """A tool as its server describes it."""
 
-    Attributes:
-        server: the server's name in the settings.
-        tool: the server's name for it.
-        name: its name here.
-        description: cleaned and cut.
-        schema: JSON schema of its arguments.
-        digest: SHA-256 of all that the server says of it.
-    """
-
-    server: str
-    tool: str
-    name: str
-    description: str
-    schema: Mapping[str, Any]
-    digest: str
+    server: str  # the server's name in the settings
+    tool: str  # the server's name for it
+    name: str  # its name here
+    description: str  # cleaned and cut
+    schema: Mapping[str, Any]  # JSON schema of its arguments
+    digest: str  # SHA-256 of all that the server says of it
 
 
 class Listing(Struct):
@@ -51,7 +72,7 @@ class Listing(Struct):
     left_out: int = 0
 
 
-class ResourceEntry(Struct):
+class Resource(Struct):
     """A resource as its server describes it, cleaned and cut; `size` in bytes is -1 if it is not told."""
 
     uri: str

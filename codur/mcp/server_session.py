@@ -18,13 +18,12 @@ from mcp.shared.exceptions import MCPError
 
 from codur import __version__
 from codur.mcp.http import Guard, opened
-from codur.mcp.offered_tools import MAX_RESOURCES, MAX_TOOLS, Answer, Listing, ResourceEntry, listing_of
+from codur.mcp.offered_tools import MAX_RESOURCES, MAX_TOOLS, Answer, Listing, Resource, clean, listing_of, one_line
 from codur.mcp.server_errors import McpError, McpUsage
-from codur.mcp.server_text import clean, one_line
 from codur.mcp.transports import Pipes, Streams, Trouble
 from codur.sandbox.process.output_stream import Stream
 from codur.types import ToolCode
-from codur.web.lookup import Resolve
+from codur.web.fetch import Resolve
 from codur.web.target import read_url
 
 MAX_TEXT = 100_000
@@ -103,9 +102,9 @@ class Session:
             text = json.dumps(structured, ensure_ascii=False, indent=1)
         return Answer(text=clean(text, MAX_TEXT), structured=structured, failed=bool(result.is_error))
 
-    async def resources(self) -> tuple[ResourceEntry, ...]:
+    async def resources(self) -> tuple[Resource, ...]:
         """The server's resources."""
-        found: list[ResourceEntry] = []
+        found: list[Resource] = []
         async for page in self._pages(protocol.ListResourcesRequest, protocol.ListResourcesResult):
             found += [_resource(entry) for entry in page.resources[:MAX_RESOURCES]]
             if len(found) >= MAX_RESOURCES:
@@ -114,8 +113,7 @@ class Session:
 
     async def read(self, uri: str) -> Answer:
         """Read a resource."""
-        params = protocol.ReadResourceRequestParams(uri=uri)
-        request = protocol.ReadResourceRequest(params=params)
+        request = protocol.ReadResourceRequest(params=protocol.ReadResourceRequestParams(uri=uri))
         # A server that has no such resource calls the request's parameters invalid (or, in older versions, -32002).
         result = await self._ask(request, protocol.ReadResourceResult, invalid="not_found")
         return Answer(text=clean("\n".join(_content(item) for item in result.contents), MAX_TEXT))
@@ -204,8 +202,8 @@ def _plain(tool: protocol.Tool) -> dict[str, Any]:
     return {key: said[key] for key in wanted if key in said}
 
 
-def _resource(entry: protocol.Resource) -> ResourceEntry:
-    return ResourceEntry(
+def _resource(entry: protocol.Resource) -> Resource:
+    return Resource(
         uri=one_line(str(entry.uri), 500),
         name=one_line(entry.name, 200),
         description=one_line(entry.description or "", 300),

@@ -6,19 +6,101 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from codur.config.settings import McpServer
-from codur.mcp.connection import Ask, Connection, Place
-from codur.mcp.event_loop import LoopThread
-from codur.mcp.offered_tools import Answer, Definition, Listing, ResourceEntry, server_of
-from codur.mcp.pins import Pinned, Pins, PinState
+from codur.errors import StateError
+from codur.mcp.connection import Ask, Connection, LoopThread, Place
+from codur.mcp.offered_tools import Answer, Definition, Listing, Resource, server_of
 from codur.mcp.server_errors import McpError, McpRefused, McpUsage
 from codur.sandbox.cancel import CancelToken
+from codur.store.state_list import StateList
+from codur.structs import Struct, field
 
 if TYPE_CHECKING:
     from codur.mcp.server_session import Session
+
+PinState = Literal["accepted", "changed", "new"]
+"""Whether a tool is as it was accepted, was accepted otherwise, or came after its server's tools were accepted."""
+
+
+class Pinned(Struct):
+    """What is accepted of a server: a digest of how it is started or reached, and those of its tools by its names."""
+
+    source: str
+    tools: Mapping[str, str] = field(default_factory=dict)
+
+    def state_of(self, tool: str, digest: str) -> PinState:
+        """How a definition stands to what is accepted."""
+        known = self.tools.get(tool)
+        if known is None:
+            return "new"
+        return "accepted" if known == digest else "changed"
+
+
+class _File(Struct):
+    version: Literal[1]
+    servers: Mapping[str, Pinned]
+
+
+class Pins:
+    """The list of accepted definitions; without a file it is remembered for as long as this object lives.
+
+    StateError if the list cannot be read or written, or is damaged.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        self._list = StateList[_File](file, _File) if file else None
+        self._memory: Mapping[str, Pinned] = {}
+
+    def first_or_known(self, server: str, now: Pinned) -> Pinned:
+        """What is accepted of a server; at its first use (or under other settings) that is what it offers `now`."""
+        with self._locked():
+            known = self._read()
+            found = known.get(server)
+            # Other settings are another server, though it has the same name: what was accepted of the former says
+            # nothing of it.
+            if found is not None and found.source == now.source:
+                return found
+            self._write({**known, server: now})
+            return now
+
+    def accept(self, server: str, now: Pinned) -> None:
+        """Accept what a server offers now, in place of what was accepted before. A damaged list begins anew."""
+        with self._locked():
+            try:
+                known = self._read()
+            except StateError:
+                known = {}
+            self._write({**known, server: now})
+
+    def known(self, server: str) -> Pinned | None:
+        """What is accepted of a server, if anything."""
+        return self._read().get(server)
+
+    def _locked(self) -> AbstractContextManager[None]:
+        return self._list.locked() if self._list else nullcontext()
+
+    def _read(self) -> Mapping[str, Pinned]:
+        if self._list is None:
+            return self._memory
+        try:
+            held = self._list.read()
+        except ValueError as error:  # an empty list would accept anything, so a damaged one accepts nothing
+            raise StateError(
+                f"the list of accepted MCP tools {self._list.file} is damaged",
+                remedy="Look at each server's tools again with `codur mcp trust NAME`.",
+            ) from error
+        return held.servers if held else {}
+
+    def _write(self, servers: Mapping[str, Pinned]) -> None:
+        if self._list is None:
+            self._memory = servers
+        else:
+            self._list.write(_File(version=1, servers=servers))
+
 
 T = TypeVar("T")
 _PROMPTS = ("prompt", "task", "message", "query", "input")
@@ -105,7 +187,7 @@ class McpServers:
         definition = self._accepted(name, tool, self._ask(name, lambda session: session.tools()))
         return self._ask(name, lambda session: session.call(definition.tool, arguments))
 
-    def resources(self, name: str) -> tuple[ResourceEntry, ...]:
+    def resources(self, name: str) -> tuple[Resource, ...]:
         """A server's resources."""
         return self._ask(name, lambda session: session.resources())
 
@@ -163,8 +245,7 @@ class McpServers:
         return connection.ask(ask, timeout_s=timeout_s, cancel=self._cancel)
 
     def _pinned(self, name: str, listing: Listing) -> Pinned:
-        tools = {tool.tool: tool.digest for tool in listing.tools}
-        return Pinned(source=_source(self.server(name)), tools=tools)
+        return Pinned(source=_source(self.server(name)), tools={tool.tool: tool.digest for tool in listing.tools})
 
 
 def _source(server: McpServer) -> str:

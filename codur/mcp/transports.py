@@ -14,8 +14,8 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp.types import jsonrpc_message_adapter
 
+from codur.mcp.offered_tools import one_line
 from codur.mcp.server_errors import McpError
-from codur.mcp.server_text import one_line
 from codur.sandbox.process.output import BoundedOutput
 from codur.sandbox.process.output_stream import Stream
 from codur.structs import Struct
@@ -24,8 +24,7 @@ MAX_MESSAGE = 4 * 1024**2
 """Bytes of one message."""
 MAX_UNASKED = 16 * 1024**2
 """Bytes that a server may send until it is asked something again."""
-_MAX_NOISE = 100
-"""Lines that are no messages; some servers log to the wrong output."""
+_MAX_NOISE = 100  # lines that are no messages; some servers log to the wrong output
 _MAX_STDERR = 65_536
 _MAX_SAID = 200
 _CHUNK = 65_536
@@ -122,8 +121,7 @@ class Pipes:
         try:
             async for message in sent:
                 self._heard = 0
-                text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-                left = memoryview(text.encode() + b"\n")
+                left = memoryview(message.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
                 while left:
                     await anyio.wait_writable(self._stream.stdin)
                     # A pipe that is told to be writable takes PIPE_BUF bytes, 4,096 on Linux, without blocking the

@@ -2,20 +2,29 @@
 
 from collections.abc import Sequence
 
+from codur.config.settings import Profile
 from codur.errors import LimitReached, ModelError
+from codur.llm.model import ChatRequest
+from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.nodes.parts.step_criteria import Left, left_open, not_met, seen_by_author
 from codur.nodes.parts.updates import current_step, go, origin_of
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
-from codur.planning.acceptance import Claim, judge_claims
+from codur.planning.replies import CriteriaReply, messages
 from codur.structs import replace
+from codur.tools.output_bounds import bounded
 from codur.types import Step
+
+ANSWER_TOKENS = 700
+SCHEMA_TOKENS = 300
+MOST_CHARS = 24_000
+PROMPT_CHARS = 2000
+
 
 _REMEDY = (
     "See for yourself (`codur diff`, `codur undo`), or say it so that code can check it: output contains TEXT, "
     "FILE exists, exit status 0."
 )
-_Answer = tuple[bool, str] | str
-"""Whether it is met, and why; or why nobody could say."""
+_Answer = tuple[bool, str] | str  # whether it is met, and why; or why nobody could say
 
 
 async def accept(state: RunState, context: RunContext) -> RunUpdate:
@@ -74,20 +83,40 @@ async def _answers(asked: Sequence[Left], state: RunState, context: RunContext) 
     if agent and context.agents.is_external(agent):
         # Who named a program did not choose a service to judge it.
         return [f"the task is for {agent} alone"] * len(asked)
-    claims = [
-        Claim(
-            text=item.text,
-            step_id=item.step.id,
-            objective=item.step.objective,
-            output=_output(item.step, state, context),
+    asker = context.asker
+    system = asker.prompts.render("criteria")
+
+    def request(profile: Profile) -> ChatRequest:
+        room = int((profile.request_tokens - ANSWER_TOKENS - SCHEMA_TOKENS) * BYTES_PER_TOKEN) - len(system)
+        text = _text(asked, min(MOST_CHARS, max(0, room)), state, context)
+        return ChatRequest(
+            purpose="criteria",
+            messages=messages(system, text),
+            temperature=0.0,
+            max_completion_tokens=ANSWER_TOKENS,
         )
-        for item in asked
-    ]
+
     try:
-        replies = await judge_claims(state["task"].prompt, claims, context.for_models.diff(), context.asker)
+        reply = await asker.ask(asker.pool.profiles.fast, request, CriteriaReply)
     except (ModelError, LimitReached) as error:
         return [error.message] * len(asked)
-    return [(reply.met, reply.why.strip()) if reply else "the model did not say" for reply in replies]
+    said = [[item for item in reply.verdicts if item.number == number] for number in range(1, len(asked) + 1)]
+    return [(found[0].met, found[0].why.strip()) if len(found) == 1 else "the model did not say" for found in said]
+
+
+def _text(asked: Sequence[Left], room: int, state: RunState, context: RunContext) -> str:
+    """The task, what the steps gave, the changes and the criteria; each output has the same share of the room."""
+    steps = {item.step.id: item.step for item in asked}
+    share = max(0, room - PROMPT_CHARS) // (len(steps) + 1)
+    outputs = ((step, bounded(_output(step, state, context), share)) for step in steps.values())
+    criteria = (f"{number}. {item.text} (step {item.step.id})" for number, item in enumerate(asked, start=1))
+    return context.prompts.render(
+        "criteria.task",
+        task=bounded(state["task"].prompt, PROMPT_CHARS),
+        outputs="\n\n".join(f"## {step.id}: {step.objective}\n{text or '(nothing)'}" for step, text in outputs),
+        changes=bounded(context.for_models.diff(), share) or "(none)",
+        criteria="\n".join(criteria),
+    )
 
 
 def _output(step: Step, state: RunState, context: RunContext) -> str:

@@ -12,7 +12,7 @@ from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.finding import may_fail
 from codur.nodes.parts.samples import Copy, best_of, how_many
-from codur.nodes.parts.sources import Material, assignment, brief_of, instruction_notes, material, objective, target
+from codur.nodes.parts.sources import assignment, brief_of, instruction_notes, target
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, origin_of, tell_changes
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
@@ -21,8 +21,7 @@ from codur.questions import Question
 from codur.structs import replace
 from codur.types import Check, StepRecord, Verdict
 
-_LOOKED = 8
-"""So many parts of files that were looked at are shown again."""
+_LOOKED = 8  # so many parts of files that were looked at are shown again
 _CHECK_CHARS = 6000  # of one look of an agent; the request that follows holds all of the conversation
 _ALLOWED = (
     "This changes no behaviour: what passes now must still pass, and the tests that fail now may fail as they do."
@@ -31,8 +30,7 @@ _ALLOWED = (
 
 async def coding(state: RunState, context: RunContext) -> RunUpdate:
     """Ask the coding agent for edits and apply them."""
-    step = current_step(state)
-    agent = context.agents.coding(explicit=state["coder"] or step.capability or state["task"].agent)
+    agent = context.agents.coding(explicit=state["coder"] or current_step(state).capability or state["task"].agent)
     return await code_with(agent, "coding", state, context)
 
 
@@ -76,9 +74,9 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
     # `auto` is resolved here: several answers are asked of profiles by name.
     agent = replace(agent, profile=context.models.profiles.named(agent.profile))
     step, settings = current_step(state), context.settings
-    found = await asyncio.to_thread(material, state, step, context)
-    brief = _brief(found, state, context)
+    brief = await asyncio.to_thread(_brief, state, context)
     check = state["discovery"].check
+    asked_before = any(item.node == "consult" and item.action == "ask" for item in state["records"])
     can_check = check is not None and check.kind != "syntax" and settings.tools.allow_run
 
     def said_by(run: Callable[[Check | None], Verdict]) -> Callable[[], str] | None:
@@ -90,35 +88,37 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
         task = CodingTask(
             brief=brief,
             workspace=context.workspace,
-            target=target(state, step, found.texts, context),
+            target=target(state, step, brief.sources, context),
             whole_file_lines=settings.tools.whole_file_lines,
             source_tokens=settings.context.source_tokens,
             read_text_calls=settings.runtime.detect_tool_calls_from_text,
             max_looks=settings.agents.coding.max_looks,
             run_check=said_by(copy.run if copy else context.checker.run),
-            asking="asked" if _asked(state) else "user" if context.consult is not None else "nobody",
+            asking="asked" if asked_before else "user" if context.consult is not None else "nobody",
             temperature=temperature,
             elsewhere=copy.ready if copy else None,
         )
-        return await write_code(task, assignment(asked, fitted, found.texts, context))
+        return await write_code(task, assignment(asked, fitted, brief.sources, context))
 
     count = how_many(agent, state, context)
     outcome = await best_of(count, agent, ask, state, context) if count > 1 else None
     return outcome or await ask(agent.profile, None, None)
 
 
-def _brief(found: Material, state: RunState, context: RunContext) -> CodingBrief:
+def _brief(state: RunState, context: RunContext) -> CodingBrief:
     """What the agent is told."""
     step, discovery = current_step(state), state["discovery"]
-    said = (objective(state, step), _ALLOWED if may_fail(state) else "", *_answers(step.id, state, context))
+    brief = brief_of(state, step, context)
+    # What the user answered when this step asked, with the question.
+    asked = [item for item in state["records"] if item.node == "consult" and item.ok and item.step_id == step.id]
+    answers = (context.artifacts.get(item.output_ref) for item in asked)
+    said = (brief.objective, _ALLOWED if may_fail(state) else "", *answers)
     return replace(
-        brief_of(found, state, step, context),
+        brief,
         objective="\n\n".join(filter(None, said)),
-        withheld=found.withheld,
         missing_files=discovery.missing_files,
         python_version=python_version(context.python, context.launcher),
-        read_only=frozenset(path for path in found.texts if not context.workspace.may_edit(path)),
-        guessed=found.guessed,
+        read_only=frozenset(path for path in brief.sources if not context.workspace.may_edit(path)),
         check=discovery.check,
         verdict=state["verdict"],
         attempts=state["attempts"],
@@ -126,17 +126,6 @@ def _brief(found: Material, state: RunState, context: RunContext) -> CodingBrief
         will_retry=state["iteration"] + 1 < state["task"].limits.max_iterations,
         steer=hint_of(state),
     )
-
-
-def _asked(state: RunState) -> bool:
-    """Whether the user was asked in this run by the agent that edits."""
-    return any(item.node == "consult" and item.action == "ask" for item in state["records"])
-
-
-def _answers(step_id: str, state: RunState, context: RunContext) -> list[str]:
-    """What the user answered when this step asked, with the question."""
-    asked = [item for item in state["records"] if item.node == "consult" and item.ok and item.step_id == step_id]
-    return [context.artifacts.get(item.output_ref) for item in asked]
 
 
 def _record(agent: Agent, node: NodeName, outcome: CodingOutcome, state: RunState) -> StepRecord:

@@ -1,21 +1,37 @@
-"""Runs the agent that `delegate` picked, with its bounded tool loop."""
+"""Runs the agent that `delegate` picked, with its bounded tool loop.
+
+One that is another program works in a copy; what it leaves behind is an attempt like any other.
+"""
 
 import asyncio
 
+from codur.agents.external.delegated_work import Delegated, run_external
+from codur.agents.external.delegation import Terms
 from codur.agents.loop import LoopOutcome, run_agent
 from codur.agents.offers import Offering
 from codur.agents.registry import Agent
-from codur.context.brief import question_text
-from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
+from codur.context.brief import CodingBrief, brief_text, question_text
+from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.nodes.coding import code_with
 from codur.nodes.parts.attempt_verdict import seen_before
-from codur.nodes.parts.external_step import delegate_to
-from codur.nodes.parts.sources import assignment, brief_of, instruction_notes, material
+from codur.nodes.parts.sources import assignment, brief_of, inputs, instruction_notes, objective
 from codur.nodes.parts.step_criteria import held_to
-from codur.nodes.parts.updates import current_step, edits, end_by, go, origin_of
-from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.nodes.parts.updates import (
+    current_step,
+    edits,
+    end_by,
+    go,
+    hint_of,
+    not_answered,
+    origin_of,
+    tell_changes,
+    warn,
+    why_not,
+)
+from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
+from codur.python.interpreter import python_version
 from codur.structs import replace
-from codur.types import CODE_TASKS, StepRecord
+from codur.types import CODE_TASKS, StepRecord, TaskType, ToolCode
 
 
 async def execute(state: RunState, context: RunContext) -> RunUpdate:
@@ -62,8 +78,7 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
     agent = replace(agent, profile=context.models.profiles.named(agent.profile))
     step = current_step(state)
     profile = context.models.sizes.fitted(agent.profile)
-    found = await asyncio.to_thread(material, state, step, context)
-    brief = brief_of(found, state, step, context)
+    brief = await asyncio.to_thread(brief_of, state, step, context)
     # Half, since the conversation grows with each result of a tool.
     task = question_text(brief, budget_tokens=(profile.request_tokens - profile.max_completion_tokens) // 2)
     offering = Offering(
@@ -72,4 +87,118 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
         files=state["discovery"].files,
         settings=context.settings.tools,
     )
-    return await run_agent(task, assignment(agent, profile, found.texts, context), offering)
+    return await run_agent(task, assignment(agent, profile, brief.sources, context), offering)
+
+
+_BRIEF_TOKENS = 12_000  # chosen: the program reads files by itself, and has instructions of its own
+_WORDS_ONLY: frozenset[TaskType] = frozenset({"greeting", "explanation", "search", "web_search", "git"})
+"""Tasks for which an agent's changes are thrown away."""
+
+
+async def delegate_to(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
+    """Let the agent work in a copy, take over its changes, and record what came of it."""
+    return await asyncio.to_thread(_delegate, agent, state, context)
+
+
+def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
+    seen = seen_before(state, context) if state["discovery"].task_type in CODE_TASKS else RunUpdate()
+    state = {**state, **seen}
+    obstacle = context.externals.obstacle(agent)
+    if obstacle is not None:
+        cannot = why_not({**state, "coder": agent.name}, context)
+        return RunUpdate(**seen, **not_answered("execute", agent, cannot, state))
+    try:
+        # Before it is started: what it will cost is known only afterwards.
+        context.models.require_left()
+    except LimitReached as error:
+        return RunUpdate(**seen, **not_answered("execute", agent, error, state))
+    try:
+        delegated = run_external(
+            context.externals,
+            agent,
+            _prompt(state, context),
+            context.workspace,
+            Terms(
+                timeout_s=context.time_left(),
+                emit=context.emit,
+                read_only=_read_only(state, context),
+                allowed=lambda _path: state["discovery"].task_type not in _WORDS_ONLY,
+            ),
+        )
+    except WorkspaceError as error:
+        cannot = ModelUnavailable(f"{agent.name} cannot work: {error.message}", remedy=error.remedy)
+        return RunUpdate(**seen, **not_answered("execute", agent, cannot, state))
+    # What it says it has spent counts in the run's limits; at least one call, as programs may tell nothing.
+    usage = delegated.answer.usage
+    context.models.charge(replace(usage, calls=max(1, usage.calls)))
+    tell_changes(delegated.taken.changed_files, context)
+    notes = warn((delegated.note, *delegated.taken.notes), context, told=state["notes"])
+    record = held_to(_record(agent, delegated, state, context), delegated.answer.text, state, context)
+    outputs, why = {record.step_id: record.output_ref}, f"agent {agent.name}"
+    way = go("review", origin=record.origin, tier="open", why=why, records=[record], notes=notes, outputs=outputs)
+    return RunUpdate(**seen, **way)
+
+
+def _prompt(state: RunState, context: RunContext) -> str:
+    step = current_step(state)
+    brief = CodingBrief(
+        task=task_told(state),
+        objective=objective(state, step),
+        sources={},
+        missing_files=state["discovery"].missing_files,
+        python_version=python_version(context.python, context.launcher),
+        inputs=inputs(state, step, context),
+        check=state["discovery"].check,
+        verdict=state["verdict"],
+        attempts=state["attempts"],
+        will_retry=False,
+        steer=hint_of(state),
+    )
+    text = brief_text(brief, budget_tokens=_BRIEF_TOKENS).text
+    if state["discovery"].task_type in _WORDS_ONLY:
+        return context.prompts.render("external.words", brief=text)
+    paths = ", ".join(_read_only(state, context))
+    read_only = f"Do not change these files, they define the check: {paths}.\n\n" if paths else ""
+    return context.prompts.render("external", brief=text, read_only=read_only)
+
+
+def _read_only(state: RunState, context: RunContext) -> tuple[str, ...]:
+    check = state["discovery"].check
+    paths = check.protected if check is not None else ()
+    return tuple(path for path in paths if context.workspace.is_protected(path))
+
+
+def _record(agent: Agent, delegated: Delegated, state: RunState, context: RunContext) -> StepRecord:
+    answer, taken = delegated.answer, delegated.taken
+    said = " ".join(answer.text.split())[:200]
+    error, code = _error(delegated, answered=bool(said) and state["discovery"].task_type not in CODE_TASKS)
+    return StepRecord(
+        step_id=current_step(state).id,
+        node="execute",
+        action="delegate",
+        capability=agent.name,
+        origin=origin_of(state),
+        tier="open",
+        code=code,
+        summary=said,
+        output_ref=context.artifacts.put(answer.text or error),
+        changed_files=taken.changed_files,
+        error=error,
+    )
+
+
+def _error(delegated: Delegated, *, answered: bool) -> tuple[str, ToolCode]:
+    """Why a delegation came to nothing; empty if something was taken over, or an answer was wanted and is there.
+
+    An agent's own failure counts only if it left nothing behind: what it left is judged by the check.
+    """
+    answer, taken = delegated.answer, delegated.taken
+    if taken.problem:
+        return f"nothing was taken over: {taken.problem}", "failed"
+    if taken.changed_files or (answered and not answer.error):
+        return "", "ok"
+    code: ToolCode = "timeout" if answer.end == "timed_out" else "failed"
+    if answer.error:
+        return f"no file was changed: {answer.error}", code
+    what = "it changed nothing" if delegated.changed_nothing else "nothing of what it changed may be changed"
+    return f"no file was changed: {what}", "failed"

@@ -8,16 +8,7 @@ from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.llm.profiles.auto import server_problem
 from codur.llm.profiles.endpoint import is_local
 from codur.nodes.parts.sources import instruction_notes, listed_files
-from codur.nodes.parts.updates import (
-    delegated,
-    go,
-    hint_of,
-    plan_after_model_error,
-    plannable,
-    require_room,
-    warn,
-    worker,
-)
+from codur.nodes.parts.updates import delegated, go, hint_of, plan_after_error, plannable, require_room, warn, worker
 from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
 from codur.planning.plans.full_plan import LISTED_FILES, PlanningBrief, make_plan, nearest_to, retry_plan
 from codur.types import Plan, TaskType
@@ -45,7 +36,7 @@ async def llm_plan(state: RunState, context: RunContext) -> RunUpdate:
     except (ModelAnswerError, ModelUnavailable, LimitReached) as error:
         if again is not None:  # there is something to go on with
             return RunUpdate(**_retried(again), replans=1, notes=notes)
-        found = plan_after_model_error(error, state, context)
+        found = plan_after_error(error, state, context)
         return RunUpdate(**found, **go("policy", origin="llm_error", why=error.message, notes=notes))
     steps = " → ".join(f"{step.action} {step.capability}".strip() for step in plan.steps)
     why, replans = f"{len(plan.steps)} steps: {steps}", 1 if anew else 0
@@ -58,7 +49,8 @@ def _again(state: RunState, context: RunContext) -> Plan | None:
     """The plan of a retry that needs no model; None if there was no attempt, or more than a single edit."""
     if not state["attempts"]:
         return None
-    agent = _who(state, context)
+    tried = next((item.by for item in reversed(state["attempts"]) if context.agents.knows(item.by)), "")
+    agent = state["coder"] or tried or worker(state, context).name  # who took over, else who tried, else the default
     return retry_plan(state["plan"], agent=agent, codes=context.agents.codes(agent))
 
 
@@ -78,12 +70,6 @@ def _planned_anew(state: RunState, context: RunContext) -> bool:
     # Another program plans by itself, and starting it again is the dearest attempt of all.
     free = not own and not worker(state, context).external
     return context.settings.planning.replan_edits and failed_in_two_ways and free and left > 1 and not state["replans"]
-
-
-def _who(state: RunState, context: RunContext) -> str:
-    """Who tries again: the agent that took over, else the one that tried, else the user's choice or the default."""
-    tried = next((item.by for item in reversed(state["attempts"]) if context.agents.knows(item.by)), "")
-    return state["coder"] or tried or worker(state, context).name
 
 
 def _brief(state: RunState, context: RunContext) -> PlanningBrief:

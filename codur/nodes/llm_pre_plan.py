@@ -2,7 +2,7 @@
 
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.parts.sources import listed_files
-from codur.nodes.parts.updates import delegated, go, plan_after_model_error, plannable, require_room
+from codur.nodes.parts.updates import delegated, go, plan_after_error, plannable, require_room
 from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
 from codur.planning.plans.first_plan import is_settled
 from codur.planning.plans.full_plan import PlanningBrief
@@ -36,7 +36,7 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
     except ModelAnswerError as error:
         return go("llm_plan", origin="llm_error", tier="open", why=error.message)
     except (ModelUnavailable, LimitReached) as error:
-        found = plan_after_model_error(error, state, context)
+        found = plan_after_error(error, state, context)
         return go("policy", origin="llm_error", why=error.message, **found)
     return _decide(reply, state, context)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -13,22 +13,27 @@ from codur.context.selection import Want
 from codur.errors import LimitReached, ModelError, WorkspaceError
 from codur.events import TestMade
 from codur.lazy import regex
+from codur.llm.model import ChatRequest
 from codur.nodes.parts.attempt_verdict import check_before, given_up, seen_before, tried
-from codur.nodes.parts.sources import Material, brief_of, material
+from codur.nodes.parts.sources import brief_of
 from codur.nodes.parts.updates import current_step, go, may_make_check, warn
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
-from codur.planning.check_request import TestWriter
+from codur.parsing.code import code_from_text
+from codur.parsing.fences import strip_thinking
+from codur.planning.replies import messages
 from codur.questions import Answer, Question
 from codur.structs import replace
-from codur.types import Check
+from codur.types import Check, Message
+
+_NONE = regex(r"\A\W*NONE\b\W*(?P<reason>[^\n]*)")
+_OUTPUT_CHARS = 2_000
+
 
 TRIES = 2
 """Tests that are asked for: one, and one more that knows what became of it."""
-_EXAMPLES = 60
-"""Test files that are looked into for one that is like what is to be written."""
+_EXAMPLES = 60  # test files that are looked into for one that is like what is to be written
 _WORD = regex(r"[A-Za-z_]\w{3,}")
-_HEAD_ROOM = 800
-"""Tokens for the instructions."""
+_HEAD_ROOM = 800  # tokens for the instructions
 
 
 async def make_check(state: RunState, context: RunContext) -> RunUpdate:
@@ -58,35 +63,44 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check, str] | str
     named = step.capability if context.agents.knows(step.capability) else ""
     agent = context.agents.coding(explicit=state["coder"] or named or state["task"].agent)
     profile = context.models.sizes.fitted(context.models.profiles.named(agent.profile))
-    found = await asyncio.to_thread(material, state, step, context)
-    example = await asyncio.to_thread(_example, found, state, context)
-    wants = (*found.wants, *(Want(path=path, partly=True) for path in example))
-    brief = brief_of(replace(found, texts={**found.texts, **example}, wants=wants), state, step, context)
+    brief = await asyncio.to_thread(brief_of, state, step, context)
+    example = await asyncio.to_thread(_example, brief.sources, state, context)
+    wants = (*brief.wants, *(Want(path=path, partly=True) for path in example))
+    brief = replace(brief, sources={**brief.sources, **example}, wants=wants)
     # All of it, unlike a coding request: there is one answer, and at most one more try.
     room = profile.request_tokens - profile.max_completion_tokens - _HEAD_ROOM
     task = question_text(brief, budget_tokens=room)
-    writer = TestWriter(task, asker=context.asker, profile=context.models.profiles.named(agent.profile))
-    problem = ""
+    return await _written(task, context.models.profiles.named(agent.profile), state, context)
+
+
+async def _written(task: str, profile: str, state: RunState, context: RunContext) -> tuple[Check, str] | str:
+    """What comes of asking a profile for a test, once more if it was of no use; `task` is task and files in words."""
+    talk, problem = [*messages(context.prompts.render("make_check"), task)], ""
     for _ in range(TRIES):
         try:
-            written = await writer.write()
+            reply = await context.models.complete(profile, ChatRequest(purpose="test", messages=tuple(talk)))
         except (ModelError, LimitReached) as error:
             return error.message
-        if written.final:
-            return written.reason
-        check, problem, output = None, written.reason, ""
-        if written.text:
-            check, problem, output = await asyncio.to_thread(_tried, written.text, state, context)
-        if check is not None and not problem:
-            return check, output
-        writer.wrong(problem, output)
+        cut, output = reply.finish_reason == "length", ""
+        none = None if cut else _NONE.match(strip_thinking(reply.text))
+        if none is not None:
+            return none["reason"].strip() or "the model sees no way to show it by a test"
+        text = None if cut else code_from_text(reply.text)
+        problem = "the answer was cut off" if cut else "the answer held no Python file"
+        if text:
+            check, problem, output = await asyncio.to_thread(_tried, text, state, context)
+            if check is not None and not problem:
+                return check, output
+        shown = f"{output[-_OUTPUT_CHARS:].strip()}\n" if output else ""
+        again = context.prompts.render("make_check.retry", problem=problem, output=shown)
+        talk += [Message(role="assistant", content=reply.text), Message(role="user", content=again)]
     return problem
 
 
-def _example(found: Material, state: RunState, context: RunContext) -> dict[str, str]:
+def _example(shown: Collection[str], state: RunState, context: RunContext) -> dict[str, str]:
     """A test of the project that shows how its tests are written, where none is among what is shown."""
     workspace, check = context.for_models, state["discovery"].check
-    if check is None or any(is_pytest_file(path) for path in found.texts):
+    if check is None or any(is_pytest_file(path) for path in shown):
         return {}
     words = set(_WORD.findall(state["task"].prompt))
     best, text, most = "", "", -1
@@ -146,8 +160,7 @@ async def _after_answer(answer: Answer, state: RunState, context: RunContext) ->
     if answer.decision == "edit":
         edited, problem, output = await asyncio.to_thread(_tried, answer.text, state, context)
         if edited is None or problem:
-            shown = edited or replace(check, text=answer.text)
-            return _asked(shown, output, problem or "it cannot be run")
+            return _asked(edited or replace(check, text=answer.text), output, problem or "it cannot be run")
         check = edited
     elif answer.decision == "reject":
         return _without("you did not want the one that was made", context)
@@ -162,8 +175,7 @@ def _adopt(check: Check, state: RunState, context: RunContext) -> RunUpdate:
     verdict = check_before(discovery, context)
     if verdict.status != "failed":
         given_up(check, state, context)
-        reason = f"the one that was made is not red each time: {verdict.note or verdict.status}"
-        return _without(reason, context)
+        return _without(f"the one that was made is not red each time: {verdict.note or verdict.status}", context)
     why = f"{check.entry} is red"
     known = RunUpdate(proposed=None, making="made", discovery=discovery, before=verdict, verdict=verdict)
     return go("policy", origin="pre_plan", tier="open", why=why, **known)

@@ -20,16 +20,15 @@ from codur.nodes.parts.updates import (
 )
 from codur.nodes.run_state import Route, RunContext, RunState, RunUpdate
 from codur.planning import plans
-from codur.planning.plans.plan_validation import Problem
 from codur.planning.plans.step_references import UnresolvedReference, filled
+from codur.planning.plans.validation import Problem
 from codur.questions import Answer, Question
 from codur.types import Action, Plan, Step
 
 REPLANS = 1
 """How often a plan that cannot be carried out is sent back."""
 
-_SHOWN_CHARS = 200
-"""Of what a step is for, as it is told."""
+_SHOWN_CHARS = 200  # of what a step is for, as it is told
 _NODE_OF: dict[Action, Route] = {"tool": "tool", "coding": "coding", "delegate": "delegate", "repair": "repair"}
 
 

@@ -138,8 +138,7 @@ def _apply(state: RunState, context: RunContext) -> RunUpdate:
     if report is None:
         raise AssertionError("a repair is to be applied and there is none")
     if asked is not None and asked.every:
-        summary = f"{_several(report)}; none was applied"
-        return _update("ok", summary, (), "", RunUpdate(repair=report, patched=()))
+        return _update("ok", f"{_several(report)}; none was applied", (), "", RunUpdate(repair=report, patched=()))
     wanted = asked.pick - 1 if asked is not None else max(report.chosen, 0)
     if wanted >= len(report.patches):
         error = f"there is no repair {wanted + 1}: {_several(report)}"
@@ -149,8 +148,7 @@ def _apply(state: RunState, context: RunContext) -> RunUpdate:
     for path, text in files.items():
         context.workspace.write_text(path, text)
     tell_changes(files, context)
-    why = report.patches[wanted].explanation
-    return _update("ok", why, tuple(files), "", RunUpdate(repair=taken, patched=()))
+    return _update("ok", report.patches[wanted].explanation, tuple(files), "", RunUpdate(repair=taken, patched=()))
 
 
 def _several(report: RepairReport) -> str:

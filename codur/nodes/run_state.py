@@ -235,19 +235,7 @@ class Latest(Struct, frozen=False, kw_only=False):
 
 
 class RunContext(Struct):
-    """What nodes work with and the state must not hold: configuration, clients, the workspace.
-
-    Attributes:
-        time_left: seconds until the run's time limit.
-        scratch: makes an empty directory outside the workspace; the session removes it at the end.
-        consult: asks the user; None if there is nobody to ask.
-        traced: what tests executed, by the failing ones that were run for it.
-        alone: sets of failing tests that were seen to fail by themselves as they do among all others.
-        search_turn: waits until an offline search may begin, as it keeps the processors busy; held while it lasts.
-        keep_plan: keeps a plan for later; gives the path of its file, or an empty text if nothing is kept.
-        guidance: what the user says meanwhile.
-        load_graph: loads what asks models, which takes longer than most checks.
-    """
+    """What nodes work with and the state must not hold: configuration, clients, the workspace."""
 
     settings: Settings
     workspace: Workspace
@@ -264,17 +252,21 @@ class RunContext(Struct):
     artifacts: ArtifactStore
     cancel: CancelToken
     emit: Emit
-    time_left: Callable[[], float]
-    scratch: Callable[[], Path]
+    time_left: Callable[[], float]  # seconds until the run's time limit
+    scratch: Callable[[], Path]  # makes an empty directory outside the workspace; the session removes it at the end
     best: BestState
     latest: Latest
-    consult: Callable[[Question], Answer] | None = None
+    consult: Callable[[Question], Answer] | None = None  # asks the user; None if there is nobody to ask
+    # what tests executed, by the failing ones that were run for it
     traced: dict[tuple[str, ...], tuple[TestRun, ...]] = field(default_factory=dict)
+    # sets of failing tests that were seen to fail by themselves as they do among all others
     alone: set[tuple[str, ...]] = field(default_factory=set)
+    # waits until an offline search may begin, as it keeps the processors busy; held while it lasts
     search_turn: Callable[[], AbstractContextManager[object]] = nullcontext
+    # keeps a plan for later; gives the path of its file, or an empty text if nothing is kept
     keep_plan: Callable[[Plan], str] = lambda _plan: ""
-    guidance: Guidance = field(default_factory=Guidance)
-    load_graph: Callable[[], object] = nullcontext
+    guidance: Guidance = field(default_factory=Guidance)  # what the user says meanwhile
+    load_graph: Callable[[], object] = nullcontext  # loads what asks models, which takes longer than most checks
 
     @property
     def python(self) -> str:

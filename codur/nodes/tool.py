@@ -10,16 +10,14 @@ from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.step_criteria import not_met, seen_by_author
 from codur.nodes.parts.updates import blocked, current_step, edits, go, origin_of, output_of, present_plan, tell_changes
 from codur.nodes.run_state import DATA, DEPENDENCIES, RunContext, RunState, RunUpdate
-from codur.planning.plans.step_references import UnresolvedReference, filled_step
-from codur.planning.plans.step_schedule import side_by_side
+from codur.planning.plans.step_references import UnresolvedReference, filled_step, side_by_side
 from codur.structs import Struct, replace
 from codur.types import Plan, Step, StepRecord, ToolCode, ToolResult
 
 futures = late("concurrent.futures")
 
 SMALL_LISTING = 5
-_MOST_DATA = 50_000
-"""Longest typed output that later steps may refer to, in characters of its JSON."""
+_MOST_DATA = 50_000  # longest typed output that later steps may refer to, in characters of its JSON
 
 
 class _Ran(Struct):
@@ -59,13 +57,12 @@ def _together(plan: Plan, state: RunState, context: RunContext) -> Sequence[Step
     if plan.origin == "pattern":
         return plan.steps[cursor : cursor + 1]
     lost = blocked(state)
-    count = side_by_side(plan, cursor, lambda step: _only_reads(step, context) and step.id not in lost)
-    return plan.steps[cursor : cursor + count]
 
+    def only_reads(step: Step) -> bool:
+        found = context.toolbox.get(step.capability) if step.action == "tool" and step.id not in lost else None
+        return found is not None and found.side_effect == "read" and not found.asks
 
-def _only_reads(step: Step, context: RunContext) -> bool:
-    found = context.toolbox.get(step.capability) if step.action == "tool" else None
-    return found is not None and found.side_effect == "read" and not found.asks
+    return plan.steps[cursor : cursor + side_by_side(plan, cursor, only_reads)]
 
 
 def _run(step: Step, state: RunState, context: RunContext) -> _Ran:
@@ -73,14 +70,15 @@ def _run(step: Step, state: RunState, context: RunContext) -> _Ran:
         arguments = filled_step(step, lambda name: output_of(name, state, context))
     except UnresolvedReference as problem:
         return _Ran(step=step, arguments=step.arguments, result=ToolResult(code="invalid", text=str(problem)))
-    by_user = origin_of(state) == "pattern"
-    result = context.toolbox.call(step.capability, arguments, by_user=by_user)
+    result = context.toolbox.call(step.capability, arguments, by_user=origin_of(state) == "pattern")
     return _Ran(step=step, arguments=arguments, result=result)
 
 
 def _record(ran: _Ran, state: RunState, context: RunContext) -> StepRecord:
     result, step = ran.result, ran.step
-    code = _code(result, asked_by_user=origin_of(state) == "pattern")
+    # A program that the user asked to run and that fails is a failure; for a plan it is something to know.
+    fails = origin_of(state) == "pattern" and result.ok and bool(_exit_status(result))
+    code: ToolCode = "failed" if fails else result.code
     record = StepRecord(
         step_id=step.id,
         node="tool",
@@ -96,18 +94,12 @@ def _record(ran: _Ran, state: RunState, context: RunContext) -> StepRecord:
     )
     if not record.ok:
         return record
-    workspace = seen_by_author(state, context)
-    unmet = not_met(step, result.text, _exit_status(result), result.changed_files, workspace)
+    unmet = not_met(step, result.text, _exit_status(result), result.changed_files, seen_by_author(state, context))
     return replace(record, code="failed", error=unmet) if unmet else record
 
 
 def _first_line(result: ToolResult, limit: int) -> str:
     return result.text.partition("\n")[0][:limit]
-
-
-def _code(result: ToolResult, *, asked_by_user: bool) -> ToolCode:
-    """A program that the user asked to run and that fails is a failure; for a plan it is something to know."""
-    return "failed" if asked_by_user and result.ok and (_exit_status(result) or 0) != 0 else result.code
 
 
 def _exit_status(result: ToolResult) -> int | None:

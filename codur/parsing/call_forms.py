@@ -37,8 +37,7 @@ _NEXT = regex(
     r"|(?P<inline>(?<!`)`[^`\n]+`(?!`))|(?P<open>[{\[])",
     re.MULTILINE,
 )
-_MOST_FAILURES = 20
-"""Brackets without an end after which the rest is left as it is; bounds the work on hostile input."""
+_MOST_FAILURES = 20  # brackets without an end after which the rest is left as it is; bounds the work on hostile input
 _UNREADABLE = (ValueError, SyntaxError, RecursionError, MemoryError)
 
 Call = tuple[str, dict[str, Any]]
@@ -73,15 +72,12 @@ def _piece(text: str, match: re.Match[str]) -> tuple[bool, int]:
     if match.lastgroup == "inline":
         line = text[text.rfind("\n", 0, match.start()) + 1 : match.end() + len(text[match.end() :].partition("\n")[0])]
         return line.strip() == match[0], match.end()
-    if match.lastgroup == "fence" and _language(match["fence"]) not in _CODE_FENCES_KEPT:
-        ticks = match["fence"].strip()[:3]
+    fence = (match["fence"] or "").strip()
+    if match.lastgroup == "fence" and fence.strip("`~").strip().partition(" ")[0].lower() not in _CODE_FENCES_KEPT:
+        ticks = fence[:3]
         closing = re.compile(rf"^[ \t]*{ticks}+[ \t]*$", re.MULTILINE).search(text, match.end())
         return False, closing.end() if closing else len(text)
     return True, match.end()
-
-
-def _language(fence: str) -> str:
-    return fence.strip().strip("`~").strip().partition(" ")[0].lower()
 
 
 def invoked_calls(text: str) -> list[Call] | None:
@@ -123,8 +119,7 @@ def line_calls(text: str, tools: Collection[str]) -> list[Call]:
     Fenced blocks are programs, unless they say that they are calls.
     """
     called, others = _lines(text)
-    calls = [_line_call(line, tools) for line in (*called, *others)]
-    return [call for call in calls if call is not None]
+    return [call for call in [_line_call(line, tools) for line in (*called, *others)] if call is not None]
 
 
 def lines_are_meant(text: str, tools: Collection[str]) -> bool:

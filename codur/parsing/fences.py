@@ -46,7 +46,8 @@ def fenced_blocks(text: str) -> list[Block]:
         mark = _FENCE.match(line)
         if not ticks:
             if mark:
-                ticks, language, lines, start = mark["ticks"], _first_word(mark["info"]), [], position
+                ticks, lines, start = mark["ticks"], [], position
+                language = next(iter(mark["info"].split()), "").lower()
         elif mark and not mark["info"].strip() and mark["ticks"].startswith(ticks):
             blocks.append(Block(language=language, text="\n".join(lines), closed=True, start=start, end=end))
             ticks = ""
@@ -56,8 +57,3 @@ def fenced_blocks(text: str) -> list[Block]:
     if ticks:
         blocks.append(Block(language=language, text="\n".join(lines), closed=False, start=start, end=len(text)))
     return blocks
-
-
-def _first_word(info: str) -> str:
-    words = info.split()
-    return words[0].lower() if words else ""

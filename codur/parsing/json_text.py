@@ -19,8 +19,7 @@ _CONSTANTS = {"true": True, "false": False, "null": None}
 _BEFORE_CLOSING = regex(r"\s*[}\]]")
 _JSON_FENCES = frozenset({"", "json", "jsonc", "json5", "jsonl", "tool_call", "tool_calls"})
 _UNREADABLE = (ValueError, TypeError, SyntaxError, RecursionError, MemoryError)
-_MOST_STARTS = 500
-"""Brackets that are looked at in one text; bounds the work on hostile input."""
+_MOST_STARTS = 500  # brackets that are looked at in one text; bounds the work on hostile input
 
 
 class FoundJson(Struct):
@@ -78,9 +77,10 @@ def _scan(text: str) -> FoundJson:
     values: list[Any] = []
     position, repaired = 0, False
     for _ in range(_MOST_STARTS):
-        start = _next_start(text, position)
-        if start < 0:
+        starts = [index for index in (text.find("{", position), text.find("[", position)) if index >= 0]
+        if not starts:
             break
+        start = min(starts)
         end, value, exact = _read_at(text, start)
         if end < 0:
             if _STARTS_VALUE.match(text, start):
@@ -92,11 +92,6 @@ def _scan(text: str) -> FoundJson:
             repaired = repaired or not exact
         position = end
     return FoundJson(values=tuple(values), repaired=repaired)
-
-
-def _next_start(text: str, position: int) -> int:
-    starts = [index for index in (text.find("{", position), text.find("[", position)) if index >= 0]
-    return min(starts, default=-1)
 
 
 def _read_at(text: str, start: int) -> tuple[int, Any, bool]:

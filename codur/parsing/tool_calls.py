@@ -73,8 +73,7 @@ def is_call_alone(text: str, tools: Collection[str] = ()) -> bool:
     return bool(_BEGIN.match(said) and _END.search(said)) or bool(word_calls(said, tools))
 
 
-_Found = tuple[list[Call], bool]
-"""Calls, and whether they had to be mended."""
+_Found = tuple[list[Call], bool]  # calls, and whether they had to be mended
 
 
 def _found(said: str, tools: Collection[str]) -> _Found:
@@ -101,7 +100,8 @@ def _marked_calls(text: str) -> _Found | None:
         return _joined([_tagged_calls(match) for match in tagged])
     named = [(_clean_name(match["name"]), match["body"]) for match in _named_matches(text)] or named_starts(text)
     if named:
-        return _joined([_named_call(name, body) for name, body in named])
+        read = [(name, *_object(body)) for name, body in named]
+        return [(name, arguments) for name, arguments, _ in read], any(repaired for _, _, repaired in read)
     if "<function=" in text:
         raise CallsError
     return None
@@ -109,11 +109,6 @@ def _marked_calls(text: str) -> _Found | None:
 
 def _joined(parts: list[_Found]) -> _Found:
     return [call for calls, _ in parts for call in calls], any(repaired for _, repaired in parts)
-
-
-def _named_call(name: str, body: str) -> _Found:
-    arguments, repaired = _object(body)
-    return [(name, arguments)], repaired
 
 
 def _named_matches(text: str) -> list[re.Match[str]]:
@@ -246,8 +241,7 @@ def word_calls(text: str, tools: Collection[str]) -> list[Call]:
     lines = [line.strip().rstrip(".;") for line in text.split("\n") if line.strip()]
     if not lines or len(lines) > _MOST_LINES or any(len(line) > _LONGEST_LINE for line in lines):
         return []
-    calls = [_call(line) for line in lines]
-    known = [call for call in calls if call is not None and call[0] in tools]
+    known = [call for call in [_call(line) for line in lines] if call is not None and call[0] in tools]
     return known if len(known) == len(lines) else []
 
 

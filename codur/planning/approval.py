@@ -16,29 +16,20 @@ from codur.types import Plan, SideEffect, Step
 
 _GIT_WRITES = frozenset({"git_stage_files", "git_commit"})
 _NAMED_FILES = ("path", "target", "source")
-_REACHES_FURTHER = "rename_symbol"
-"""It names one file and changes every file that uses the name."""
+_REACHES_FURTHER = "rename_symbol"  # it names one file and changes every file that uses the name
 
 
 class Means(Struct):
-    """What the steps of a plan may use.
+    """What the steps of a plan may use."""
 
-    Attributes:
-        tools: each tool's side effect.
-        edits: whether a step may change files.
-        delegates: whether a step hands work over to a program of somebody else.
-        networked: whether a step asks an MCP server that is reached over the network, or reaches it.
-        attempts: attempts of one edit at most.
-        agent_steps: model calls of one delegation at most.
-        check: the command of the check that judges what steps of this kind change; empty if none does.
-    """
-
-    tools: Mapping[str, SideEffect]
-    edits: Callable[[Step], bool]
-    delegates: Callable[[Step], bool]
-    attempts: int
-    agent_steps: int
+    tools: Mapping[str, SideEffect]  # each tool's side effect
+    edits: Callable[[Step], bool]  # whether a step may change files
+    delegates: Callable[[Step], bool]  # whether a step hands work over to a program of somebody else
+    attempts: int  # attempts of one edit at most
+    agent_steps: int  # model calls of one delegation at most
+    # the command of the check that judges what steps of this kind change; empty if none does
     check: Callable[[Step], str] = lambda _step: ""
+    # whether a step asks an MCP server that is reached over the network, or reaches it
     networked: Callable[[Step], bool] = lambda _step: False
 
 

@@ -17,13 +17,11 @@ from codur.workspace.workspace import Workspace
 _NOTE = "This was read from the file without a model; what the code means beyond its own words needs one."
 _MAX_DEFINED = 60
 _MAX_NAMED = 12
-_MAX_READ = 2_000
-"""Files that are looked into for who imports the one in question."""
+_MAX_READ = 2_000  # files that are looked into for who imports the one in question
 _IMPORTS = r"^[ \t]*(?:(?:from|import)\b.*\b{0}\b|{0}(?: as \w+)?,?[ \t]*$)"
 """A line that may import a module: only files with one are parsed."""
 _LONGEST = 160
-_OPTION_MAKERS = frozenset({"add_argument", "option", "argument"})
-"""What declares an option, in argparse and click."""
+_OPTION_MAKERS = frozenset({"add_argument", "option", "argument"})  # what declares an option, in argparse and click
 _SWITCHES = frozenset({"store_true", "store_false", "count", "store_const", "version", "help"})
 _DOES: Mapping[str, str] = {
     "print": "prints",
@@ -190,8 +188,7 @@ def _calls(tree: ast.Module, found: Sequence[Defined], facts: Dependencies) -> d
             owner = spans.get((node.lineno, node.end_lineno or node.lineno), node.name)
             named = (_dotted(part.func) for part in ast.walk(node) if isinstance(part, ast.Call))
             places = ((name, local.get(name) or local.get(name.rpartition(".")[0])) for name in named)
-            far = dict.fromkeys(f"{name} ({place})" for name, place in places if place)
-            calls.setdefault(owner, []).extend(far)
+            calls.setdefault(owner, []).extend(dict.fromkeys(f"{name} ({place})" for name, place in places if place))
     return calls
 
 

@@ -49,21 +49,14 @@ class ToolCandidate(Struct):
 
 
 class GuidedDecisionPoint(Struct):
-    """A choice after a step.
-
-    Attributes:
-        decision_prompt: the question; empty for one made of the candidates' descriptions.
-        context_fields: names of what the callback is shown of the context; empty shows all of it.
-        fallback_tool: what is taken if the callback names none; None leaves the choice open.
-        promoted: the candidate that the user wants to follow, where all that it requires is known.
-    """
+    """A choice after a step."""
 
     after_step: str
     candidate_tools: tuple[ToolCandidate, ...]
-    decision_prompt: str = ""
-    context_fields: tuple[str, ...] = ()
-    fallback_tool: str | None = None
-    promoted: str = ""
+    decision_prompt: str = ""  # the question; empty for one made of the candidates' descriptions
+    context_fields: tuple[str, ...] = ()  # names of what the callback is shown of the context; empty shows all of it
+    fallback_tool: str | None = None  # what is taken if the callback names none; None leaves the choice open
+    promoted: str = ""  # the candidate that the user wants to follow, where all that it requires is known
 
 
 By = Literal["code", "callback", "fallback"]
@@ -84,26 +77,20 @@ class DecisionCallback(Protocol):
 
 
 class Decision(Struct):
-    """The record of one decision.
-
-    Attributes:
-        candidates, scores: their names and scores, the best first.
-        choice: the tool; empty if it is open.
-        arguments: what is known for the chosen tool, with what the callback gave.
-        duration_s: time that it took, in seconds.
-        settled: the arguments are those that were known, and the tool only reads.
-    """
+    """The record of one decision."""
 
     after_step: str
     tier: Tier
+    # candidates, scores: their names and scores, the best first
     candidates: tuple[str, ...]
-    choice: str = ""
+    choice: str = ""  # the tool; empty if it is open
     by: By = "code"
     reason: str = ""
+    # what is known for the chosen tool, with what the callback gave
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    duration_s: float = 0.0
+    duration_s: float = 0.0  # time that it took, in seconds
     scores: tuple[float, ...] = ()
-    settled: bool = False
+    settled: bool = False  # the arguments are those that were known, and the tool only reads
 
 
 @cache
@@ -113,22 +100,17 @@ def builtin_graph() -> CompatibilityGraph:
 
 
 class Narrowing(Struct):
-    """What a choice is narrowed by, and how it is put.
-
-    Attributes:
-        data: the output of the tool as plain JSON, if it has run: its values are counted then, not its declaration.
-        known: values that are known beside it.
-        promote: what follows what without asking, as `TOOL > NEXT`.
-    """
+    """What a choice is narrowed by, and how it is put."""
 
     max_candidates: int = MAX_CANDIDATES
     min_compatibility: float = MIN_COMPATIBILITY
     task_type: TaskType | None = None
+    # the output of the tool as plain JSON, if it has run: its values are counted then, not its declaration
     data: Any = None
-    known: Available | None = None
+    known: Available | None = None  # values that are known beside it
     decision_prompt: str = ""
     fallback_tool: str | None = None
-    promote: Sequence[str] = ()
+    promote: Sequence[str] = ()  # what follows what without asking, as `TOOL > NEXT`
 
 
 def guided_decision_points(
@@ -176,26 +158,21 @@ def _unasked(point: GuidedDecisionPoint) -> ToolCandidate | None:
 
 def prompt_for(point: GuidedDecisionPoint) -> str:
     """What a callback is asked: the point's own question or a usual one, with the candidates and what is known."""
-    rows = [_row(each) for each in point.candidate_tools]
+    rows = []
+    for each in point.candidate_tools:
+        known = f" Known: {json.dumps(each.arguments, ensure_ascii=False, default=str)}" if each.arguments else ""
+        rows.append(f"- {each.name}({each.input_schema_summary}): {each.description}{known}")
     ran = f"{point.after_step} has run. " if point.after_step else ""
     usual = f"{ran}Which tool is next? Answer with one name, or {NONE} if none fits."
     return "\n".join([point.decision_prompt or usual, *rows])
 
 
-def _row(each: ToolCandidate) -> str:
-    known = f" Known: {json.dumps(each.arguments, ensure_ascii=False, default=str)}" if each.arguments else ""
-    return f"- {each.name}({each.input_schema_summary}): {each.description}{known}"
-
-
 def context_for(point: GuidedDecisionPoint, context: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a context that matter for a choice; long values are cut to their JSON's beginning."""
     names = point.context_fields or tuple(context)
-    return {name: _short(context[name]) for name in names if name in context}
-
-
-def _short(value: Any) -> Any:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return value if len(text) <= FIELD_CHARS else f"{text[:FIELD_CHARS]}…"
+    texts = {name: json.dumps(context[name], ensure_ascii=False, default=str) for name in names if name in context}
+    short = {name: f"{text[:FIELD_CHARS]}…" for name, text in texts.items() if len(text) > FIELD_CHARS}
+    return {name: short.get(name, context[name]) for name in texts}
 
 
 async def decide_next(

@@ -24,9 +24,8 @@ class Workers(Struct):
 
 
 async def classify(brief: PlanningBrief, asker: Asker) -> PrePlanReply:
-    """Ask the fast profile what kind of task this is.
-
-    The brief has the tools of which a single call may be all that the task needs; none if it is about code.
+    """Ask the fast profile what kind of task this is. The brief has the tools of which a single call may be all that
+    the task needs; none if it is about code.
     """
     prompts = asker.prompts
     text = prompts.render(

@@ -43,8 +43,7 @@ async def choose_patch(prompt: str, patches: Sequence[Patch], sources: Mapping[s
         temperature=0.0,
         max_completion_tokens=ANSWER_TOKENS,
     )
-    reply = await asker.pool.complete(asker.pool.profiles.fast, request)
-    return read_choice(reply.text, len(patches))
+    return read_choice((await asker.pool.complete(asker.pool.profiles.fast, request)).text, len(patches))
 
 
 class ToolQuestion(Struct, kw_only=False):

@@ -17,7 +17,7 @@ from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.pool import Make, ModelPool
 from codur.parsing.json_text import parse_json_object
 from codur.structs import convert, replace
-from codur.tools.synonyms import meant
+from codur.tools.arguments import meant
 from codur.types import Message, TaskType, ToolSpec
 
 SuggestedAction = Literal["edit", "explain", "tool", "end", "plan"]

@@ -12,33 +12,21 @@ UNAFFORDABLE = "what is left of the limits does not pay for an attempt of the ne
 
 
 class Situation(Struct):
-    """What the decision rests on.
+    """What the decision rests on."""
 
-    Attributes:
-        attempt: the attempt just judged.
-        earlier: attempts before it, of any agent, oldest first.
-        before: the verdict before anything was changed.
-        gained: the attempt came further than the state that it started from, so the next one starts from it.
-        stalls: attempts in a row of this agent that gained nothing, before this one.
-        patience: attempts in a row without a gain that an agent is given; one more if it gained nothing at all so far
-            and still fails in new ways.
-        iteration: attempts judged, this one included.
-        near_miss_repair: whether an offline search may follow an attempt that came closer.
-        another_agent: whether an agent is left to escalate to.
-        affordable: whether what is left of the run's limits pays for an attempt of that agent.
-    """
-
-    attempt: Attempt
-    earlier: Sequence[Attempt]
-    before: Verdict | None
-    gained: bool
-    stalls: int
+    attempt: Attempt  # the attempt just judged
+    earlier: Sequence[Attempt]  # attempts before it, of any agent, oldest first
+    before: Verdict | None  # the verdict before anything was changed
+    gained: bool  # the attempt came further than the state that it started from, so the next one starts from it
+    stalls: int  # attempts in a row of this agent that gained nothing, before this one
+    # attempts in a row without a gain that an agent is given; one more if it gained nothing at all so far and still
+    # fails in new ways
     patience: int
-    iteration: int
+    iteration: int  # attempts judged, this one included
     max_iterations: int
-    near_miss_repair: bool
-    another_agent: bool
-    affordable: bool = True
+    near_miss_repair: bool  # whether an offline search may follow an attempt that came closer
+    another_agent: bool  # whether an agent is left to escalate to
+    affordable: bool = True  # whether what is left of the run's limits pays for an attempt of that agent
 
 
 class Decision(Struct):
@@ -74,7 +62,9 @@ def decide(now: Situation) -> Decision:
             return Decision(move="near_miss", reason="the attempt came closer; searching nearby without a model")
         return Decision(move="retry", reason="the attempt came further; going on from it")
     stalls = now.stalls + 1
-    if stalls > now.patience or (stalls == now.patience and (_seen(now) or _had_gains(now, stalls))):
+    # The agent's turn has more attempts than those without a gain at its end.
+    had_gains = 1 + sum(attempt.by == now.attempt.by for attempt in now.earlier) > stalls
+    if stalls > now.patience or (stalls == now.patience and (_seen(now) or had_gains)):
         return _given_up(now, stalls)
     if stalls == 1:
         return Decision(move="retry", stalls=1, reason="the check fails; trying again with its output")
@@ -98,11 +88,6 @@ def _seen(now: Situation) -> bool:
     if now.before is not None:
         known.add(now.before.signature)
     return now.attempt.signature in known or _repeated(now) is not None
-
-
-def _had_gains(now: Situation, stalls: int) -> bool:
-    """Whether the agent's turn has more attempts than those without a gain at its end."""
-    return 1 + sum(attempt.by == now.attempt.by for attempt in now.earlier) > stalls
 
 
 def _repeated(now: Situation) -> Attempt | None:

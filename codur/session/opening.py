@@ -231,7 +231,7 @@ class _Opening(Struct):
         return mcp.servers.McpServers(
             self.settings.mcp_servers,
             mcp.connection.Place(launcher=self.launcher, environ=self.host.environ, workspace=self.workspace.root),
-            pins=mcp.pins.Pins(StateDirectory(self.host.state).mcp_file if self.host.state else None),
+            pins=mcp.servers.Pins(StateDirectory(self.host.state).mcp_file if self.host.state else None),
             cancel=self.cancel,
             time_left=self.time_left,
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from codur.lazy import late, once
 from codur.sandbox.scratch import remove_tree
-from codur.store.flock import open_lock, try_lock
+from codur.store.atomic import open_lock, try_lock
 from codur.structs import Struct
 
 tempfile = late("tempfile")

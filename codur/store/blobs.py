@@ -8,8 +8,7 @@ from pathlib import Path
 
 from codur.errors import StateError, reason_of
 from codur.lazy import regex
-from codur.store.atomic import PRIVATE_DIRECTORY, PRIVATE_FILE, state_errors, sync_directory, temporary_name
-from codur.store.flock import shared
+from codur.store.atomic import PRIVATE_DIRECTORY, PRIVATE_FILE, shared, state_errors, sync_directory, temporary_name
 
 _REFERENCE = regex(r"[0-9a-f]{64}")
 _BLOCK = 1 << 20

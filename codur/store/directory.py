@@ -31,14 +31,14 @@ class StateDirectory:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.runs = root / "runs"
-        self.blobs = root / "blobs"
-        self.locks = root / "locks"
-        self.cache = root / "cache"
-        self.conversations = root / "conversations"
-        self.trust_file = root / "trust.json"
-        self.mcp_file = root / "mcp.json"
-        self.limits_file = self.cache / "limits.json"
+        self.runs = root / "runs"  # a directory for each run
+        self.blobs = root / "blobs"  # contents by their hash, shared by all runs
+        self.locks = root / "locks"  # a file for each workspace that was worked in
+        self.cache = root / "cache"  # what can be found out again
+        self.conversations = root / "conversations"  # what was said in each project
+        self.trust_file = root / "trust.json"  # the workspaces that the user accepted
+        self.mcp_file = root / "mcp.json"  # the definitions of MCP servers' tools that are accepted
+        self.limits_file = self.cache / "limits.json"  # what services of models have told of their limits
 
     def prepare(self) -> None:
         """Make the directory and those in it, for its owner alone; remove temporary files that a crash left.

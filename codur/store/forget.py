@@ -14,10 +14,9 @@ from datetime import datetime
 from pathlib import Path
 
 from codur.lazy import regex
-from codur.store.atomic import state_errors
+from codur.store.atomic import exclusive, state_errors
 from codur.store.blobs import LOCK_NAME
 from codur.store.directory import StateDirectory
-from codur.store.flock import exclusive
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunStore
 from codur.store.workspace_lock import running
@@ -27,8 +26,7 @@ _REFERENCE = regex(rb"[0-9a-f]{64}")
 _REFERRING = ("journal.jsonl", "base.json")
 _REMOVING = ".removing-"
 _LATELY_S = 3600.0  # longer than a run takes from putting a content to referring to it
-_GOAL = 0.8
-"""Go down to this part of the size, so that it is not done again at every start."""
+_GOAL = 0.8  # go down to this part of the size, so that it is not done again at every start
 
 
 class Forgotten(Struct):

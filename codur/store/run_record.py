@@ -10,8 +10,7 @@ from codur.structs import Struct, convert, field, names
 RunStatus = Literal["running", "finished", "interrupted", "crashed"]
 
 SCHEMA: Final = 1
-_LATER = {"graph"}
-"""Fields that older records do not have."""
+_LATER = {"graph"}  # fields that older records do not have
 
 
 class UnusableRecord(ValueError):
@@ -33,32 +32,23 @@ class RunSummary(Struct):
 
 
 class RunRecord(Struct):
-    """What `run.json` holds.
-
-    Attributes:
-        workspace: the directory, absolute and without links.
-        started: time of the start, UTC, ISO 8601.
-        pid, process: the process that carries it out, and what tells it from a later one with the same id.
-        task: the task's fields as the session keeps them, to go on with.
-        secret: the task held something secret, which is not kept; it cannot be gone on with.
-        resumed: how often it was gone on with.
-        graph: what tells the graph that it takes from those of other versions; empty if unknown.
-    """
+    """What `run.json` holds."""
 
     schema: int = SCHEMA
     id: str
     prompt: str
-    workspace: str
-    started: str
+    workspace: str  # the directory, absolute and without links
+    started: str  # time of the start, UTC, ISO 8601
+    # pid, process: the process that carries it out, and what tells it from a later one with the same id
     pid: int = 0
     process: str = ""
     version: str = ""
     sandbox: str = "none"
     sandbox_note: str = ""
-    task: Mapping[str, Any] = field(default_factory=dict)
-    secret: bool = False
-    resumed: int = 0
-    graph: str = ""
+    task: Mapping[str, Any] = field(default_factory=dict)  # the task's fields as the session keeps them, to go on with
+    secret: bool = False  # the task held something secret, which is not kept; it cannot be gone on with
+    resumed: int = 0  # how often it was gone on with
+    graph: str = ""  # what tells the graph that it takes from those of other versions; empty if unknown
     status: RunStatus = "running"
     summary: RunSummary = RunSummary()
 

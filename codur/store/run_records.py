@@ -11,8 +11,6 @@
 Nothing that is here is deleted because it cannot be read: it is told, and left where it is.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -234,8 +232,7 @@ def _unusable(run: RunDirectory, problem: str) -> UsageError:
     )
 
 
-_START_FIELD = 22
-"""Field of `/proc/<pid>/stat` with the start, in clock ticks since boot (proc_pid_stat(5))."""
+_START_FIELD = 22  # field of `/proc/<pid>/stat` with the start, in clock ticks since boot (proc_pid_stat(5))
 
 
 def mark_of(pid: int) -> str:

@@ -11,8 +11,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import to_builtins
 
 from codur.errors import StateError
-from codur.store.atomic import PRIVATE_DIRECTORY, state_errors, write_private
-from codur.store.flock import exclusive
+from codur.store.atomic import PRIVATE_DIRECTORY, exclusive, state_errors, write_private
 from codur.structs import convert
 
 T = TypeVar("T")

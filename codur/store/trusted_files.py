@@ -83,7 +83,11 @@ class TrustStore:
             )
         entry = Accepted(when=when, files={name: digest(content) for name, content in files.items()})
         with self._list.locked():
-            projects, damaged = self._read_or_set_aside(when)
+            projects, damaged = dict[str, Accepted](), None
+            try:
+                projects = self._read()
+            except ValueError:
+                damaged = set_aside(self._file, when.replace(":", "-"))
             self._write({**projects, _key(workspace): entry})
         return damaged
 
@@ -104,12 +108,6 @@ class TrustStore:
 
     def _is_inside(self, workspace: Path) -> bool:
         return Path(os.path.realpath(self._file)).is_relative_to(os.path.realpath(workspace))
-
-    def _read_or_set_aside(self, stamp: str) -> tuple[dict[str, Accepted], Path | None]:
-        try:
-            return self._read(), None
-        except ValueError:
-            return {}, set_aside(self._file, stamp.replace(":", "-"))
 
     def _read(self) -> dict[str, Accepted]:
         held = self._list.read()

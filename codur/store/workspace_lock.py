@@ -10,8 +10,7 @@ from pathlib import Path
 from msgspec import to_builtins
 
 from codur.errors import WorkspaceBusy
-from codur.store.atomic import is_alive, state_errors, temporary_name, write_private
-from codur.store.flock import open_lock, try_lock
+from codur.store.atomic import is_alive, open_lock, state_errors, temporary_name, try_lock, write_private
 from codur.structs import Struct, convert, field
 
 _POLL_S = 0.2  # a waiting flock(2) could not be interrupted by the user
@@ -57,7 +56,8 @@ def workspace_lock(
             _take_pid_file(path, root, run_id, wait)
             note = _NO_FLOCK
         with state_errors(path):
-            _tell(descriptor, run_id)
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, _who(run_id), 0)
         try:
             yield note
         finally:
@@ -92,11 +92,6 @@ def running(locks: Path) -> frozenset[str]:
 def _take(descriptor: int, path: Path) -> bool | None:
     with state_errors(path):
         return try_lock(descriptor)
-
-
-def _tell(descriptor: int, run_id: str) -> None:
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, _who(run_id), 0)
 
 
 def _holder(path: Path) -> Holder:

@@ -1,18 +1,55 @@
-"""A tool's arguments as JSON schema, and those that a model gives as values of the declared types."""
+"""A tool's arguments as JSON schema, and those that a model gives under the tool's own names and of its types."""
 
 import json
 import types
-from collections.abc import Mapping, Sequence
-from typing import Any, Union, get_args, get_origin
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, Union, get_args, get_origin
 
 from codur.lazy import regex
-from codur.tools.synonyms import meant
 from codur.tools.tool import Arguments, ToolError
+
+SYNONYMS: Final[Mapping[str, str]] = dict(
+    line.split(": ") for line in Path(__file__).with_name("synonyms.txt").read_text(encoding="ascii").splitlines()
+)
+"""By the argument, or by the tool and the argument where that of other tools has not the same ones."""
+_CAPITAL = regex(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def meant(tool: str, members: Collection[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments under the tool's own names.
+
+    A synonym stands for an argument that is not given itself; what stands for none, or for one that is given with
+    another value, is left as it is.
+
+    Args:
+        members: the tool's arguments.
+    """
+    table = synonyms_of(tool, tuple(members))
+    bound: dict[str, Any] = {}
+    for name, value in given.items():
+        own = name if name in members else table.get(_plain(str(name)), name)
+        other = given.get(own, bound.get(own, value)) if own != name else value
+        bound[own if other == value else name] = value
+    return bound
+
+
+@cache
+def synonyms_of(tool: str, members: tuple[str, ...]) -> Mapping[str, str]:
+    """The argument that each synonym stands for."""
+    words = {own: f"{own} {SYNONYMS.get(own, '')} {SYNONYMS.get(f'{tool}.{own}', '')}".split() for own in members}
+    return {word: own for own, listed in words.items() for word in listed}
+
+
+def _plain(name: str) -> str:
+    """`file_path` for `filePath` and `file-path`."""
+    return _CAPITAL.sub("_", name).replace("-", "_").lower()
+
 
 _JSON_TYPES: dict[type, str] = {str: "string", int: "integer", bool: "boolean"}
 _WHOLE_NUMBER = regex(r"-?[0-9]{1,18}")
-_MOST = 10**18
-"""Whole numbers are smaller than this; Python refuses to write out those of more than 4,300 digits."""
+_MOST = 10**18  # whole numbers are smaller than this; Python refuses to write out those of more than 4,300 digits
 _SURROGATE = regex(r"[\ud800-\udfff]")
 _NAMES: dict[type, str] = {str: "text", int: "a whole number", bool: "true or false"}
 

@@ -71,22 +71,14 @@ class Ends(Struct):
 
 
 class Edge(Struct):
-    """A tool that can follow.
-
-    Attributes:
-        score: 0 to 1, see the module.
-        supplied: arguments that the output or the context supplies, each with the kind.
-        written: required arguments that are left.
-        arguments: all that is required, with one value each; None if that is not settled.
-        order: sorts edges, the best first.
-    """
+    """A tool that can follow."""
 
     tool: str
-    score: float
-    supplied: Mapping[str, Value]
-    written: tuple[str, ...]
-    arguments: Mapping[str, Any] | None = None
-    order: tuple[float, int, str]
+    score: float  # 0 to 1, see the module
+    supplied: Mapping[str, Value]  # arguments that the output or the context supplies, each with the kind
+    written: tuple[str, ...]  # required arguments that are left
+    arguments: Mapping[str, Any] | None = None  # all that is required, with one value each; None if that is not settled
+    order: tuple[float, int, str]  # sorts edges, the best first
 
 
 def runs_unasked(arguments: Mapping[str, Any] | None, score: float, side_effect: SideEffect) -> bool:
@@ -156,10 +148,8 @@ class CompatibilityGraph:
         max_candidates: int = MAX_CANDIDATES,
         min_compatibility: float = MIN_COMPATIBILITY,
     ) -> tuple[Edge, ...]:
-        """The best of some edges, the best first.
-
-        Tools that read, write, run and use the network take turns, so that the many of one sort leave room for the
-        few of another.
+        """The best of some edges, the best first. Tools that read, write, run and use the network take turns, so that
+        the many of one sort leave room for the few of another.
         """
         sorts: dict[SideEffect, list[Edge]] = {}
         for edge in sorted(edges, key=attrgetter("order")):

@@ -81,8 +81,7 @@ def run_python_file(
     context.workspace.require_readable(path)
     require_none_named(args, context.workspace)
     # Python would take a file named `-c` for an option.
-    argv = [context.python, f"./{path}" if path.startswith("-") else path, *args]
-    return _run(context, path, argv, stdin)
+    return _run(context, path, [context.python, f"./{path}" if path.startswith("-") else path, *args], stdin)
 
 
 @tool(ProgramResult, side_effect="run", task_types=RUNNING_TASKS)

@@ -32,32 +32,24 @@ Permission = Literal["", "allow_git_write"]
 
 
 class ToolContext(Struct):
-    """What tools work on and with.
-
-    Attributes:
-        find_python: gives the interpreter for the workspace's programs.
-        timeout_s: wall time of one program that a tool starts, in seconds.
-        mcp: the configured MCP servers; None if there are none.
-        check: runs the check of the task; None if it has none, and so does a call that gives None.
-        ask: puts a question and its possible answers to the user and waits for the answer; None if nobody is there.
-        home: the user's home directory, where git's own settings have their name; None to leave them alone.
-        redact: takes known secrets out of a text; what holds one is not sent to the web.
-        web: the web behind its guard; None for the public one.
-        tools: all tools, filled in by the toolbox.
-    """
+    """What tools work on and with."""
 
     workspace: Workspace
     launcher: Launcher
-    find_python: Callable[[], str]
+    find_python: Callable[[], str]  # gives the interpreter for the workspace's programs
     settings: ToolSettings
-    timeout_s: float
-    mcp: McpServers | None = None
+    timeout_s: float  # wall time of one program that a tool starts, in seconds
+    mcp: McpServers | None = None  # the configured MCP servers; None if there are none
+    # runs the check of the task; None if it has none, and so does a call that gives None
     check: Callable[[], Verdict | None] | None = None
+    # puts a question and its possible answers to the user and waits for the answer; None if nobody is there
     ask: Callable[[str, tuple[str, ...]], str] | None = None
+    # the user's home directory, where git's own settings have their name; None to leave them alone
     home: Path | None = None
+    # takes known secrets out of a text; what holds one is not sent to the web
     redact: Callable[[str], str] | None = None
-    web: Web | None = None
-    tools: Mapping[str, Tool] = field(default_factory=dict)
+    web: Web | None = None  # the web behind its guard; None for the public one
+    tools: Mapping[str, Tool] = field(default_factory=dict)  # all tools, filled in by the toolbox
 
     @property
     def python(self) -> str:
@@ -135,30 +127,22 @@ Arguments = Mapping[str, Argument]
 
 
 class Tool(Struct):
-    """One row of the catalogue.
-
-    Attributes:
-        description: one or two sentences for people and models.
-        function: does it; may raise `ToolError` or `WorkspaceError`, and then has changed nothing. Its parameters after
-            the context, annotated with `Arg`, are the tool's arguments.
-        task_types: kinds of request that it serves.
-        output: the kind of output that `ToolResult.data` holds after a call that is `ok`; a class of
-            `codur.tools.flow.outputs` or `codur.tools.flow.code_outputs`.
-        permission: a switch of the settings that must be on.
-        parameters: of a tool that is somebody else's: the JSON schema of its arguments, which `function` gets as one
-            mapping.
-        asks: it may ask the user, and so is not run beside others.
-    """
+    """One row of the catalogue."""
 
     name: str
-    description: str
+    description: str  # one or two sentences for people and models
+    # does it; may raise `ToolError` or `WorkspaceError`, and then has changed nothing. Its parameters after the
+    # context, annotated with `Arg`, are the tool's arguments.
     function: Callable[..., ToolResult]
     side_effect: SideEffect
-    task_types: frozenset[TaskType]
+    task_types: frozenset[TaskType]  # kinds of request that it serves
+    # the kind of output that `ToolResult.data` holds after a call that is `ok`; a class of `codur.tools.flow.outputs`
+    # or `codur.tools.flow.code_outputs`
     output: type = Text
-    permission: Permission = ""
+    permission: Permission = ""  # a switch of the settings that must be on
+    # of a tool that is somebody else's: the JSON schema of its arguments, which `function` gets as one mapping
     parameters: Mapping[str, Any] | None = None
-    asks: bool = False
+    asks: bool = False  # it may ask the user, and so is not run beside others
 
     @property
     def arguments(self) -> Arguments:

@@ -12,11 +12,10 @@ from codur.errors import CodurError, WorkspaceError
 from codur.lazy import Made, late
 from codur.mcp.offered_tools import server_of
 from codur.structs import is_data, replace
-from codur.tools.arguments import build, built_for, schema
+from codur.tools.arguments import build, built_for, meant, schema
 from codur.tools.catalogue import BY_NAME
 from codur.tools.flow.outputs import to_json
 from codur.tools.output_bounds import MAX_PROBLEM, MAX_TEXT, bounded
-from codur.tools.synonyms import meant
 from codur.tools.tool import Tool, ToolContext, ToolError, sentence
 from codur.types import SideEffect, ToolCall, ToolResult, ToolSpec
 from codur.workspace.private import may_hold_secrets
@@ -191,8 +190,7 @@ def _without(name: str) -> str:
 
 
 def _sendable(result: ToolResult) -> ToolResult:
-    text = bounded(result.text, MAX_TEXT)
-    return replace(result, text=text.encode("utf-8", "replace").decode())
+    return replace(result, text=bounded(result.text, MAX_TEXT).encode("utf-8", "replace").decode())
 
 
 def _unforeseen(name: str, error: OSError | ValueError | RecursionError | MemoryError) -> ToolResult:

@@ -1,17 +1,15 @@
 """Tools that read the web. What pages say is passed on as data, never as instructions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Annotated, Final, TypeVar
 
 from codur import web
-from codur.mcp.server_text import clean, one_line
+from codur.mcp.offered_tools import clean, one_line
 from codur.structs import replace
 from codur.tools.flow.outputs import SearchHit, SearchHits, WebPage
 from codur.tools.tool import READING_TASKS, Arg, ToolContext, ToolError, sentence, tool
 from codur.types import TaskType, ToolCode, ToolResult
-from codur.web.page_errors import ExtraMissing, FetchFailed, FetchRefused, FetchTimedOut
+from codur.web.target import ExtraMissing, FetchFailed, FetchRefused, FetchTimedOut
 
 T = TypeVar("T")
 _TASKS: Final[frozenset[TaskType]] = (READING_TASKS - {"file_operation"}) | {"web_search"}

@@ -8,19 +8,33 @@ No proxies, no cookies, no stored credentials.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+import socket
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from codur.background import in_thread
 from codur.structs import Struct
-from codur.web.address import is_public
-from codur.web.lookup import Resolve, addresses_of, looked_up
-from codur.web.page_errors import FetchFailed, FetchRefused, FetchTimedOut
-from codur.web.target import Target, join, read_url
+from codur.web.target import FetchFailed, FetchRefused, FetchTimedOut, Target, is_public, join, read_url
 
 if TYPE_CHECKING:
     import httpx
+
+Resolve = Callable[[str, int], Sequence[str]]
+"""The addresses of a host; raises OSError if it has none."""
+
+
+def addresses_of(host: str, port: int) -> tuple[str, ...]:
+    """The addresses of a host, as the system knows them. Raises OSError: it has none."""
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
+
+
+async def looked_up(target: Target, resolve: Resolve) -> Sequence[str]:
+    """The addresses of a URL's host. Raises OSError, UnicodeError: it has none."""
+    if target.is_address:
+        return (target.host,)
+    return await asyncio.wrap_future(in_thread(lambda: resolve(target.host, target.port), "codur-lookup"))
+
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _USER_AGENT = "codur (+reads single pages on request)"
@@ -28,55 +42,33 @@ _MAX_REASON = 200
 
 
 class FetchLimits(Struct):
-    """Bounds of one fetch, redirects included.
+    """Bounds of one fetch, redirects included."""
 
-    Attributes:
-        max_bytes: of the body; what is beyond is left out.
-        seconds: from the look-up to the last byte.
-        redirects: followed at most.
-    """
-
-    max_bytes: int = 5 * 1024**2
-    seconds: float = 20.0
-    redirects: int = 5
+    max_bytes: int = 5 * 1024**2  # of the body; what is beyond is left out
+    seconds: float = 20.0  # from the look-up to the last byte
+    redirects: int = 5  # followed at most
 
 
 class Fetched(Struct):
-    """A page.
+    """A page."""
 
-    Attributes:
-        url: where it was found in the end.
-        address: the IP address that was asked for it.
-        content_type: as the server says, in lower case, without parameters; empty if it does not.
-        charset: as the server says; empty if it does not.
-        truncated: there is more than was read.
-    """
-
-    url: str
+    url: str  # where it was found in the end
     status: int
-    address: str
-    content_type: str
-    charset: str
+    address: str  # the IP address that was asked for it
+    content_type: str  # as the server says, in lower case, without parameters; empty if it does not
+    charset: str  # as the server says; empty if it does not
     content: bytes
-    truncated: bool = False
+    truncated: bool = False  # there is more than was read
 
 
 class Fetcher(Struct):
-    """Reads pages by these rules.
+    """Reads pages by these rules."""
 
-    Attributes:
-        ports: the ones that may be asked.
-        limits: bounds of bytes, time and redirects.
-        resolve: looks a host up.
-        allowed: whether an address may be connected to.
-        redact: takes secrets out of a text; a URL or a form that holds one is refused.
-    """
-
-    ports: Collection[int] = (80, 443)
-    limits: FetchLimits = FetchLimits()
-    resolve: Resolve = addresses_of
-    allowed: Callable[[str], bool] = is_public
-    redact: Callable[[str], str] | None = None
+    ports: Collection[int] = (80, 443)  # the ones that may be asked
+    limits: FetchLimits = FetchLimits()  # bounds of bytes, time and redirects
+    resolve: Resolve = addresses_of  # looks a host up
+    allowed: Callable[[str], bool] = is_public  # whether an address may be connected to
+    redact: Callable[[str], str] | None = None  # takes secrets out of a text; a URL or a form that holds one is refused
 
     def fetch(self, url: str, form: Mapping[str, str] | None = None) -> Fetched:
         """Read a page; also one with an error status. Can be called with and without a running event loop.

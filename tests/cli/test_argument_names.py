@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from codur.tools.arguments import SYNONYMS
 from codur.tools.catalogue import all_tools
-from codur.tools.synonyms import SYNONYMS
 from tests.cli.kit import Ran, codur_here, the_object
 from tests.runs.kit import EDIT, KEY, MEDIAN_RIGHT, NEEDS_MODEL, contents, fill
 from tests.runs.test_plans import classified, plan, tool

@@ -13,12 +13,12 @@ from msgspec import structs
 
 from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.coding import write_code
+from codur.agents.coding_messages import share
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import LlmSettings, Profile, Settings, ToolSettings
 from codur.context.brief import CodingBrief
 from codur.context.places import is_unfinished
-from codur.context.room import share
 from codur.errors import LimitReached
 from codur.events import Event, Note
 from codur.llm.model import ChatReply, ChatRequest

@@ -19,9 +19,8 @@ from typing import Any
 import pytest
 
 import codur.nodes
-from codur.graph.build import GraphContext, run_graph
-from codur.graph.drawing import drawn_edges
-from codur.graph.observe import run_model, run_plain
+from codur.graph.build import GraphContext, drawn_edges, run_graph
+from codur.graph.walk import run_model, run_plain
 from codur.graph.wiring import MODEL_NODES, ROUTES, START_NODE, route
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate, apply, initial_state
 from codur.questions import Answer, Question
@@ -192,7 +191,7 @@ def test_there_are_forty_tasks_and_together_they_take_every_edge_of_the_drawing(
     assert sorted(drawn - taken) == []
 
 
-PART_OF = {"approval_question": "policy", "external_step": "execute", "next_move": "review", "tool_decision": "choose"}
+PART_OF = {"approval_question": "policy", "next_move": "review"}
 """The node that a module of `parts` writes updates for, where that is one alone."""
 
 
@@ -259,17 +258,15 @@ LOOKS = frozenset(
 )
 """Uses of them that change nothing, and start nothing but servers that are asked what they have."""
 DOING = ("codur.agents.loop", "codur.agents.coding", "codur.repair", "codur.sandbox", "codur.tools")
-LOOKING = ("codur.context", "codur.tools.compatibility", "codur.tools.synonyms")
+LOOKING = ("codur.context", "codur.tools.compatibility", "codur.tools.arguments", "codur.tools.output_bounds")
 """Modules by which something is done, and those below them that only look."""
 DECIDING = (
     "codur.nodes.parts.next_move",
     "codur.nodes.parts.handover",
     "codur.planning.retry",
-    "codur.planning.plans.plan_validation",
+    "codur.planning.plans.validation",
 )
-HELPERS = tuple(
-    f"parts/{name}" for name in ("approval_question", "handover", "tool_decision", "next_move", "finding", "plan_rules")
-)
+HELPERS = tuple(f"parts/{name}" for name in ("approval_question", "handover", "next_move", "finding", "plan_rules"))
 """Modules beside the nodes that decide for them."""
 
 

@@ -10,8 +10,7 @@ import pytest
 from msgspec import to_builtins
 
 from codur.events import ignore
-from codur.graph.build import build_graph
-from codur.graph.drawing import drawn_edges, mermaid_text
+from codur.graph.build import build_graph, drawn_edges, mermaid_text
 from codur.graph.walk import Walked, walk
 from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES, STEP_LIMIT, model_node, plain_node, route
 from codur.nodes.run_state import RunState, apply, initial_state

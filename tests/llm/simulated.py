@@ -12,10 +12,9 @@ from typing import Any, TypeVar
 from codur.config.settings import LlmSettings, Profile, Provider, Settings
 from codur.events import Event, ModelWaiting
 from codur.llm.clock import Clock
-from codur.llm.model import ChatReply, ChatRequest
+from codur.llm.model import ChatReply, ChatRequest, Quota, Unit
 from codur.llm.pool import ModelPool
 from codur.llm.pool_options import PoolOptions
-from codur.llm.rate_limit import Quota, Unit
 from codur.llm.rate_limits.shared_limits import SharedModels
 from codur.llm.request_failure import ServiceFailure
 from codur.llm.tokens import answer_tokens

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codur.errors import LimitReached, ModelUnavailable
-from codur.llm.rate_limit import Quota
+from codur.llm.model import Quota
 from codur.types import ToolCall
 from tests.llm.kit import READ_FILE, Client, ask, settings
 from tests.support.anthropic_server import TEXT, AnthropicServer, failed, said

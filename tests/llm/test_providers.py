@@ -441,7 +441,7 @@ WITHOUT = """
 import asyncio, json, sys
 from codur.llm.request_failure import ServiceFailure
 from codur.config.settings import Profile, Provider
-from codur.llm.profiles.extras import installed
+from codur.llm.profiles.availability import installed
 from tests.llm.kit import Client, ask, settings
 api, url, spare = sys.argv[1:]
 home = {"home": Provider(base_url=spare)} if spare else {}

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from codur.config.settings import McpServer, SandboxSettings
 from codur.mcp.connection import Place
-from codur.mcp.pins import Pins
-from codur.mcp.servers import McpServers
+from codur.mcp.servers import McpServers, Pins
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
 

@@ -13,8 +13,8 @@ import pytest
 from codur.config.settings import McpServer, SandboxSettings
 from codur.errors import Interrupted
 from codur.mcp.offered_tools import MAX_TOOLS
-from codur.mcp.pins import Pins
 from codur.mcp.server_errors import McpError, McpRefused
+from codur.mcp.servers import Pins
 from codur.sandbox.cancel import CancelToken
 from tests.adversarial.backends import AGAIN
 from tests.mcp import kit

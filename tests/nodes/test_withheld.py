@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codur.nodes.parts.attempt_verdict import judge
-from codur.nodes.parts.sources import material
+from codur.nodes.parts.sources import brief_of
 from codur.nodes.parts.step_criteria import not_met
 from codur.nodes.run_state import RunContext, RunState, initial_state
 from codur.structs import replace
@@ -36,9 +36,9 @@ def test_a_link_to_one_is_not_shown(context: RunContext) -> None:
     task = Task(prompt=f"fix main.py with notes.txt, call {SECRET}", workspace="/w")
     discovery = Discovery(task_type="code_fix", files=("main.py", *LINKS))
 
-    found = material({**initial_state(task), "discovery": discovery}, Step(id="s", action="coding"), context)
+    found = brief_of({**initial_state(task), "discovery": discovery}, Step(id="s", action="coding"), context)
 
-    assert found.texts == {"main.py": "print(1)\n"}
+    assert found.sources == {"main.py": "print(1)\n"}
     assert found.withheld == LINKS
     assert SECRET not in str(found.outline)
 

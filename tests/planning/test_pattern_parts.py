@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from codur.planning.patterns.classify import clauses
 from codur.planning.patterns.courtesy import greeting_in, without_courtesy
-from codur.planning.patterns.danger import clauses
 from codur.planning.patterns.decide import RULES
 from codur.planning.patterns.holes import _ON_FILES, _ON_TEXT
 from codur.planning.patterns.named_paths import FileNames, Mention, mentions

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from codur.errors import UsageError
-from codur.llm.replay.model_recording import read_recording
+from codur.llm.replay import read_recording
 from tests.cli.kit import Ran, codur, the_object
 from tests.runs.kit import KEY, MEDIAN_ODD_ONLY, NEEDS_MODEL, contents, fill
 from tests.session.kit import by_content, edit, place

@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from codur.config.settings import Profile
 from codur.errors import ModelUnavailable
 from codur.llm.model import ChatReply, ChatRequest
-from codur.llm.pricing import cost_usd
-from codur.llm.tokens import answer_tokens, estimate_tokens, prompt_tokens
+from codur.llm.tokens import answer_tokens, cost_usd, estimate_tokens, prompt_tokens
 from codur.structs import replace
 from codur.types import Usage
 

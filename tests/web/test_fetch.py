@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from codur.web.fetch import Fetched, Fetcher, FetchLimits
-from codur.web.page_errors import FetchFailed, FetchRefused
+from codur.web.target import FetchFailed, FetchRefused
 from tests.web.server import Script, Server, forever, page
 from tests.web.test_guard import Names, local
 

@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 
 from codur.redaction import Redactor
-from codur.web.address import is_public
 from codur.web.fetch import Fetched, Fetcher, FetchLimits
-from codur.web.page_errors import FetchRefused
-from codur.web.target import read_url
+from codur.web.target import FetchRefused, is_public, read_url
 from tests.web.hostile import HOSTILE, PUBLIC, Hostile
 from tests.web.server import Server, page, redirect
 

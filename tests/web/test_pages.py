@@ -9,9 +9,9 @@ from urllib.parse import parse_qs
 
 import pytest
 
+from codur.web.access import decode, read_page
 from codur.web.fetch import Fetched
-from codur.web.page_errors import FetchFailed, FetchRefused
-from codur.web.pages import decode, read_page
+from codur.web.target import FetchFailed, FetchRefused
 from tests.web.kit import ARTICLE, RESULTS, web_on
 from tests.web.server import Server, page, redirect
 

@@ -1,4 +1,4 @@
-"""The copy of a workspace that an external agent works in, and what has changed in it afterwards."""
+"""The copy of a workspace that an external agent works in, and what it changed there: taken over whole or not."""
 
 import fnmatch
 import hashlib
@@ -7,8 +7,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from codur.config.agent_names import instructs_agents, sets_agents
-from codur.config.protected import has_protected_name
+from codur.config.protected import has_protected_name, instructs_agents, sets_agents
 from codur.errors import WorkspaceError
 from codur.structs import Struct, field
 from codur.workspace.listing import SKIPPED_DIRECTORIES
@@ -26,18 +25,13 @@ MayInstruct = Callable[[str, bytes], bool]
 
 
 class Copy(Struct):
-    """A copy as it was made.
-
-    Attributes:
-        digests: SHA-256 of each file, by its path.
-        withheld: files of the workspace that it lacks on purpose; that they are not there is no deletion.
-        unaccepted: those of them that are instructions which the user has not accepted.
-    """
+    """A copy as it was made."""
 
     root: Path
-    digests: Mapping[str, bytes]
+    digests: Mapping[str, bytes]  # SHA-256 of each file, by its path
+    # files of the workspace that it lacks on purpose; that they are not there is no deletion
     withheld: frozenset[str] = frozenset()
-    unaccepted: tuple[str, ...] = ()
+    unaccepted: tuple[str, ...] = ()  # those of them that are instructions which the user has not accepted
 
     @property
     def note(self) -> str:
@@ -50,17 +44,12 @@ class Copy(Struct):
 
 
 class Changes(Struct):
-    """What an agent left behind.
+    """What an agent left behind."""
 
-    Attributes:
-        files: new contents by path; None for a file that it deleted.
-        refused: paths that are never taken over, with the reason.
-        problem: why nothing can be taken over at all; empty if something can.
-    """
-
+    # new contents by path; None for a file that it deleted
     files: Mapping[str, bytes | None] = field(default_factory=dict)
-    refused: Mapping[str, str] = field(default_factory=dict)
-    problem: str = ""
+    refused: Mapping[str, str] = field(default_factory=dict)  # paths that are never taken over, with the reason
+    problem: str = ""  # why nothing can be taken over at all; empty if something can
 
 
 def copy_workspace(workspace: Workspace, target: Path, *, may_instruct: MayInstruct) -> Copy:
@@ -179,3 +168,86 @@ def _is_left(path: str, leaves: Sequence[str]) -> bool:
     parts = path.split("/")
     heads = ["/".join(parts[:end]) for end in range(1, len(parts) + 1)]
     return any(fnmatch.fnmatchcase(name, glob) for glob in leaves for name in (*heads, *parts))
+
+
+Allowed = Callable[[str], bool]
+"""Whether a change to a workspace-relative path may be taken over."""
+
+_NAMED = 8
+
+
+class Taken(Struct):
+    """What was taken over.
+
+    Attributes:
+        changed_files: what is different in the workspace now.
+        notes: one line for each kind of change that was not taken over.
+        problem: why nothing was taken over; empty if that is not so.
+    """
+
+    changed_files: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def take_over(agent: str, changes: Changes, copy: Copy, workspace: Workspace, *, allowed: Allowed) -> Taken:
+    """Apply changes to paths that are allowed, through the workspace's journal, so that they can be undone."""
+    refused = dict(changes.refused)
+    wanted: dict[str, bytes | None] = {}
+    for path, data in changes.files.items():
+        reason = "was kept from it" if path in copy.withheld else _why_not(path, workspace, allowed)
+        if reason:
+            refused[path] = reason
+        else:
+            wanted[path] = data
+    notes = _notes(agent, refused)
+    # After the notes: what was refused is told even where nothing is taken over.
+    if changes.problem:
+        return Taken(notes=notes, problem=changes.problem)
+    # The user, or another program, may have worked on the same files while the agent did; their work is not
+    # overwritten.
+    moved = next((path for path in wanted if not _is_as_copied(path, copy, workspace)), None)
+    if moved is not None:
+        return Taken(notes=notes, problem=f"{moved} was changed in the workspace meanwhile")
+    start = workspace.snapshot()
+    try:
+        for path in sorted(wanted, key=lambda name: wanted[name] is not None):  # what is deleted makes room
+            data = wanted[path]
+            if data is None:
+                workspace.delete(path)
+            else:
+                workspace.write_bytes(path, data)
+    except WorkspaceError as error:
+        workspace.restore(start)
+        return Taken(notes=notes, problem=error.message)
+    return Taken(changed_files=tuple(sorted(wanted)), notes=notes)
+
+
+def _why_not(path: str, workspace: Workspace, allowed: Allowed) -> str:
+    try:
+        if workspace.is_protected(path):
+            return "is protected"
+    except WorkspaceError:
+        return "leads out of the workspace"
+    return "" if workspace.scope.allows(path) and allowed(path) else "is out of scope"
+
+
+def _is_as_copied(path: str, copy: Copy, workspace: Workspace) -> bool:
+    before = copy.digests.get(path)
+    if not workspace.exists(path):
+        return before is None
+    try:
+        return hashlib.sha256(workspace.read_bytes(path)).digest() == before
+    except WorkspaceError:
+        return False
+
+
+def _notes(agent: str, refused: dict[str, str]) -> tuple[str, ...]:
+    by_reason: dict[str, list[str]] = {}
+    for path, reason in sorted(refused.items()):
+        by_reason.setdefault(reason, []).append(path)
+    told = []
+    for reason, paths in by_reason.items():
+        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+        told.append(f"not taken over from {agent}: {', '.join(paths[:_NAMED])}{more}: {reason}")
+    return tuple(told)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from codur.agents.external.protocol import Answer, End, Job, McpRunner
-from codur.config.reading.agent_rules import PLACE
+from codur.config.reading.setting_rules import PLACE
 from codur.mcp.offered_tools import shown_name
 from codur.mcp.server_errors import McpError
 

@@ -16,8 +16,7 @@ from codur.batch.results.kept_run import RUNS, find_run
 from codur.batch.results.result_lines import RESULTS_FILE, KeptResults, kept_results
 from codur.errors import UsageError, WorkspaceBusy, reason_of
 from codur.store.append_log import drop_torn_tail
-from codur.store.atomic import sync_directory, write_whole
-from codur.store.flock import open_lock, try_lock
+from codur.store.atomic import open_lock, sync_directory, try_lock, write_whole
 from codur.store.run_records import RunDirectory
 
 PATCHES, PREDICTIONS, LOCK = "patches", "predictions.jsonl", ".lock"

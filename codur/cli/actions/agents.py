@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import structs
 
-from codur.agents.external.agent_readiness import Obstacle, obstacle_of
+from codur.agents.external.delegation import Obstacle, obstacle_of
 from codur.agents.registry import Agent, AgentRegistry
 from codur.cli import machine
 from codur.cli.printing import say, say_found, say_json, unwritable

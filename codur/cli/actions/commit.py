@@ -21,8 +21,8 @@ from codur.store.workspace_lock import workspace_lock
 from codur.structs import Struct, replace
 from codur.tools.flow.code_outputs import Commit
 from codur.tools.git.git_change_commit import Versions, Wanted, commit_changes, known_files
+from codur.tools.git.git_commits import identity
 from codur.tools.git.git_repository import Repository, own_repository
-from codur.tools.git.git_writing import identity
 from codur.tools.tool import ToolError
 from codur.types import Task
 from codur.ui.styled_lines import count

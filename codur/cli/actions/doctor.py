@@ -16,8 +16,8 @@ from codur.config.settings import AUTO, Provider, SandboxSettings, Settings
 from codur.errors import CodurError, ConfigError
 from codur.llm.pool import ModelPool
 from codur.llm.pool_options import PoolOptions
+from codur.llm.profiles.availability import installed, missing
 from codur.llm.profiles.endpoint import key_of
-from codur.llm.profiles.extras import installed, missing
 from codur.llm.remembered_sizes import Remembered
 from codur.sandbox.backend import Chosen
 from codur.sandbox.backends import probe

@@ -82,7 +82,7 @@ def _call(item: dict[str, Any]) -> str:
 
 def show_graph(*, mermaid: bool, svg: Path | None) -> None:
     """Print the compiled graph's edges, or draw it."""
-    from codur.graph.drawing import drawn_edges, mermaid_text  # noqa: PLC0415 - lazy: loads langgraph
+    from codur.graph.build import drawn_edges, mermaid_text  # noqa: PLC0415 - lazy: loads langgraph
 
     if svg is not None:
         write(svg, graph_svg(drawn_edges()), remedy="Name a file in a directory that exists and may be written.")

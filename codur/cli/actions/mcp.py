@@ -14,8 +14,7 @@ from codur.config.settings import McpServer, Settings
 from codur.errors import UsageError
 from codur.mcp.connection import Place
 from codur.mcp.offered_tools import Definition, Listing, shown_name
-from codur.mcp.pins import Pins
-from codur.mcp.servers import McpServers
+from codur.mcp.servers import McpServers, Pins
 from codur.redaction import Redactor
 from codur.sandbox.launcher import Launcher
 from codur.session.host import redactor_of

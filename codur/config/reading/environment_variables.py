@@ -5,8 +5,6 @@ otherwise it is read as YAML (`true`, `0.5`, `[a, b]`). In the name of an entry 
 may be written `_`: `CODUR_LLM__PROFILES__GPT_OSS_20B__TEMPERATURE`. An empty variable counts as not set.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, Literal, get_origin

@@ -23,27 +23,19 @@ class Place(Struct, frozen=True, kw_only=True):
 
 
 class Source(Struct, frozen=True, kw_only=True):
-    """Settings as one place states them, not yet checked.
+    """Settings as one place states them, not yet checked."""
 
-    Attributes:
-        name: what `codur config` calls it: a file's path as shown, `environment`, `command line`.
-        values: nested mappings of plain values.
-        places: where each key or list item was given.
-        default: the place of everything else.
-    """
-
-    name: str
-    values: Mapping[str, Any]
-    places: Mapping[KeyPath, Place] = field(default_factory=dict)
-    default: Place = Place()
+    name: str  # what `codur config` calls it: a file's path as shown, `environment`, `command line`
+    values: Mapping[str, Any]  # nested mappings of plain values
+    places: Mapping[KeyPath, Place] = field(default_factory=dict)  # where each key or list item was given
+    default: Place = Place()  # the place of everything else
 
     def place(self, path: KeyPath) -> Place:
         """The place of `path`, of the nearest key above it that has one, or of the first below it."""
         for end in range(len(path), 0, -1):
             if path[:end] in self.places:
                 return self.places[path[:end]]
-        below = (place for key, place in self.places.items() if key[: len(path)] == path)
-        return next(below, self.default)
+        return next((place for key, place in self.places.items() if key[: len(path)] == path), self.default)
 
     def error(self, path: KeyPath, message: str, remedy: str) -> ConfigError:
         place = self.place(path)

@@ -162,14 +162,12 @@ class _Reader:
         if isinstance(node, yaml.MappingNode):
             return self._mapping(loader, node, path)
         if isinstance(node, yaml.SequenceNode) and node.tag == _CORE + "seq":
-            return [self._item(loader, item, (*path, index)) for index, item in enumerate(node.value)]
+            for index, item in enumerate(node.value):
+                self._remember(item, (*path, index))
+            return [self._value(loader, item, (*path, index)) for index, item in enumerate(node.value)]
         if isinstance(node, yaml.ScalarNode) and node.tag in _SCALARS:
             return self._scalar(loader, node, path)
         raise self._tag_error(node, path)
-
-    def _item(self, loader: _Loader, node: yaml.Node, path: KeyPath) -> Any:
-        self._remember(node, path)
-        return self._value(loader, node, path)
 
     def _mapping(self, loader: _Loader, node: yaml.MappingNode, path: KeyPath) -> dict[str, Any]:
         if node.tag != _CORE + "map":
@@ -183,7 +181,9 @@ class _Reader:
         for key, value in node.value:
             if key.tag == _MERGE:
                 continue
-            name = self._key(key, path)
+            if not isinstance(key, yaml.ScalarNode) or key.tag != _CORE + "str":
+                raise self._error("a key must be text", key, path, "Put the key in quotes.")
+            name = str(key.value)
             here = (*path, name)
             if name in first:
                 message = f"is given twice, first on line {first[name]}"
@@ -202,11 +202,6 @@ class _Reader:
                 raise self._error("<< must name a mapping", node, path, "Write << : *name of a mapping.")
             merged = {**self._value(loader, part, path), **merged}
         return merged
-
-    def _key(self, node: yaml.Node, path: KeyPath) -> str:
-        if isinstance(node, yaml.ScalarNode) and node.tag == _CORE + "str":
-            return str(node.value)
-        raise self._error("a key must be text", node, path, "Put the key in quotes.")
 
     def _scalar(self, loader: _Loader, node: yaml.ScalarNode, path: KeyPath) -> Any:
         if node.tag in _TEXTS:

@@ -14,36 +14,29 @@ _OLLAMA = "ollama"
 
 
 class AutoChoice(Struct):
-    """What was found.
+    """What was found."""
 
-    Attributes:
-        default, fast: names of profiles; where nothing was found, of those that would be asked if they had their key.
-        found: whether they can be asked.
-        profiles: profiles that differ from those of the settings, by name.
-        reason: why it is these, in a sentence.
-        remedy: where nothing was found, what to do about it, in a sentence.
-        server: where the local server answers, if it is one of its models; else empty.
-    """
-
+    # default, fast: names of profiles; where nothing was found, of those that would be asked if they had their key
     default: str
     fast: str
-    found: bool
-    reason: str
-    remedy: str = ""
-    server: str = ""
+    found: bool  # whether they can be asked
+    reason: str  # why it is these, in a sentence
+    remedy: str = ""  # where nothing was found, what to do about it, in a sentence
+    server: str = ""  # where the local server answers, if it is one of its models; else empty
+    # profiles that differ from those of the settings, by name
     profiles: Mapping[str, Profile] = field(default_factory=dict)
 
 
 def choose_profiles(settings: Settings, environ: Mapping[str, str], *, given: Collection[str] = ()) -> AutoChoice:
-    """Find out what `auto` stands for; looks once whether the local server runs, and only if Groq has no key.
-
-    Those of the names `given` can be asked whatever the settings say.
+    """Find out what `auto` stands for; looks once whether the local server runs, and only if Groq has no key. Those of
+    the names `given` can be asked whatever the settings say.
     """
     groq = [name for name in settings.llm.profiles if _provider(settings, name).api == "groq"]
     # A key that the user has set is a choice; a server that happens to run is none, and is looked for only without one.
-    ready = [name for name in groq if name in given or _has_key(settings, name, environ)] or [
-        name for name in settings.llm.profiles if name in given
-    ]
+    providers = {name: _provider(settings, name) for name in groq}
+    usable = [name for name in groq if not providers[name].api_key_env or key_of(providers[name], environ)]
+    ready = [name for name in groq if name in given or name in usable]
+    ready = ready or [name for name in settings.llm.profiles if name in given]
     if ready:
         variable = _provider(settings, ready[0]).api_key_env
         reason = f"{variable} is set." if variable and ready[0] not in given else "From the recording."
@@ -105,11 +98,6 @@ def _local(settings: Settings) -> str:
 def _cheapest(settings: Settings, names: list[str]) -> str:
     # Small questions have short answers, but output costs several times what input does.
     return min(names, key=lambda name: settings.llm.profiles[name].price_out)
-
-
-def _has_key(settings: Settings, name: str, environ: Mapping[str, str]) -> bool:
-    provider = _provider(settings, name)
-    return not provider.api_key_env or bool(key_of(provider, environ))
 
 
 def _provider(settings: Settings, name: str) -> Provider:

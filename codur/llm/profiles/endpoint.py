@@ -24,27 +24,17 @@ _LONGEST_MESSAGE = 300
 
 
 class Endpoint(Struct):
-    """A provider as it can be reached.
+    """A provider as it can be reached."""
 
-    Attributes:
-        provider: its name in the settings.
-        base_url: for `groq` and `anthropic` without the path that the SDK appends.
-        max_tokens_field: how the limit of an answer is called in the OpenAI chat protocol.
-        key_env: the variable that holds the key; empty if none is needed.
-        key: the key; never shown.
-        headers: further headers; never shown.
-        secrets: the values among them that are secret; never shown.
-    """
-
-    provider: str
+    provider: str  # its name in the settings
     api: str
-    base_url: str
+    base_url: str  # for `groq` and `anthropic` without the path that the SDK appends
     timeout_s: float
-    max_tokens_field: str = "max_tokens"
-    key_env: str = ""
-    key: str = ""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    secrets: tuple[str, ...] = ()
+    max_tokens_field: str = "max_tokens"  # how the limit of an answer is called in the OpenAI chat protocol
+    key_env: str = ""  # the variable that holds the key; empty if none is needed
+    key: str = ""  # the key; never shown
+    headers: Mapping[str, str] = field(default_factory=dict)  # further headers; never shown
+    secrets: tuple[str, ...] = ()  # the values among them that are secret; never shown
 
     def __repr__(self) -> str:
         return f"Endpoint(provider={self.provider!r}, place={self.place!r})"

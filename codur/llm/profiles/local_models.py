@@ -64,8 +64,9 @@ def served_models(base_url: str) -> tuple[str, ...] | None:
     items = listed.get("data")
     if not isinstance(items, list):
         return None
-    names = [item.get("id") for item in items if isinstance(item, Mapping)]
-    return tuple(name for name in names if isinstance(name, str) and name.isprintable() and _chats(name))
+    found = [item.get("id") for item in items if isinstance(item, Mapping)]
+    names = [name for name in found if isinstance(name, str) and name and name.isprintable()]
+    return tuple(name for name in names if not any(word in name.lower() for word in _NOT_FOR_CHAT))
 
 
 def matching(wanted: str, names: tuple[str, ...]) -> str:
@@ -74,10 +75,6 @@ def matching(wanted: str, names: tuple[str, ...]) -> str:
         if name in names:
             return name
     return names[0] if names else ""
-
-
-def _chats(name: str) -> bool:
-    return bool(name) and not any(word in name.lower() for word in _NOT_FOR_CHAT)
 
 
 def _json(url: str, question: Mapping[str, str] | None = None) -> Mapping[str, Any]:

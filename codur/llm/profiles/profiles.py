@@ -57,8 +57,7 @@ class Profiles:
 
     def chain(self, profile: str) -> tuple[str, ...]:
         """The profiles that are asked for `profile`, in their order: itself, the default one, the fall-back ones."""
-        names = (self.named(profile), self.default, *self._settings.llm.fallback_profiles)
-        return tuple(dict.fromkeys(names))
+        return tuple(dict.fromkeys((self.named(profile), self.default, *self._settings.llm.fallback_profiles)))
 
     def get(self, name: str) -> Profile:
         """The settings of a profile."""

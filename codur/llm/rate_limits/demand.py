@@ -2,7 +2,7 @@
 
 import math
 
-from codur.llm.rate_limit import Unit
+from codur.llm.model import Unit
 from codur.structs import Struct
 
 
@@ -27,26 +27,17 @@ class Most(Struct, kw_only=False):
 
 
 class Demand(Struct, eq=False):
-    """A request that wants to be sent.
+    """A request that wants to be sent."""
 
-    Attributes:
-        provider, model: whom it asks: limits are kept for each pair.
-        tokens: what it may cost at most, with the answer's.
-        answer_tokens: the answer's part of them.
-        cost_usd: what it may cost at most.
-        estimate: the prompt's tokens before what is known of the model's way of counting was applied.
-        rules: what is known of the limits beforehand.
-        late_s: how long after it was let through it may still be on its way.
-    """
-
+    # provider, model: whom it asks: limits are kept for each pair
     provider: str
-    tokens: int
-    answer_tokens: int
-    cost_usd: float
+    tokens: int  # what it may cost at most, with the answer's
+    answer_tokens: int  # the answer's part of them
+    cost_usd: float  # what it may cost at most
     model: str = ""
-    estimate: int = 0
-    rules: Rules = Rules()
-    late_s: float = 0.0
+    estimate: int = 0  # the prompt's tokens before what is known of the model's way of counting was applied
+    rules: Rules = Rules()  # what is known of the limits beforehand
+    late_s: float = 0.0  # how long after it was let through it may still be on its way
 
     @property
     def place(self) -> tuple[str, str]:

@@ -5,8 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from codur.llm.clock import Clock
-from codur.llm.model import ChatReply
-from codur.llm.rate_limit import Quota, Unit
+from codur.llm.model import ChatReply, Quota, Unit
 from codur.llm.rate_limits.demand import Demand, Most
 from codur.llm.rate_limits.told_limits import SaidLimit
 from codur.llm.rate_limits.window import OVERTAKING_S, Window
@@ -30,21 +29,14 @@ class ModelLimits(Struct, frozen=False, kw_only=False):
 
     After the service has refused a request because of its rate limit, nobody asks it before the time it names, and
     after that fewer ask at the same time; with each answer there may be more again.
-
-    Attributes:
-        queue: who waits, first come first.
-        until: nobody asks before this time (monotonic), because of `why`.
-        known: a first request has come back, so that what the service tells of its limits is known.
-        width: how many may ask at the same time.
-        begins_empty: nothing is left of the limits known beforehand, as others may have used them.
     """
 
-    queue: list[Demand] = field(default_factory=list)
-    until: float = 0.0
+    queue: list[Demand] = field(default_factory=list)  # who waits, first come first
+    until: float = 0.0  # nobody asks before this time (monotonic), because of `why`
     why: ServiceFailure | None = None
-    known: bool = False
-    width: float = math.inf
-    begins_empty: bool = False
+    known: bool = False  # a first request has come back, so that what the service tells of its limits is known
+    width: float = math.inf  # how many may ask at the same time
+    begins_empty: bool = False  # nothing is left of the limits known beforehand, as others may have used them
     _refused: int = 0
     _guessed: bool = False
     _flights: list[tuple[Demand, float]] = field(default_factory=list)

@@ -12,8 +12,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from codur.lazy import regex
-from codur.llm.model import ChatReply
-from codur.llm.rate_limit import Quota, Unit
+from codur.llm.model import ChatReply, Quota, Unit
 from codur.llm.request_failure import ServiceFailure
 from codur.structs import Struct, replace
 
@@ -45,19 +44,12 @@ Outcome = TypeVar("Outcome")
 
 
 class SaidLimit(Struct):
-    """The figures of a refusal.
+    """The figures of a refusal."""
 
-    Attributes:
-        limit: tokens a minute, or the model's window.
-        requested: tokens that the request came to, its longest answer among them; 0 if that is not said.
-        prompt: tokens that the prompt alone came to; 0 if that is not said.
-        window: the limit is the model's window.
-    """
-
-    limit: int
-    requested: int = 0
-    prompt: int = 0
-    window: bool = False
+    limit: int  # tokens a minute, or the model's window
+    requested: int = 0  # tokens that the request came to, its longest answer among them; 0 if that is not said
+    prompt: int = 0  # tokens that the prompt alone came to; 0 if that is not said
+    window: bool = False  # the limit is the model's window
 
 
 def quotas_in(headers: Mapping[str, str], now: float) -> tuple[Quota, ...]:
@@ -67,8 +59,7 @@ def quotas_in(headers: Mapping[str, str], now: float) -> tuple[Quota, ...]:
         headers: names in lower case (or a mapping that does not tell them apart).
         now: the present Unix time.
     """
-    found = (_quota(headers, unit, now) for unit in _UNITS)
-    return tuple(quota for quota in found if quota is not None)
+    return tuple(quota for quota in (_quota(headers, unit, now) for unit in _UNITS) if quota is not None)
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import math
 
-from codur.llm.rate_limit import Quota, Unit
+from codur.llm.model import Quota, Unit
 
 MINUTE_S = 60.0
 DAY_S = 86_400.0
@@ -20,8 +20,7 @@ OVERTAKING_S = 2.0
 """Requests that were sent within this time may have reached the service in another order."""
 _LIKENESS = 0.1  # services round what they tell
 _ROUNDING_S = 0.05
-_SLACK_TOKENS = 100.0
-"""Services wrap a prompt in some tokens of their own, which no estimate knows."""
+_SLACK_TOKENS = 100.0  # services wrap a prompt in some tokens of their own, which no estimate knows
 
 
 class Window:

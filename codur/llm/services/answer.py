@@ -6,10 +6,9 @@ from typing import Any
 from codur.config.settings import Profile
 from codur.errors import ModelAnswerError
 from codur.llm.model import ChatReply, ChatRequest
-from codur.llm.pricing import cost_usd
 from codur.llm.profiles.endpoint import Endpoint
 from codur.llm.request_failure import FailedGenerationError
-from codur.llm.tokens import answer_tokens, estimate_tokens, prompt_tokens
+from codur.llm.tokens import answer_tokens, cost_usd, estimate_tokens, prompt_tokens
 from codur.parsing.fences import strip_thinking
 from codur.parsing.json_text import load_strict, parse_json_object
 from codur.parsing.json_values import at, items, text
@@ -67,8 +66,7 @@ class AnswerReader(Struct):
 
     def usage_so_far(self, body: Mapping[str, Any]) -> Usage:
         """What the part of an answer that has come may have cost; nothing if none has."""
-        message = body["choices"][0]["message"]
-        spoken = "".join(str(part) for part in message.values() if part)
+        spoken = "".join(str(part) for part in body["choices"][0]["message"].values() if part)
         return self._usage(body.get("usage"), spoken) if spoken else Usage()
 
     def unreadable(self, what: str) -> ModelAnswerError:
@@ -84,17 +82,14 @@ class AnswerReader(Struct):
         calls, unread = read_calls(raw_calls)
         # Servers and proxies may give another reason for an answer that ends at its bound.
         # A cut call may read as a whole one with half of a file in it: nothing of it is carried out.
-        if finish == "length" or (self._is_at_bound(body.get("usage")) and (unread or not calls)):
+        at_bound = at(body, "usage.completion_tokens") == answer_tokens(self.request, self.profile)
+        if finish == "length" or (at_bound and (unread or not calls)):
             problem = f"The answer was cut off after {usage.completion_tokens} tokens. Answer more briefly."
             return self._of(text=words, finish_reason="length", usage=usage, model=model, problem=problem)
         if not words and not calls and not unread:
             raise self._unusable(body, "an empty answer", spoken)
         finish = "tool_calls" if calls else finish or "stop"
         return self._of(text=words, tool_calls=calls, finish_reason=finish, usage=usage, model=model, problem=unread)
-
-    def _is_at_bound(self, usage: Any) -> bool:
-        """Whether the service counts just as many tokens as the answer might have."""
-        return bool(at(usage, "completion_tokens") == answer_tokens(self.request, self.profile))
 
     def _of(self, **values: Any) -> ChatReply:
         model = values.pop("model", "") or self.profile.model

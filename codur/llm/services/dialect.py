@@ -6,10 +6,8 @@ from typing import Any
 from codur.config.settings import Profile
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.profiles.endpoint import Endpoint
-from codur.llm.services.anthropic_request import Blocks, as_completion, messages_body
-from codur.llm.services.anthropic_stream import MessageCollector
-from codur.llm.services.chat_request import request_body
-from codur.llm.services.chat_stream import ChatCollector
+from codur.llm.services.anthropic_protocol import Blocks, MessageCollector, as_completion, messages_body
+from codur.llm.services.chat_protocol import ChatCollector, request_body
 from codur.llm.services.event_stream import Collector
 
 _THOUGHTS = ("thinking", "redacted_thinking")

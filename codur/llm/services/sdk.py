@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 
 from codur.lazy import loaded
-from codur.llm.profiles.extras import installed, missing
+from codur.llm.profiles.availability import installed, missing
 from codur.structs import Struct
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ _OPTIONS: Mapping[str, Mapping[str, Any]] = {
     # The SDK would hand spans of every request to whatever is set up for OpenTelemetry in this process.
     "anthropic": {"open_telemetry": {"traces": False, "propagation": False}}
 }
-_NO_KEY = "unused"
-"""Given to an SDK in place of a key, so that it looks for none itself; it is never sent."""
+_NO_KEY = "unused"  # given to an SDK in place of a key, so that it looks for none itself; it is never sent
 _SENT = frozenset(
     {"host", "accept", "accept-encoding", "connection", "user-agent", "content-type", "content-length"}
     | {"transfer-encoding", "anthropic-version"}
@@ -54,20 +53,13 @@ class BodyTooLargeError(Exception):
 
 
 class Client(Struct):
-    """An SDK's client for one endpoint.
-
-    Attributes:
-        library: the HTTP library below the SDK: httpx, or what is built like it.
-        errors: the SDK's module, for its errors, which all SDKs name alike.
-        path: where requests go.
-        failures: all errors that `post`, and reading its response, may raise.
-    """
+    """An SDK's client for one endpoint."""
 
     sdk: Any
-    library: Any
-    errors: Any
-    path: str
-    failures: tuple[type[Exception], ...]
+    library: Any  # the HTTP library below the SDK: httpx, or what is built like it
+    errors: Any  # the SDK's module, for its errors, which all SDKs name alike
+    path: str  # where requests go
+    failures: tuple[type[Exception], ...]  # all errors that `post`, and reading its response, may raise
 
     async def post(self, body: Mapping[str, Any], *, stream: bool) -> Any:
         """The response to a request, before its body has come if it is a stream; raises one of `failures`."""
@@ -88,8 +80,7 @@ def open_client(endpoint: Endpoint) -> Client:
     errors, library = loaded(name), loaded(http)  # for runs that ask a model, and all but groq are extras
     opened = _made(getattr(errors, kind), library, endpoint, **_OPTIONS.get(sdk, {}))
     # The HTTP libraries let some errors of encrypted connections through as they are.
-    raw = (OSError, anyio.EndOfStream, BodyTooLargeError)
-    failures = (errors.APIError, library.RequestError, TimeoutError, *raw)
+    failures = (errors.APIError, library.RequestError, TimeoutError, OSError, anyio.EndOfStream, BodyTooLargeError)
     return Client(sdk=opened, library=library, errors=errors, path=_PATHS[endpoint.api], failures=failures)
 
 

@@ -20,10 +20,9 @@ from codur.llm.rate_limits.told_limits import told_headers, with_limits
 from codur.llm.request_failure import FailedGenerationError
 from codur.llm.services.answer import AnswerReader
 from codur.llm.services.dialect import dialect_of
-from codur.llm.services.event_stream import Collector, EventDecoder, StreamError, UnreadableEventError
+from codur.llm.services.event_stream import Collector, EventDecoder, Speech, StreamError, UnreadableEventError
 from codur.llm.services.sdk import MAX_BODY_BYTES, BodyTooLargeError, Client, open_client
 from codur.llm.services.service_errors import FailureReader, error_of, status_of_error
-from codur.llm.services.shown_words import Speech
 from codur.parsing.json_values import read_json
 from codur.types import Usage
 
@@ -96,7 +95,9 @@ class ServiceModel:
 
     async def _send(self, reader: AnswerReader) -> ChatReply | ModelError:
         client, request = self._open(), reader.request
-        stream = self._show is not None and not self._in_one_piece and _is_for_people(request)
+        # Words for people alone: neither data nor only tool calls are asked for.
+        in_words = request.schema is None and not request.json_object and request.tool_choice != "required"
+        stream = self._show is not None and not self._in_one_piece and in_words
         body = self._dialect.request(request, stream=stream)
         # What has come is kept even if the request fails: it has its price.
         exchange = _Answer(reader, self._dialect.collector(), self._show if stream else None)
@@ -138,7 +139,10 @@ class ServiceModel:
             return self._told(response.status_code, body, response.headers, exchange.reader)
         if exchange.begun:
             return self._failures.of_break(_reason(causes), self._so_far(exchange))
-        return self._failures.of_connection(_reason(causes), connected=_connected(causes, client.library))
+        refused = any(isinstance(cause, client.library.ConnectError) for cause in causes)
+        # Somebody was there: the connection broke later, or only its encryption failed.
+        connected = not refused or any(isinstance(cause, ssl.SSLError) for cause in causes)
+        return self._failures.of_connection(_reason(causes), connected=connected)
 
     def _read(self, exchange: _Answer) -> ChatReply | ModelError:
         """The reply in an answer that has come."""
@@ -188,10 +192,10 @@ class _Answer:
 
     def __init__(self, reader: AnswerReader, collector: Collector, show: Show | None) -> None:
         self.headers: Mapping[str, str] = {}
-        self.begun = self.heard = False
-        self.body: Any = None
-        self.error: StreamError | None = None
-        self.unreadable = ""
+        self.begun = self.heard = False  # a stream has begun, and something came in it
+        self.body: Any = None  # the decoded answer; None if a stream ended before it was whole
+        self.error: StreamError | None = None  # what a stream told instead of the rest of the answer
+        self.unreadable = ""  # what came instead of an answer, in words
         self.collector = collector
         self.reader = reader
         self._show = show
@@ -244,11 +248,6 @@ class _Answer:
             )
 
 
-def _is_for_people(request: ChatRequest) -> bool:
-    """Whether the answer may be words: neither data nor only tool calls are asked for."""
-    return request.schema is None and not request.json_object and request.tool_choice != "required"
-
-
 def _causes(error: BaseException) -> list[BaseException]:
     """What led to `error`, from the outside in."""
     causes: list[BaseException] = []  # a chain may lead back to itself
@@ -262,9 +261,3 @@ def _causes(error: BaseException) -> list[BaseException]:
 def _reason(causes: list[BaseException]) -> str:
     """The words of the innermost cause that has any."""
     return next((str(cause) for cause in reversed(causes) if str(cause)), "")
-
-
-def _connected(causes: list[BaseException], library: Any) -> bool:
-    """Whether somebody was there: the connection broke later, or only its encryption failed."""
-    refused = any(isinstance(cause, library.ConnectError) for cause in causes)
-    return not refused or any(isinstance(cause, ssl.SSLError) for cause in causes)

@@ -27,8 +27,7 @@ COMMAND_NOT_FOUND = 127  # as a shell says it
 _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
 """Of the run's time, which its first check may take, so that there is some left to act on what it says."""
 _LINT_SHARE = 0.5
-_LONG_S = 1.0
-"""What takes longer is worth a look at the tests that failed before all others are run."""
+_LONG_S = 1.0  # what takes longer is worth a look at the tests that failed before all others are run
 
 
 def seen_before(state: RunState, context: RunContext) -> RunUpdate:

@@ -10,19 +10,13 @@ _NUMBERS = regex(r"\d+")
 
 
 class Judged(Struct):
-    """What the check said of a step.
+    """What the check said of a step."""
 
-    Attributes:
-        verdict: the check's verdict on the state that the next attempt starts from, or on the passing state.
-        last: the verdict on the attempt itself.
-        attempt: the failed attempt; None if there is nothing to do better.
-        gained: the attempt came further than where it started from.
-    """
-
+    # the check's verdict on the state that the next attempt starts from, or on the passing state
     verdict: Verdict | None
-    last: Verdict | None
-    attempt: Attempt | None
-    gained: bool = False
+    last: Verdict | None  # the verdict on the attempt itself
+    attempt: Attempt | None  # the failed attempt; None if there is nothing to do better
+    gained: bool = False  # the attempt came further than where it started from
 
 
 def finding(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from codur.agents.registry import Agent
-from codur.llm.pricing import cost_usd
+from codur.llm.tokens import cost_usd
 from codur.nodes.parts.updates import agent_may_edit, cannot_run
 from codur.nodes.run_state import RunContext, RunState
 

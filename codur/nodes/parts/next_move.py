@@ -80,8 +80,7 @@ def is_due(record: StepRecord, state: RunState, context: RunContext) -> bool:
     if not record.ok:
         return True
     # After the last edit only: half of a change may well be red.
-    later = plan.steps[state["cursor"] + 1 :]
-    return not any(edits(step, context) for step in later)
+    return not any(edits(step, context) for step in plan.steps[state["cursor"] + 1 :])
 
 
 def _lacks_words(record: StepRecord, state: RunState, context: RunContext) -> bool:

@@ -6,18 +6,10 @@ from typing import Any
 from codur.nodes.parts.step_criteria import criterion_problem
 from codur.nodes.parts.updates import output_of
 from codur.nodes.run_state import RunContext, RunState
-from codur.planning.plans.plan_validation import (
-    Asked,
-    Capabilities,
-    Problem,
-    beyond,
-    chosen_problem,
-    complete,
-    find_problem,
-)
 from codur.planning.plans.step_references import UnresolvedReference, filled_step, referred
+from codur.planning.plans.validation import Asked, Capabilities, Problem, beyond, chosen_problem, complete, find_problem
 from codur.structs import replace
-from codur.tools.synonyms import meant
+from codur.tools.arguments import meant
 from codur.types import LOOKING_TASKS, Plan, Step
 
 _SURE = 0.8

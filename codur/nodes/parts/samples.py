@@ -27,12 +27,9 @@ from codur.tools.toolbox import Toolbox
 from codur.types import Check, Verdict
 from codur.workspace.workspace import FileChange, Workspace
 
-_AUTO = 4
-"""What `auto` asks for after a failure, at most."""
-_HOTTEST = 1.0
-"""The temperature of the last answer of a profile, unless its own is higher."""
-_OTHERS = 3
-"""So many of the answers that failed are told of."""
+_AUTO = 4  # what `auto` asks for after a failure, at most
+_HOTTEST = 1.0  # the temperature of the last answer of a profile, unless its own is higher
+_OTHERS = 3  # so many of the answers that failed are told of
 _DIFF_CHARS, _NAMED = 800, 5
 
 Ask = Callable[[str, float | None, "Copy"], Awaitable[CodingOutcome]]
@@ -93,8 +90,7 @@ class Copy:
     def _make(self) -> None:
         context = self._context
         with self._busy:
-            extra = context.workspace.generated_files()
-            self._workspace = context.workspace.scratch_copy(self._root, extra=extra)
+            self._workspace = context.workspace.scratch_copy(self._root, extra=context.workspace.generated_files())
             self._toolbox = context.toolbox.on(self._workspace, self._launcher)
             self._checker = context.checker.on(self._workspace, self._launcher)
 
@@ -165,7 +161,6 @@ class _Answer(Struct):
 
 async def best_of(count: int, agent: Agent, ask: Ask, state: RunState, context: RunContext) -> CodingOutcome | None:
     """Ask for several answers and make the edits of the best one; None if the workspace cannot be copied.
-
     ModelUnavailable or LimitReached if nobody answered; Interrupted if the run was cancelled.
     """
     stop = CancelToken()
@@ -260,7 +255,10 @@ def _taken(answers: Sequence[_Answer], count: int, agent: Agent, state: RunState
     if not best.outcome.edits:
         return replace(best.outcome, looked=looked)
     outcome, _ = apply_edits(best.outcome.edits, agent, context.toolbox, context.workspace)
-    return replace(outcome, looked=looked, held=best.held, others=_others(best, answers))
+    # How the others that were judged differ, in what they change and in what the check says.
+    rest = [item for item in answers if item.verdict is not None and item is not best]
+    others = [_other(item, best) for item in sorted(rest, key=lambda item: -item.progress)[:_OTHERS]]
+    return replace(outcome, looked=looked, held=best.held, others="\n".join(others))
 
 
 def _best(answers: Sequence[_Answer], state: RunState) -> _Answer:
@@ -287,12 +285,6 @@ def _told(answers: Sequence[_Answer], count: int) -> str:
     rest = count - len(answers)
     parts += [f"{rest} ended, as one holds"] if rest else []
     return f"{count} answers side by side: {', '.join(parts)}"
-
-
-def _others(best: _Answer, answers: Sequence[_Answer]) -> str:
-    """How the other answers that were judged differ, in what they change and in what the check says."""
-    rest = [item for item in answers if item.verdict is not None and item is not best]
-    return "\n".join(_other(item, best) for item in sorted(rest, key=lambda item: -item.progress)[:_OTHERS])
 
 
 def _other(item: _Answer, best: _Answer) -> str:

@@ -9,7 +9,7 @@ from codur.checks.entry import is_test_code
 from codur.config.settings import Profile
 from codur.context.brief import CodingBrief
 from codur.context.file_order import standing
-from codur.context.outline import Outline, outline_of
+from codur.context.outline import outline_of
 from codur.context.places import edited_lines, places_in
 from codur.context.ranking import TestRun
 from codur.context.selection import Clues, Selection, Want, select
@@ -18,44 +18,24 @@ from codur.nodes.parts.updates import origin_of, warn
 from codur.nodes.run_state import RunContext, RunState, task_told
 from codur.planning.plans.full_plan import RETRY_OBJECTIVE
 from codur.repair.evidence.tracing import run_traced
-from codur.structs import Struct, replace
+from codur.structs import replace
 from codur.types import Step
 from codur.workspace.workspace import Workspace
 
-_MOST_TRACED = 20
-"""Failing tests whose lines are noted."""
+_MOST_TRACED = 20  # failing tests whose lines are noted
 _TRACE_S = 5.0
-_LEAST_LEFT_S = 60.0
-"""With less time left, no program is run only to choose what is shown."""
-_NOT_SHOWN = frozenset({"challenge.yaml", "args.txt"})
-"""Files whose content the check's command line says already."""
+_LEAST_LEFT_S = 60.0  # with less time left, no program is run only to choose what is shown
+_NOT_SHOWN = frozenset({"challenge.yaml", "args.txt"})  # files whose content the check's command line says already
 _EXPECTED = frozenset({"expected.txt", "expected_output.txt"})
 """Expected output, of this check or of others: what a program should print is told by the check's verdict alone."""
-_LOOKED_LINES = 120
-"""The longest part of a file that is shown again because the coding agent had a look at it."""
+_LOOKED_LINES = 120  # the longest part of a file that is shown again because the coding agent had a look at it
 
 
-class Material(Struct):
-    """What of the workspace a model may see.
+def brief_of(state: RunState, step: Step, context: RunContext) -> CodingBrief:
+    """What a model is told of a step, beside what failed.
 
-    Attributes:
-        texts: present text by path, sources first.
-        wants: what of them should be shown, the most useful first.
-        outline: the files that are not shown.
-        withheld: files that would be shown if they did not look as if they held secrets.
-        guessed: files that are wanted only because a classifier named them.
-    """
-
-    texts: dict[str, str]
-    wants: tuple[Want, ...]
-    outline: Outline
-    withheld: tuple[str, ...]
-    guessed: frozenset[str]
-
-
-def material(state: RunState, step: Step, context: RunContext) -> Material:
-    """The step's own file and the discovered ones, what the failure and the last attempt point to, what these lead to,
-    what a classifier guessed, and what the check reads; an outline of the rest.
+    Of the workspace: the step's own file and the discovered ones, what the failure and the last attempt point to, what
+    these lead to, what a classifier guessed, and what the check reads; an outline of the rest.
     """
     workspace, check = context.for_models, state["discovery"].check
     files = workspace.list_files()
@@ -69,8 +49,11 @@ def material(state: RunState, step: Step, context: RunContext) -> Material:
     made = {check.entry: check.text} if check and check.text and check.entry else {}
     texts = {**made, **{path: text for path in shown if (text := _text(path, workspace)) is not None}}
     wants = (*looked, *(Want(path=path, need="needed") for path in made), *_without_other_tests(selection.wants, named))
-    return Material(
-        texts=texts,
+    return CodingBrief(
+        task=task_told(state),
+        objective=objective(state, step),
+        inputs=inputs(state, step, context),
+        sources=texts,
         wants=tuple(want for want in sorted(wants, key=lambda want: want.need != "asked") if want.path in texts),
         outline=outline_of(selection.ranked, files, lambda path: _glance(path, hidden, workspace)),
         withheld=tuple(path for path in named if workspace.hides(path) and workspace.is_file(path)),
@@ -147,8 +130,7 @@ def test_runs(state: RunState, context: RunContext) -> Sequence[TestRun]:
         return context.traced.get(tests, ())
     try:
         copy = context.workspace.scratch_copy(context.scratch(), extra=context.workspace.generated_files())
-        checker = context.checker.on(copy)
-        coverage = run_traced(checker, replace(check, tests=tests), verdict, most_s=_TRACE_S)
+        coverage = run_traced(context.checker.on(copy), replace(check, tests=tests), verdict, most_s=_TRACE_S)
     except (LimitReached, WorkspaceError):
         coverage = None
     found = coverage.tests.values() if coverage is not None else ()
@@ -204,19 +186,7 @@ def _glance(path: str, hidden: Collection[str], workspace: Workspace) -> str | N
         return None
 
 
-def brief_of(found: Material, state: RunState, step: Step, context: RunContext) -> CodingBrief:
-    """What a model is told of a step, beside what failed."""
-    return CodingBrief(
-        task=task_told(state),
-        objective=objective(state, step),
-        sources=found.texts,
-        wants=found.wants,
-        outline=found.outline,
-        inputs=inputs(state, step, context),
-    )
-
-
-def target(state: RunState, step: Step, texts: dict[str, str], context: RunContext) -> str | None:
+def target(state: RunState, step: Step, texts: Iterable[str], context: RunContext) -> str | None:
     """The one file that an edit without a path means: the step's, else the only one that may change, else None."""
     named = str(step.arguments.get("path", ""))
     if named:

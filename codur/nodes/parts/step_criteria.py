@@ -5,38 +5,23 @@ from collections.abc import Collection
 from codur.errors import WorkspaceError
 from codur.nodes.parts.updates import current_step, origin_of
 from codur.nodes.run_state import RunContext, RunState
-from codur.planning.plans.plan_validation import Problem
-from codur.planning.plans.success_criteria import (
-    Outcome,
-    checkable,
-    is_of_exit,
-    out_of_reach,
-    said_of,
-    undecided,
-    unmet,
-)
+from codur.planning.plans.success_criteria import Outcome, checkable, of_exit, out_of_reach, said_of, undecided, unmet
+from codur.planning.plans.validation import Problem
 from codur.structs import Struct, replace
 from codur.types import Plan, Step, StepRecord
 from codur.workspace.workspace import Workspace
 
-_CARRIED_OUT = frozenset({"tool", "coding", "delegate"})
-"""Steps whose criteria code checks as soon as they are done."""
+_CARRIED_OUT = frozenset({"tool", "coding", "delegate"})  # steps whose criteria code checks as soon as they are done
 
 
 class Left(Struct):
-    """A criterion that nobody has decided when a run is about to end as done.
-
-    Attributes:
-        by_check: it is a model's, of an edit that the check has judged.
-        pointless: it is a model's, about the exit status of a step that runs no program.
-        decidable: code can decide it.
-    """
+    """A criterion that nobody has decided when a run is about to end as done."""
 
     step: Step
     text: str
-    by_check: bool = False
-    pointless: bool = False
-    decidable: bool = False
+    by_check: bool = False  # it is a model's, of an edit that the check has judged
+    pointless: bool = False  # it is a model's, about the exit status of a step that runs no program
+    decidable: bool = False  # code can decide it
 
 
 def left_open(state: RunState) -> list[Left]:
@@ -57,7 +42,7 @@ def _left_of(step: Step, state: RunState) -> list[Left]:
     records = [item for item in state["records"][state["since"] :] if item.step_id == step.id]
     by_check = of_model and any(_judged(item, state) for item in records)
     return [
-        Left(step=step, text=text, by_check=by_check, pointless=of_model and is_of_exit(text))
+        Left(step=step, text=text, by_check=by_check, pointless=of_model and of_exit(text))
         for text in undecided(said_of(step), runs=step.action == "tool")
     ]
 

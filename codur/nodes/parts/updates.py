@@ -12,8 +12,7 @@ from codur.events import FileChanged, Note
 from codur.mcp.offered_tools import server_of
 from codur.nodes.run_state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
 from codur.planning.plans.first_plan import SEARCH
-from codur.planning.plans.step_references import Output, escaped
-from codur.planning.plans.step_schedule import blocked_by
+from codur.planning.plans.step_references import Output, blocked_by, escaped
 from codur.tools import code
 from codur.tools.tool import ToolError
 from codur.types import CODE_TASKS, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier, Verdict
@@ -27,16 +26,14 @@ _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 _SHOWN_LINES = 60
 _SHOWN_CHARS = 400
 """Lines of a file's diff that are told while a run goes on, and characters of each: an event is no place for a file."""
-_LEAST_CALLS = 2
-"""Model calls that must be left for a test to be made: one for it, one for the edit."""
+_LEAST_CALLS = 2  # model calls that must be left for a test to be made: one for it, one for the edit
 
 
 def go(
     to: Route, *, origin: Origin, tier: Tier = "deterministic", why: str = "", **update: Unpack[RunUpdate]
 ) -> RunUpdate:
     """What a node changes, and where the run goes, with the decision on record (its node is told where it runs)."""
-    decision = RouteStep(node="", route=to, origin=origin, tier=tier, reason=why)
-    return RunUpdate(**update, route=to, trail=[decision])
+    return RunUpdate(**update, route=to, trail=[RouteStep(node="", route=to, origin=origin, tier=tier, reason=why)])
 
 
 def warn(texts: Iterable[str], context: RunContext, *, told: Collection[str] = ()) -> list[str]:
@@ -374,11 +371,8 @@ def explained(state: RunState, context: RunContext) -> Plan | None:
     return Plan(steps=(step,), origin="pattern", reason=f"no model explains {path}, so it is told what can be read")
 
 
-def plan_after_model_error(error: CodurError, state: RunState, context: RunContext) -> RunUpdate:
-    """What a planning node decides when no model answers: offline work if there is any, else the end.
-
-    A model's failure is a decision of its own; it never leads back into planning.
-    """
+def plan_after_error(error: CodurError, state: RunState, context: RunContext) -> RunUpdate:
+    """What a planning node decides when no model answers: offline work if there is any, else the end."""
     told = explained(state, context)
     if told is not None:
         return RunUpdate(plan=told, cursor=0)

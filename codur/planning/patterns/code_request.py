@@ -9,8 +9,8 @@ from codur.errors import WorkspaceError
 from codur.lazy import regex
 from codur.planning.patterns.classify import Classification
 from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, suffix_of
+from codur.planning.patterns.phrases import words
 from codur.planning.patterns.request import MAX_CANDIDATES, Request
-from codur.planning.patterns.vocabulary import words
 from codur.structs import replace
 from codur.tools.git.git_history import uncommitted
 from codur.types import Check, Discovery, TaskType
@@ -29,14 +29,12 @@ _EVERYWHERE = regex(
     r"|(?:in|and) (?:all|every|the|its) (?:\w+ )?(?:files?|tests?|usages?|code|project))\b",
     re.IGNORECASE,
 )
-_CHECK_CHARS = 100_000
-"""Of a prompt, this much is searched for an expected output."""
+_CHECK_CHARS = 100_000  # of a prompt, this much is searched for an expected output
 
 
 def discover_code(request: Request, found: Classification) -> Discovery:
-    """The kind and the files, the check that applies, the program, and the sources it imports.
-
-    UsageError if `expect_file` does not exist, or a file that defines the check is wrong.
+    """The kind and the files, the check that applies, the program, and the sources it imports. UsageError if
+    `expect_file` does not exist, or a file that defines the check is wrong.
     """
     discovery = request.discovery(found)
     if _names_absent_source(request, found.task_type):

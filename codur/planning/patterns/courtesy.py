@@ -3,11 +3,10 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, get_args
 
+from codur.planning.patterns.phrases import courtesies, words
 from codur.planning.patterns.prompt_tokens import Token, keys
-from codur.planning.patterns.vocabulary import courtesies, words
 
-_LONGEST = 7
-"""Words of the longest courtesy."""
+_LONGEST = 7  # words of the longest courtesy
 _MARKS = frozenset(".,;:!?…()-–—¡¿\n")
 
 Courtesy = Literal["hello", "thanks", "bye", "help"]

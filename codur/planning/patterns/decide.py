@@ -7,9 +7,8 @@ is passed on.
 from collections.abc import Mapping
 
 from codur.config.settings import Settings
-from codur.planning.patterns.classify import Classification, classify
+from codur.planning.patterns.classify import Classification, classify, danger_in
 from codur.planning.patterns.courtesy import Courtesy, greeting_in, without_courtesy
-from codur.planning.patterns.danger import danger_in
 from codur.planning.patterns.holes import hole_reader
 from codur.planning.patterns.named_paths import FileNames, mentions
 from codur.planning.patterns.phrases import match
@@ -117,7 +116,9 @@ def _by_rules(
     for kind, rows in rules.items():
         for rule in rows:
             settled = _apply(rule, said, names)
-            if settled is not None and not (rule.writes and _only_asks(tokens)):
+            # A question mark makes the request doubtful: `delete a.txt?`, but not `can you delete a.txt?`.
+            only_asks = any(token.key == "?" for token in tokens) and all(token.key not in _ASKING for token in tokens)
+            if settled is not None and not (rule.writes and only_asks):
                 return kind, rule.name, settled
     return None
 
@@ -131,11 +132,6 @@ def _apply(rule: Rule, tokens: tuple[Token, ...], names: FileNames) -> Settled |
             # Lines that a rule knows nothing of would be left out of what it does: the request is passed on.
             return None if found.has_lines and not rule.takes_lines else rule.build(found)
     return None
-
-
-def _only_asks(tokens: tuple[Token, ...]) -> bool:
-    """Whether a question mark makes the request doubtful: `delete a.txt?`, but not `can you delete a.txt?`."""
-    return any(token.key == "?" for token in tokens) and not any(token.key in _ASKING for token in tokens)
 
 
 def _decision(request: Request, kind: TaskType, rule: str, settled: Settled) -> PatternDecision:

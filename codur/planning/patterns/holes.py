@@ -6,9 +6,8 @@ from functools import cache
 from typing import Any
 
 from codur.planning.patterns.named_paths import FileNames
-from codur.planning.patterns.phrases import ReadHole
+from codur.planning.patterns.phrases import ReadHole, words
 from codur.planning.patterns.prompt_tokens import Token
-from codur.planning.patterns.vocabulary import words
 
 _IDENTIFIER = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?"
 _CODE_WORD = r"\w*(?:_\w|\w_|[a-z]\d|[a-z][A-Z])[\w.]*|[A-Z][A-Z_]{2,}|[A-Za-z_][\w.]*\(\)"
@@ -20,8 +19,7 @@ _PATH = r"[\w.+@/][\w.+@/\- ]*"
 _URL = r"https?://[^\s<>\"']+"
 _NUMBERS = dict(zip("one two three four five six seven eight nine ten".split(), range(1, 11), strict=True))
 _VAGUE_ENDINGS = ("s", "tion", "sion", "ness", "ment", "ity", "ing", "ance", "ence", "cy", "ies", "age", "ism")
-_NAMING = frozenset({"word", "quote", "code"})
-"""Kinds of tokens that may name something."""
+_NAMING = frozenset({"word", "quote", "code"})  # kinds of tokens that may name something
 
 
 def hole_reader(names: FileNames) -> ReadHole:

@@ -7,8 +7,8 @@ from functools import cached_property
 from codur.context.file_order import standing
 from codur.errors import WorkspaceError
 from codur.lazy import late
+from codur.planning.patterns.phrases import words
 from codur.planning.patterns.prompt_tokens import PromptText, Token, read_prompt
-from codur.planning.patterns.vocabulary import words
 from codur.structs import Struct
 from codur.workspace.workspace import Workspace
 
@@ -27,23 +27,15 @@ _MAX_MENTIONS = 60
 
 
 class Mention(Struct):
-    """A file that the prompt names.
+    """A file that the prompt names."""
 
-    Attributes:
-        name: as written, without `@`, quotes and line numbers.
-        path: the workspace-relative path of the file it stands for; None if there is no such file or it is not clear.
-        exact: the name is that path, letter by letter.
-        lines: first and last line, if the name carries them (`app.py:3-9`).
-        candidates: the files it may stand for, if there are several.
-        outside: the name leads out of the workspace.
-    """
-
-    name: str
+    name: str  # as written, without `@`, quotes and line numbers
+    # the workspace-relative path of the file it stands for; None if there is no such file or it is not clear
     path: str | None = None
-    exact: bool = False
-    lines: tuple[int, int] | None = None
-    candidates: tuple[str, ...] = ()
-    outside: bool = False
+    exact: bool = False  # the name is that path, letter by letter
+    lines: tuple[int, int] | None = None  # first and last line, if the name carries them (`app.py:3-9`)
+    candidates: tuple[str, ...] = ()  # the files it may stand for, if there are several
+    outside: bool = False  # the name leads out of the workspace
 
     @property
     def missing(self) -> bool:

@@ -12,11 +12,47 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from codur.planning.patterns.prompt_tokens import Token
-from codur.planning.patterns.vocabulary import parts
 from codur.structs import Struct
+
+
+def phrases(name: str) -> Sequence[str]:
+    """The lines of a section, such as the phrases of a rule."""
+    return _sections()[name]
+
+
+@cache
+def words(name: str) -> frozenset[str]:
+    """The words of a section."""
+    return frozenset(" ".join(phrases(name)).split())
+
+
+@cache
+def courtesies(name: str) -> frozenset[tuple[str, ...]]:
+    """The phrases of a section that are divided by bars."""
+    return frozenset(tuple(phrase.split()) for phrase in "|".join(phrases(name)).split("|"))
+
+
+@cache
+def parts() -> Mapping[str, str]:
+    """What phrases share, by its name."""
+    return {name: part for name, _, part in (line.partition(" = ") for line in phrases("parts"))}
+
+
+@cache
+def _sections() -> Mapping[str, Sequence[str]]:
+    text = Path(__file__).with_name("phrases.txt").read_text(encoding="utf-8").replace("\n  ", " ")
+    sections: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if line.startswith("== "):
+            section = sections[line[3:]] = []
+        elif line and not line.startswith("#"):
+            section.append(line)
+    return sections
+
 
 MAX_WORDS = 40
 _SYMBOL = r"[()\[\]|]|[^()\[\]|\s]+"

@@ -42,18 +42,13 @@ _CLOSING_MARKS = ".,;:!?…)]}>"
 
 
 class Token(Struct, kw_only=False):
-    """A piece of the prompt.
+    """A piece of the prompt."""
 
-    Attributes:
-        kind: a `word`, a `mark` (punctuation, a line's end), a text in quotes (`quote`) or backticks (`code`), a
-            fenced block (`fence`), or a block that was pasted without a fence (`paste`).
-        text: as written, without quotes and fences.
-        key: a word or mark in lower case; empty for the other kinds, so that they match no word.
-    """
-
+    # a `word`, a `mark` (punctuation, a line's end), a text in quotes (`quote`) or backticks (`code`), a fenced block
+    # (`fence`), or a block that was pasted without a fence (`paste`)
     kind: TokenKind
-    text: str
-    key: str = ""
+    text: str  # as written, without quotes and fences
+    key: str = ""  # a word or mark in lower case; empty for the other kinds, so that they match no word
 
 
 class PromptText(Struct):

@@ -28,33 +28,21 @@ RETRY_OBJECTIVE = "Make the check pass."
 
 
 class PlanningBrief(Struct):
-    """What the models that classify and plan are told.
-
-    Attributes:
-        files: the workspace's files, those that the task is about first.
-        read_only: those of them that may not be edited.
-        tools: tools that a plan may name.
-        instructions: the end of the system prompt: what the user and the project want.
-        fitting: names of the tools that are described; of the others only the arguments are told. None describes all.
-        agents: agents that a plan may name, each with its description.
-        verdict: the check's last verdict.
-        attempts: what was tried before; empty on the first plan.
-        problem: why the last plan was sent back; empty if it was not.
-        steer: a hint after attempts that made no progress.
-    """
+    """What the models that classify and plan are told."""
 
     prompt: str
     discovery: Discovery
-    files: Sequence[str]
-    tools: Sequence[ToolSpec]
-    agents: Sequence[tuple[str, str]] = ()
-    verdict: Verdict | None = None
-    attempts: Sequence[Attempt] = ()
-    problem: str = ""
-    steer: str = ""
-    instructions: str = ""
+    files: Sequence[str]  # the workspace's files, those that the task is about first
+    tools: Sequence[ToolSpec]  # tools that a plan may name
+    agents: Sequence[tuple[str, str]] = ()  # agents that a plan may name, each with its description
+    verdict: Verdict | None = None  # the check's last verdict
+    attempts: Sequence[Attempt] = ()  # what was tried before; empty on the first plan
+    problem: str = ""  # why the last plan was sent back; empty if it was not
+    steer: str = ""  # a hint after attempts that made no progress
+    instructions: str = ""  # the end of the system prompt: what the user and the project want
+    # names of the tools that are described; of the others only the arguments are told. None describes all.
     fitting: Collection[str] | None = None
-    read_only: Collection[str] = ()
+    read_only: Collection[str] = ()  # those of them that may not be edited
 
 
 async def make_plan(brief: PlanningBrief, asker: Asker, *, max_steps: int) -> Plan:

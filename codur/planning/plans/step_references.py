@@ -12,17 +12,16 @@ Language, 2.2 Quoting and 2.6 Word Expansions).
 import json
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from codur.lazy import regex
 from codur.structs import Struct
-from codur.types import Step
+from codur.types import Plan, Step
 
 REFERENCE = regex(r"(?P<escape>\$)?\$\{(?P<step>[A-Za-z0-9_-]+)(?P<path>(?:\.[A-Za-z0-9_-]+|\[\d{1,6}\])*)\}")
 _PART = regex(r"\.([A-Za-z0-9_-]+)|\[(\d+)\]")
-_ELSEWHERE = regex(r"`|<<|\(\(|\$\[")
-"""What makes quotes mean something else after it, or around it."""
+_ELSEWHERE = regex(r"`|<<|\(\(|\$\[")  # what makes quotes mean something else after it, or around it
 _TOKEN = regex(rf"(?P<reference>{REFERENCE.pattern})|\\.|\$'|(?:^|(?<=[\s;&|()]))#[^\n]*|'[^']*'?|.", re.DOTALL)
 _IN_DOUBLE = regex(r'"(?:\\.|[^"\\])*"?', re.DOTALL)
 SHELL_ARGUMENTS = {"run_command": "command"}
@@ -166,3 +165,32 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, Sequence):
         for item in value:
             yield from _texts(item)
+
+
+MOST_AT_ONCE = 8
+
+
+def needs(step: Step) -> frozenset[str]:
+    """The ids of the steps whose output a step works with."""
+    return frozenset(step.inputs) | frozenset(referred(step.arguments))
+
+
+def side_by_side(plan: Plan, cursor: int, only_reads: Callable[[Step], bool]) -> int:
+    """How many steps from `cursor` on may run at the same time, as each only reads and none needs another's output."""
+    group: set[str] = set()
+    for step in plan.steps[cursor : cursor + MOST_AT_ONCE]:
+        if not only_reads(step) or needs(step) & group:
+            break
+        group.add(step.id)
+    return max(1, len(group))
+
+
+def blocked_by(plan: Plan, failed: Collection[str]) -> tuple[str, ...]:
+    """The ids of the steps that need, directly or by others, the output of a failed one; in the plan's order."""
+    lost = set(failed)
+    blocked = []
+    for step in plan.steps:
+        if step.id not in failed and needs(step) & lost:
+            lost.add(step.id)
+            blocked.append(step.id)
+    return tuple(blocked)

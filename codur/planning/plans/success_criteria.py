@@ -25,21 +25,13 @@ _QUOTES = ("``", '""', "''")
 
 
 class Outcome(Struct):
-    """What there is to look at after a step.
+    """What there is to look at after a step."""
 
-    Attributes:
-        output: the step's output.
-        exit_status: of the program that the step ran; None if it ran none.
-        runs: the step is to run a program; where it is not, criteria about its exit status are not looked at.
-        changed: paths that the step changed.
-        text: the text of a file of the workspace; None if there is none.
-    """
-
-    output: str
-    exit_status: int | None
-    changed: Collection[str]
-    text: Callable[[str], str | None]
-    runs: bool = True
+    output: str  # the step's output
+    exit_status: int | None  # of the program that the step ran; None if it ran none
+    changed: Collection[str]  # paths that the step changed
+    text: Callable[[str], str | None]  # the text of a file of the workspace; None if there is none
+    runs: bool = True  # the step is to run a program; where it is not, criteria about its exit status are not looked at
 
 
 def said_of(step: Step) -> str:
@@ -49,10 +41,10 @@ def said_of(step: Step) -> str:
 
 def undecided(criteria: str, *, runs: bool) -> tuple[str, ...]:
     """Those of the criteria that code cannot decide; `runs` as in `Outcome`."""
-    return tuple(part for part in _parts(criteria) if not _read(part) or (is_of_exit(part) and not runs))
+    return tuple(part for part in _parts(criteria) if not _read(part) or (of_exit(part) and not runs))
 
 
-def is_of_exit(criterion: str) -> bool:
+def of_exit(criterion: str) -> bool:
     """Whether a criterion is about the exit status of a program."""
     return "exit" in _read(criterion)
 
@@ -64,7 +56,7 @@ def checkable(criteria: str) -> tuple[str, ...]:
 
 def unmet(criteria: str, outcome: Outcome) -> str:
     """The first criterion that code can check and that does not hold; empty if there is none."""
-    parts = (part for part in checkable(criteria) if outcome.runs or not is_of_exit(part))
+    parts = (part for part in checkable(criteria) if outcome.runs or not of_exit(part))
     return next((part for part in parts if not _holds(part, outcome)), "")
 
 
@@ -101,15 +93,8 @@ def _holds(part: str, outcome: Outcome) -> bool:
     found = outcome.output if "output" in said else outcome.text(said["file"])
     if verb in {"exists", "is gone"}:
         return (found is not None) == (verb == "exists")
-    return found is not None and _says(found, verb, said.get("text"))
-
-
-def _says(text: str, verb: str, wanted: str | None) -> bool:
-    if wanted is None:
-        return bool(text.strip()) == (verb == "is not empty")
-    return (_bare(wanted) in text) == (verb == "contains")
-
-
-def _bare(text: str) -> str:
-    text = text.strip()
-    return text[1:-1] if len(text) > 1 and text[0] + text[-1] in _QUOTES else text
+    if found is None or "text" not in said:
+        return found is not None and bool(found.strip()) == (verb == "is not empty")
+    text = said["text"].strip()
+    bare = text[1:-1] if len(text) > 1 and text[0] + text[-1] in _QUOTES else text
+    return (bare in found) == (verb == "contains")

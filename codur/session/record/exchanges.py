@@ -65,7 +65,7 @@ def exchanging(wanted: Exchanges, task: Task, settings: Settings, record: Record
     if wanted.record is None:
         yield arguments
         return
-    recorder = replay.model_recording.Recorder(
+    recorder = replay.Recorder(
         wanted.record, task=task.prompt, workspace=task.workspace, version=__version__, redactor=record.redactor
     )
     try:
@@ -75,8 +75,8 @@ def exchanging(wanted: Exchanges, task: Task, settings: Settings, record: Record
 
 
 def _replay(path: Path, task: Task, settings: Settings, record: Recording) -> dict[str, Any]:
-    replayed = replay.replayed.Replay(
-        replay.model_recording.read_recording(path),
+    replayed = replay.Replay(
+        replay.read_recording(path),
         workspace=task.workspace,
         tell=lambda text: record.emit(Note(level="warning", text=text)),
     )

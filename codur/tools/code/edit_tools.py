@@ -8,8 +8,8 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
-from codur.tools.code import placing, syntax_edits, targets
-from codur.tools.code.code_layout import leading
+from codur.tools.code import syntax_edits, targets
+from codur.tools.code.code_layout import end_of_definitions, has_own_lines, indent_unit, insert, leading, with_imports
 from codur.tools.code.definitions import MISSING, PYTHON_SUFFIXES, Definition, definitions, names_of, parse
 from codur.tools.code.grammars import BY_SUFFIX, Grammar
 from codur.tools.code.new_code import GivenCode, indented, read_definition, without_fence
@@ -78,12 +78,12 @@ def _replace(context: ToolContext, path: str, given: GivenCode, find: _Find) -> 
     # Decorators that the new code does not mention stay.
     start = target.start if code.node.decorator_list else target.line
     indent = leading(lines[target.line - 1])
-    new = indented(code, indent, placing.indent_unit(tree, lines))
+    new = indented(code, indent, indent_unit(tree, lines))
     comments = code.offset
     # Comments above the new code that stand above the old one already would stand there twice.
     if start != target.start or (comments and lines[: target.start - 1][-comments:] == new[:comments]):
         new = new[comments:]
-    result = placing.with_imports("\n".join([*lines[: start - 1], *new, *lines[target.end :]]), code.imports)
+    result = with_imports("\n".join([*lines[: start - 1], *new, *lines[target.end :]]), code.imports)
     data = Edit(path=path, action="changed", start_line=start, end_line=target.end)
     return _finish(
         context, data, text, result, f"replaced {target.kind} {target.qualname} in {path} (lines {start}-{target.end})"
@@ -143,13 +143,13 @@ def inject_function(
     owner = _one_class(path, found, lines, class_name) if class_name else None
     _require_new(path, found, owner, name)
     anchor = _anchor(path, found, owner, after)
-    after_line = anchor.end if anchor else owner.end if owner else placing.end_of_definitions(tree, lines)
+    after_line = anchor.end if anchor else owner.end if owner else end_of_definitions(tree, lines)
     indent = leading(lines[owner.node.body[-1].lineno - 1]) if owner else ""
-    new = indented(code, indent, placing.indent_unit(tree, lines))
-    result = placing.insert(lines, after_line, new, blank=1 if owner else 2)
+    new = indented(code, indent, indent_unit(tree, lines))
+    result = insert(lines, after_line, new, blank=1 if owner else 2)
     what = f"added {'method ' + owner.qualname + '.' if owner else 'function '}{name}"
     data = Edit(path=path, action="changed" if text else "made")
-    return _finish(context, data, text, placing.with_imports("\n".join(result), code.imports), f"{what} in {path}")
+    return _finish(context, data, text, with_imports("\n".join(result), code.imports), f"{what} in {path}")
 
 
 def _one_class(path: str, found: list[Definition], lines: list[str], name: str) -> Definition:
@@ -157,7 +157,7 @@ def _one_class(path: str, found: list[Definition], lines: list[str], name: str) 
     if len(classes) > 1:
         places = ", ".join(str(item.line) for item in classes)
         raise ToolError("many_matches", f"{path} defines class {name} {len(classes)} times (lines {places})")
-    if not placing.has_body_on_own_lines(classes[0].node, lines):
+    if not has_own_lines(classes[0].node, lines):
         raise ToolError("invalid", f"class {name} in {path} has its body on its first line; use replace_class")
     return classes[0]
 

@@ -16,25 +16,15 @@ _QUERIES = Path(__file__).with_name("queries")
 
 
 class Grammar(Struct):
-    """A language, and how its grammar is read.
+    """A language, and how its grammar is read."""
 
-    Attributes:
-        language: what it is called.
-        family: what files have in common that see each other's names.
-        package: the wheel's module.
-        function: of the module, gives the grammar.
-        queries: files in `queries/` that say what is shown.
-        methods_outside: methods stand outside of their class.
-        package_wide: files of one folder see each other's names without an import.
-    """
-
-    language: str
-    family: str
-    package: str
-    function: str = "language"
-    queries: tuple[str, ...]
-    package_wide: bool = False
-    methods_outside: bool = False
+    language: str  # what it is called
+    family: str  # what files have in common that see each other's names
+    package: str  # the wheel's module
+    function: str = "language"  # of the module, gives the grammar
+    queries: tuple[str, ...]  # files in `queries/` that say what is shown
+    package_wide: bool = False  # files of one folder see each other's names without an import
+    methods_outside: bool = False  # methods stand outside of their class
 
     @property
     def query(self) -> str:

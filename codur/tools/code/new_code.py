@@ -33,20 +33,13 @@ class GivenCode(Struct):
 
 
 class NewCode(Struct):
-    """One definition as given.
+    """One definition as given."""
 
-    Attributes:
-        lines: its lines from the comments directly above it to its end, as they were given.
-        offset: number of comment lines above the decorators.
-        node: its tree; `first` is the line number in that tree of `lines[0]`.
-        imports: import statements that were given with it.
-    """
-
-    lines: list[str]
-    offset: int
-    node: DefinitionNode
+    lines: list[str]  # its lines from the comments directly above it to its end, as they were given
+    offset: int  # number of comment lines above the decorators
+    node: DefinitionNode  # its tree; `first` is the line number in that tree of `lines[0]`
     first: int
-    imports: tuple[str, ...]
+    imports: tuple[str, ...]  # import statements that were given with it
 
 
 def without_fence(code: str) -> str:

@@ -80,8 +80,7 @@ def find_definition(
     if not last.replace("$", "_").removeprefix("#").isidentifier():
         raise ToolError("invalid", f"{name!r} is no name")
     workspace = context.workspace
-    single = workspace.is_file(path)
-    paths = [path] if single else _sources(workspace, path)
+    paths = [path] if workspace.is_file(path) else _sources(workspace, path)
     found = [place for path in paths for place in places_of(workspace, path, name, last)]
     if not found:
         raise ToolError("not_found", f"no definition of {name} in {path or 'the workspace'}")
@@ -107,8 +106,7 @@ def places_of(workspace: Workspace, path: str, name: str, last: str) -> Iterator
     relative = workspace.relative(path)
     for item in found:
         if item.qualname == name or item.qualname.endswith(f".{name}"):
-            shown = lines[item.line - 1].strip()[:200]
-            yield SymbolPlace(path=relative, line=item.line, kind=item.kind, text=shown)
+            yield SymbolPlace(path=relative, line=item.line, kind=item.kind, text=lines[item.line - 1].strip()[:200])
     for line in variables if "." not in name else ():
         yield SymbolPlace(path=relative, line=line, kind="variable", text=lines[line - 1].rstrip("\r")[:200])
 

@@ -7,8 +7,8 @@ define what they should, nothing is written.
 from collections.abc import Callable, Sequence
 
 from codur.lazy import regex
-from codur.tools.code import placing, targets
-from codur.tools.code.code_layout import leading
+from codur.tools.code import targets
+from codur.tools.code.code_layout import insert, leading
 from codur.tools.code.grammars import Grammar
 from codur.tools.code.new_code import GivenCode, without_fence
 from codur.tools.code.syntax_trees import Syntax, SyntaxDefinition
@@ -84,7 +84,7 @@ def added(context: ToolContext, given_path: str, grammar: Grammar, code: GivenCo
     else:
         place = anchor.end if anchor is not None else len(lines)
         new = _indented(given, leading(lines[anchor.line - 1]) if anchor is not None else "")
-        after_it = placing.insert(lines, place, new, blank=1)
+        after_it = insert(lines, place, new, blank=1)
     result = "\n".join(after_it)
     new_lines = range(place + 1, place + len(new) + 3)
     after_all = Syntax(grammar, result)
@@ -128,8 +128,7 @@ def _is_in(item: SyntaxDefinition, outer: SyntaxDefinition) -> bool:
 
 def _owner(path: str, found: Sequence[SyntaxDefinition], name: str) -> SyntaxDefinition:
     """The class; of several declarations of it, the one with most in it."""
-    named = targets.classes(path, found, name)
-    return max(named, key=lambda item: sum(_is_in(other, item) for other in found))
+    return max(targets.classes(path, found, name), key=lambda item: sum(_is_in(other, item) for other in found))
 
 
 def _indented(given: Sequence[str], indent: str) -> list[str]:

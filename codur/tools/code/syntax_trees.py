@@ -36,40 +36,25 @@ _SIGNATURE_CHARS = 300
 class Place(Struct):
     """One definition, of whatever language; all have a `signature` (what introduces it, as one line), too, and a `doc`
     (the first line of its docstring; empty if it has none).
-
-    Attributes:
-        qualname: the names of the classes and functions around it and its own, with dots.
-        kind: a `method` is a function directly in a class; a `module` is a namespace, or a group of tests.
-        line: 1-based line of `def` or `class`, or of what comes first after annotations.
-        start: 1-based first line; decorators, and comments above it where they belong to it, included.
-        end: 1-based last line.
-        top: whether no function or class is around it.
     """
 
     name: str
-    qualname: str
-    kind: Kind
-    line: int
-    start: int
-    end: int
-    top: bool
+    qualname: str  # the names of the classes and functions around it and its own, with dots
+    kind: Kind  # a `method` is a function directly in a class; a `module` is a namespace, or a group of tests
+    line: int  # 1-based line of `def` or `class`, or of what comes first after annotations
+    start: int  # 1-based first line; decorators, and comments above it where they belong to it, included
+    end: int  # 1-based last line
+    top: bool  # whether no function or class is around it
 
 
 class SyntaxDefinition(Place):
-    """A definition, and what else its tree tells.
-
-    Attributes:
-        inside: the number of the innermost definition around it; -1 for none.
-        bases: of a class, the names that its head and its embedded fields mention.
-        own: what a method calls its own object.
-        test: it is marked as a test.
-    """
+    """A definition, and what else its tree tells."""
 
     signature: str
-    inside: int = -1
-    bases: tuple[str, ...] = ()
-    own: str = ""
-    test: bool = False
+    inside: int = -1  # the number of the innermost definition around it; -1 for none
+    bases: tuple[str, ...] = ()  # of a class, the names that its head and its embedded fields mention
+    own: str = ""  # what a method calls its own object
+    test: bool = False  # it is marked as a test
     doc: str = ""
 
 

@@ -128,8 +128,7 @@ def _cuts(hunk: Hunk) -> list[tuple[int, int]]:
     top = next(index for index, mark in enumerate(marks) if mark != " ")
     end = next(index for index, mark in enumerate(reversed(marks)) if mark != " ")
     every = [(above, below) for above in range(_MAX_FUZZ + 1) for below in range(_MAX_FUZZ + 1)]
-    allowed = [cut for cut in every if cut[0] <= top and cut[1] <= end and sum(cut) < max(top + end, 1)]
-    return sorted(allowed, key=sum)
+    return sorted([cut for cut in every if cut[0] <= top and cut[1] <= end and sum(cut) < max(top + end, 1)], key=sum)
 
 
 TOOLS = (apply_patch,)

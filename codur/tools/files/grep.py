@@ -26,8 +26,7 @@ _MAX_FILES = 200_000
 _MAX_LINE = 300
 _MAX_LITERAL_CHARS = 500_000_000
 _MAX_REGEX_CHARS = 20_000_000
-_MAX_SCANNED_BYTES = 1_000_000_000
-"""Of files that are too large to be read, so much is looked through at most."""
+_MAX_SCANNED_BYTES = 1_000_000_000  # of files that are too large to be read, so much is looked through at most
 _REGEX_TIMEOUT_S = 5.0
 _MAX_FAST_STEPS = 100_000_000
 _REPEATING = regex(r"[*+?{]")
@@ -110,8 +109,7 @@ def _surely_fast(pattern: str, texts: Sequence[tuple[str, str]]) -> bool:
     """
     if _ENTANGLING.search(pattern) or len(_REPEATING.findall(pattern)) > 1:
         return False
-    squares = sum(len(line) ** 2 for _, text in texts for line in text.split("\n"))
-    return squares * len(pattern) <= _MAX_FAST_STEPS
+    return sum(len(line) ** 2 for _, text in texts for line in text.split("\n")) * len(pattern) <= _MAX_FAST_STEPS
 
 
 def _line_test(given: _Search) -> Callable[[str], bool]:
@@ -149,10 +147,8 @@ def _regex_matches(context: ToolContext, given: _Search, limit: int, skipped: li
 
 
 def _texts(context: ToolContext, given: _Search, skipped: list[str], limit: int) -> Iterator[tuple[str, str]]:
-    """Path and text of each file that can match, up to `limit` characters.
-
-    Binary files are passed over, and too large ones that surely hold no match; others that cannot be read are added to
-    `skipped`.
+    """Path and text of each file that can match, up to `limit` characters. Binary files are passed over, and too large
+    ones that surely hold no match; others that cannot be read are added to `skipped`.
     """
     workspace = context.workspace
     # A file that was named and cannot be read is an error; one that was merely come across is told at the end.
@@ -184,8 +180,7 @@ def _candidates(context: ToolContext, given: _Search, skipped: list[str]) -> lis
     # Before anything looks into them: that a file matches tells something of it.
     withheld = {name for name in found.paths if workspace.withholds(name)}
     skipped += sorted(withheld)
-    names = [name for name in found.paths if name not in withheld]
-    return candidates(context, names, found.links, given)
+    return candidates(context, [name for name in found.paths if name not in withheld], found.links, given)
 
 
 class _TooLarge:

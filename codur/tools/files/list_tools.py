@@ -43,8 +43,7 @@ def list_dirs(
         raise ToolError("invalid", "depth must be 1 or more")
     base = context.workspace.relative(path)
     deepest = (base.count("/") + 1 if base else 0) + (depth or 10_000)
-    every = context.workspace.list_directories(base, limit=200_000)
-    found = [below for below in every if below.count("/") < deepest]
+    found = [below for below in context.workspace.list_directories(base, limit=200_000) if below.count("/") < deepest]
     shown, text, complete = _shown(found, "directories; give a path or a depth")
     return ToolResult(
         text=text or f"no directories in {base or '.'}", data=DirectoryList(directories=shown, complete=complete)

@@ -13,8 +13,7 @@ from codur.structs import Struct
 from codur.tools.tool import ToolContext
 from codur.workspace.disk.file_access import OVERLAP
 
-_FEWEST_FILES = 50
-"""Fewer are read faster than a program is started."""
+_FEWEST_FILES = 50  # fewer are read faster than a program is started
 _MOST_ARGUMENT_BYTES = 600_000
 _MOST_OUTPUT_BYTES = 32_000_000
 _TIMEOUT_S = 20.0

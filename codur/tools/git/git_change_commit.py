@@ -8,9 +8,8 @@ from pathlib import Path
 
 from codur.structs import Struct, field, replace
 from codur.tools.flow.code_outputs import Commit
-from codur.tools.git.git_commits import FORMAT, read_commit
+from codur.tools.git.git_commits import FORMAT, read_commit, require_no_filter
 from codur.tools.git.git_repository import Repository
-from codur.tools.git.git_writing import require_no_filter
 from codur.tools.tool import ToolError
 
 _UNDER_WAY: Mapping[str, str] = {

@@ -26,23 +26,16 @@ _PYTHON = ("--", "*.py")
 
 
 class Hunk(Struct):
-    """Lines of the present text that a commit put there, or the gap that it left.
-
-    Attributes:
-        start, end: the first line, from 1, and the one behind the last; equal where lines were only taken away.
-        old: what stood there before.
-        commit: its hash, or the revision that the present is compared with; empty for what is not committed.
-        subject: the commit's first line.
-        age: 0 for what is not committed, 1 for the youngest commit.
-    """
+    """Lines of the present text that a commit put there, or the gap that it left."""
 
     path: str
+    # start, end: the first line, from 1, and the one behind the last; equal where lines were only taken away
     start: int
     end: int
-    old: str
-    commit: str = ""
-    subject: str = ""
-    age: int = 0
+    old: str  # what stood there before
+    commit: str = ""  # its hash, or the revision that the present is compared with; empty for what is not committed
+    subject: str = ""  # the commit's first line
+    age: int = 0  # 0 for what is not committed, 1 for the youngest commit
 
 
 class Version(Struct):
@@ -56,21 +49,14 @@ class Version(Struct):
 
 
 class History(Struct):
-    """What is known of the past of some files.
+    """What is known of the past of some files."""
 
-    Attributes:
-        changed: lines of the present texts that are suspected: those not committed, else those since `since`.
-        hunks: the youngest first.
-        versions: earlier texts, the youngest first; a few of each file.
-        since: what `changed` goes back to, in a user's words.
-        reason: why nothing is known; empty if something may be.
-    """
-
+    # lines of the present texts that are suspected: those not committed, else those since `since`
     changed: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    hunks: tuple[Hunk, ...] = ()
-    versions: tuple[Version, ...] = ()
-    since: str = ""
-    reason: str = ""
+    hunks: tuple[Hunk, ...] = ()  # the youngest first
+    versions: tuple[Version, ...] = ()  # earlier texts, the youngest first; a few of each file
+    since: str = ""  # what `changed` goes back to, in a user's words
+    reason: str = ""  # why nothing is known; empty if something may be
 
 
 def read_history(root: Path, launcher: Launcher, text_of: Callable[[str], str | None], *, since: str = "") -> History:

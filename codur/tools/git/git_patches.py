@@ -100,15 +100,10 @@ def _edit(ranges: re.Match[str], lines: list[str], position: int) -> tuple[Edit 
 
 
 class Trail(Struct, frozen=False, kw_only=False):
-    """A file on its way back through history.
-
-    Attributes:
-        lines: its text at this point.
-        origins: for each of these lines its place in the present text, from 1; 0 for one that is not there any more.
-    """
+    """A file on its way back through history."""
 
     lines: list[str]
-    origins: list[int] = field(default_factory=list)
+    origins: list[int] = field(default_factory=list)  # of each line, its place in the present text, from 1; 0: gone
 
     @staticmethod
     def of(text: str) -> Trail:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codur.agents.external.agent_program import MAX_LINE, JsonLines
+from codur.agents.external.delegated_work import MAX_LINE, JsonLines
 from codur.agents.external.dialects import (
     ClaudeReader,
     CodexReader,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from codur.agents.external.plugins import find_plugin
+from codur.agents.external.protocol import find_plugin
 from tests.agents.external.kit import RIGHT, WRONG, delegate
 
 MODULE = """
@@ -53,7 +53,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, sys.argv[1])
-from codur.agents.external.plugins import run_plugin
+from codur.agents.external.protocol import run_plugin
 from codur.agents.external.protocol import Job
 
 place = Path(sys.argv[2])

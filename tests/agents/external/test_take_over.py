@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codur.agents.external.copy import changes_in, copy_workspace
-from codur.agents.external.take_over import take_over
+from codur.agents.external.copy import changes_in, copy_workspace, take_over
 from codur.sandbox.scratch import remove_tree
 from codur.types import ScopeRules
 from codur.workspace.scope import Scope

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from codur.batch.engines.cluster_limits import Account, Answer, Ask, ClusterLimits
 from codur.batch.engines.leased_limits import LeasedLimits
 from codur.llm.clock import Clock
-from codur.llm.model import ChatReply
-from codur.llm.rate_limit import Quota, Unit
+from codur.llm.model import ChatReply, Quota, Unit
 from codur.llm.rate_limits.demand import Demand, Rules
 from codur.llm.request_failure import ServiceFailure
 from codur.types import Usage

@@ -15,8 +15,7 @@ from codur.batch.engines.cluster_limits import SPARE_S, Account, Answer, Ask, Cl
 from codur.batch.engines.leased_limits import LeasedLimits
 from codur.errors import LimitReached
 from codur.llm.clock import Clock
-from codur.llm.model import ChatReply
-from codur.llm.rate_limit import Quota
+from codur.llm.model import ChatReply, Quota
 from codur.llm.rate_limits.demand import Demand, Rules
 from codur.llm.rate_limits.shared_limits import OVER_BUDGET
 from codur.llm.request_failure import ServiceFailure

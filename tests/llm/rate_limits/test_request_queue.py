@@ -9,10 +9,9 @@ import pytest
 
 from codur.errors import LimitReached
 from codur.events import ModelWaiting
-from codur.llm.model import ChatReply, ChatRequest
+from codur.llm.model import ChatReply, ChatRequest, Quota
 from codur.llm.pool import ModelPool
 from codur.llm.pool_options import PoolOptions
-from codur.llm.rate_limit import Quota
 from codur.llm.rate_limits.demand import Demand, Rules
 from codur.llm.rate_limits.model_limits import ModelLimits
 from codur.llm.rate_limits.shared_limits import SharedModels

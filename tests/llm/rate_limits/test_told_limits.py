@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codur.llm.rate_limit import Quota
+from codur.llm.model import Quota
 from codur.llm.rate_limits.told_limits import SaidLimit, quotas_in, said_limit, seconds_in
 from tests.llm.kit import Client, ask, settings
 from tests.support.groq_server import GroqServer, ServerReply, text

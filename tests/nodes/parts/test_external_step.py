@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from codur.config.settings import AgentPreferences, Settings
-from codur.nodes.parts.external_step import delegate_to
+from codur.nodes.execute import delegate_to
 from codur.nodes.review import review
 from codur.nodes.run_state import RunState, RunUpdate, initial_state
 from codur.types import Check, Discovery, Plan, Step, Task, Verdict

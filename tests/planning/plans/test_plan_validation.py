@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codur.config.settings import ToolSettings
-from codur.planning.plans.plan_validation import Asked, Capabilities, Problem, complete, find_problem
+from codur.planning.plans.validation import Asked, Capabilities, Problem, complete, find_problem
 from codur.structs import replace
 from codur.types import Origin, Plan, Step
 

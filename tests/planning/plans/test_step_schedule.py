@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codur.planning.plans.step_schedule import MOST_AT_ONCE, blocked_by, needs, side_by_side
+from codur.planning.plans.step_references import MOST_AT_ONCE, blocked_by, needs, side_by_side
 from codur.types import Plan, Step
 
 

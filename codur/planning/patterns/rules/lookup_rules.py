@@ -3,9 +3,9 @@
 from typing import Any
 
 from codur.planning.patterns.named_paths import FileNames, Mention, suffix_of
+from codur.planning.patterns.phrases import words
 from codur.planning.patterns.prompt_tokens import Token
 from codur.planning.patterns.rules.rule import Call, Found, Rule, Settled, call, missing
-from codur.planning.patterns.vocabulary import words
 from codur.types import Step
 
 GIT_WRITES = frozenset({"git_stage_files"})
@@ -24,13 +24,11 @@ _LIST = Call("list_files", "List files in {path|the workspace}.", "path=DIR patt
 
 def _stage(found: Found) -> Settled | None:
     """Files that are there under just that name, and names of files that are not: git may know those."""
-    mentions = [found["FILE"]] if "FILE" in found else [_named(found.names, token) for token in found["ARGS"]]
+    tokens: tuple[Token, ...] = () if "FILE" in found else found["ARGS"]
+    named = [found.names.find(token.text) if token.kind in {"word", "quote", "code"} else None for token in tokens]
+    mentions: list[Mention | None] = [found["FILE"]] if "FILE" in found else named
     paths = tuple(item.path or item.name for item in mentions if item is not None and (item.exact or item.missing))
     return call("git_stage_files", f"Stage {', '.join(paths)}.", paths=paths) if len(paths) == len(mentions) else None
-
-
-def _named(names: FileNames, token: Token) -> Mention | None:
-    return names.find(token.text) if token.kind in {"word", "quote", "code"} else None
 
 
 def _explain(found: Found) -> Settled | None:

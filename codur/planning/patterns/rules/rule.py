@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from codur.planning.patterns.named_paths import FileNames, Mention
-from codur.planning.patterns.phrases import Captures
+from codur.planning.patterns.phrases import Captures, phrases
 from codur.planning.patterns.prompt_tokens import Token
-from codur.planning.patterns.vocabulary import phrases
 from codur.structs import Struct
 from codur.types import Outcome, Step
 
@@ -57,18 +56,12 @@ Build = Callable[[Found], Settled | None]
 
 
 class Rule(Struct, kw_only=False):
-    """One row of the table of rules.
+    """One row of the table of rules."""
 
-    Attributes:
-        name: what the request is, for the reason that is given.
-        build: see `Build`.
-        writes: it changes files, so a question is not enough to ask for it.
-        takes_lines: a file may be named with lines (`app.py:3-9`); elsewhere that asks for more than the rule does.
-    """
-
-    name: str
-    build: Build
-    writes: bool = False
+    name: str  # what the request is, for the reason that is given
+    build: Build  # see `Build`
+    writes: bool = False  # it changes files, so a question is not enough to ask for it
+    # a file may be named with lines (`app.py:3-9`); elsewhere that asks for more than the rule does
     takes_lines: bool = False
 
     @property
@@ -101,17 +94,14 @@ class Call:
                     return missing(value, found.names) if hole == "PYTHON" else None
                 value = value.path
             value = value.text if isinstance(value, Token) else value
-            if value == 0 or _is_odd(value) or (hole == "PYTHON" and not value.endswith(".py")):
+            # A text that says nothing, or more than one line.
+            odd = isinstance(value, str) and value != "" and ("\n" in value or not value.strip())
+            if value == 0 or odd or (hole == "PYTHON" and not value.endswith(".py")):
                 return None
             if value not in ("", None):
                 arguments[argument] = value
         objective = re.sub(_SLOT, lambda slot: str(arguments.get(slot[1]) or slot[2]), self._objective)
         return call(self._tool, objective, **arguments)
-
-
-def _is_odd(value: Any) -> bool:
-    """Whether a text says nothing, or more than one line."""
-    return isinstance(value, str) and value != "" and ("\n" in value or not value.strip())
 
 
 def call(tool: str, objective: str, **arguments: Any) -> Settled:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from codur import checks
 from codur.planning.patterns.named_paths import Mention
+from codur.planning.patterns.phrases import words
 from codur.planning.patterns.prompt_tokens import Token
 from codur.planning.patterns.rules.rule import Found, Rule, Settled, call, missing
-from codur.planning.patterns.vocabulary import words
 
 _TEST_NAME = r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py"
 _PLAIN_ARGUMENT = r"[\w.,:=/+@%\-]+"

@@ -1,4 +1,4 @@
-"""A `ChatRequest` as the body of a request of Anthropic's Messages API, and its answers as chat completions.
+"""Anthropic's Messages API: a `ChatRequest` as the body to send, and answers, also streamed, as chat completions.
 
 The instructions are apart from the messages, tool calls and their results are blocks of content, and messages of one
 role in a row are one. What stays the same from request to request (tools, then instructions) comes first and ends in a
@@ -12,10 +12,11 @@ from typing import Any
 from codur.config.settings import Profile
 from codur.lazy import regex
 from codur.llm.model import ChatRequest
-from codur.llm.services.chat_request import clean, temperature, tool_choice, without_calls
+from codur.llm.services.chat_protocol import clean, temperature, tool_choice, without_calls
+from codur.llm.services.event_stream import Collector, UnreadableEventError
 from codur.llm.tokens import answer_tokens
-from codur.parsing.json_values import at, items, text
-from codur.types import Message, ToolCall, ToolSpec
+from codur.parsing.json_values import at, items, read_json, text
+from codur.types import Message, ToolCall
 
 Blocks = list[dict[str, Any]]
 
@@ -43,7 +44,10 @@ def messages_body(
     native = profile.tool_calls == "native"
     messages = request.messages if native else without_calls(request.messages)
     system: Blocks = [_text(item.content) for item in messages if item.role == "system" and item.content]
-    tools = [_tool(spec) for spec in request.tools] if native else []
+    tools: Blocks = [
+        {"name": spec.name, "description": spec.description, "input_schema": dict(spec.parameters)}
+        for spec in (request.tools if native else ())
+    ]
     # The mark stands for all before it, and tools come before the instructions.
     for stable in (system or tools)[-1:]:
         stable |= _CACHE
@@ -152,9 +156,105 @@ def _use(call: ToolCall) -> dict[str, Any]:
     return {"type": "tool_use", "id": call_id(call.id), "name": call.name, "input": arguments}
 
 
-def _tool(spec: ToolSpec) -> dict[str, Any]:
-    return {"name": spec.name, "description": spec.description, "input_schema": dict(spec.parameters)}
-
-
 def _text(content: str) -> dict[str, Any]:
     return {"type": "text", "text": clean(content)}
+
+
+MOST_BLOCKS = 1000  # a stream that opens more is broken
+_PIECES = {
+    "text_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "signature",
+    "input_json_delta": "partial_json",
+}
+"""The field of a piece, and of the block that it belongs to, by the piece's type."""
+
+
+class MessageCollector(Collector):
+    """Puts the events of one message together.
+
+    Kinds of events and blocks that are not known are left alone, as the service asks.
+    """
+
+    def __init__(self) -> None:
+        self._message: dict[str, Any] = {}
+        self._usage: dict[str, Any] = {}
+        self._blocks: dict[int, dict[str, Any]] = {}
+        self._pieces: dict[int, dict[str, list[str]]] = {}
+        self._open: set[int] = set()
+        self._stopped = False
+
+    @property
+    def ended(self) -> bool:
+        """See `Collector.ended`."""
+        return self._stopped and not self._open and isinstance(self._message.get("stop_reason"), str)
+
+    def _add(self, value: Mapping[str, Any]) -> str:
+        match value.get("type"):
+            case "message_start":
+                message = _mapping(value.get("message"))
+                self._message = {name: part for name, part in message.items() if name not in ("content", "usage")}
+                self._count(message.get("usage"))
+            case "content_block_start":
+                self._begin(_index(value), _mapping(value.get("content_block")))
+            case "content_block_delta":
+                return self._piece(_index(value), _mapping(value.get("delta")))
+            case "content_block_stop":
+                self._open.discard(_index(value))
+            case "message_delta":
+                self._message |= _mapping(value.get("delta"))
+                self._count(value.get("usage"))
+            case "message_stop":
+                self._stopped = True
+        return ""
+
+    def body(self) -> dict[str, Any]:
+        """See `Collector.body`."""
+        content = [self._block(index) for index in sorted(self._blocks)]
+        return {**self._message, "content": content, "usage": self._usage}
+
+    def _count(self, usage: Any) -> None:
+        """Later counts stand for all that came before."""
+        counts = usage if isinstance(usage, Mapping) else {}
+        self._usage |= {name: count for name, count in counts.items() if count is not None}
+
+    def _begin(self, index: int, block: Mapping[str, Any]) -> None:
+        if len(self._blocks) >= MOST_BLOCKS:
+            raise UnreadableEventError
+        self._blocks[index] = dict(block)
+        self._pieces[index] = {}
+        self._open.add(index)
+
+    def _piece(self, index: int, delta: Mapping[str, Any]) -> str:
+        # A piece of a block that was not begun, or has ended: parts of the answer are lost.
+        if index not in self._open:
+            raise UnreadableEventError
+        kind = delta.get("type")
+        name = _PIECES.get(kind) if isinstance(kind, str) else None
+        piece = delta.get(name) if name else None
+        if name is None or not isinstance(piece, str):
+            return ""
+        self._pieces[index].setdefault(name, []).append(piece)
+        return piece if name == "text" else ""
+
+    def _block(self, index: int) -> dict[str, Any]:
+        block = dict(self._blocks[index])
+        given = {name: "".join(pieces) for name, pieces in self._pieces[index].items()}
+        arguments = given.pop("partial_json", "")
+        for name, more in given.items():
+            block[name] = text(block.get(name)) + more
+        # What cannot be read stays as it is: whoever reads the call says so.
+        return {**block, "input": read_json(arguments, arguments)} if arguments else block
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise UnreadableEventError
+    return value
+
+
+def _index(value: Mapping[str, Any]) -> int:
+    index = value.get("index")
+    if isinstance(index, bool) or not isinstance(index, int):
+        raise UnreadableEventError
+    return index

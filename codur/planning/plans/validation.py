@@ -21,8 +21,7 @@ _DELETE = regex(
 )
 _PUSH = regex(r"\b(?:push\w*|publish\w*|upload\w*|release\w*)\b", re.IGNORECASE)
 _COMMIT = regex(r"\b(?:commit\w*|stage\w*|staging|git|check(?:ed)? in)\b", re.IGNORECASE)
-_GIT = r"\bgit(?:\s+-\S+(?:\s+[^-\s]\S*)?)*\s+"
-"""Git with its own options, up to its command."""
+_GIT = r"\bgit(?:\s+-\S+(?:\s+[^-\s]\S*)?)*\s+"  # git with its own options, up to its command
 _PUSHES = regex(rf"{_GIT}push\b|\b(?:twine\s+upload|npm\s+publish|cargo\s+publish)\b")
 _COMMITS = regex(rf"{_GIT}(?:commit|add|stage|merge|rebase)\b")
 _DELETES = regex(
@@ -35,22 +34,17 @@ _GIT_WRITES = {"git_stage_files": "stages files", "git_commit": "commits"}
 
 
 class Capabilities(Struct):
-    """What a plan may name and do.
+    """What a plan may name and do."""
 
-    Attributes:
-        tools: each tool's side effect.
-        knows_agent: whether there is an agent of that name, or one that the name stands for.
-        codes, only_codes: whether an agent edits files in one answer, and does so whatever it is asked.
-        argument_problem: what is wrong with the arguments of a tool; empty if nothing is.
-    """
-
-    tools: Mapping[str, SideEffect]
+    tools: Mapping[str, SideEffect]  # each tool's side effect
     agents: Collection[str]
-    knows_agent: Callable[[str], bool]
+    knows_agent: Callable[[str], bool]  # whether there is an agent of that name, or one that the name stands for
+    # codes, only_codes: whether an agent edits files in one answer, and does so whatever it is asked
     codes: Callable[[str], bool]
     allowed: ToolSettings
     max_steps: int
     only_codes: Callable[[str], bool] = lambda _name: False
+    # what is wrong with the arguments of a tool; empty if nothing is
     argument_problem: Callable[[str, Mapping[str, Any]], str] = lambda _tool, _arguments: ""
 
 
