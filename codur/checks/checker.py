@@ -312,7 +312,7 @@ class Checker:
             # It told numbers before and tells none now: something kept it from its end.
             if counts is None and self.conditions.known(check):
                 return self._ended_early(check, result, counts)
-            if counts is not None and counts.ran == 0:
+            if counts is not None and counts.ran == counts.total == 0:
                 return self._no_tests(check, result)
         verdict = self._tests_verdict(check, result, counts)
         offline = None if verdict.passed else _OFFLINE.search(verdict.error)

@@ -160,6 +160,26 @@ def test_tests_that_are_taken_out_of_the_sources_they_stand_in_are_missed(tmp_pa
     assert (verdict.status, verdict.note) == ("tampered", "3 tests ran before, 1 run now")
 
 
+@pytest.mark.parametrize("printed", ["test result: FAILED. 1 passed; 2 failed; 0 ignored;", "  1 passing\n  2 failing"])
+def test_a_runner_that_tells_no_tests_any_more_was_ended_early(
+    printed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tools := tmp_path / "tools").mkdir()
+    (tools / "npm").write_text("#!/bin/sh\ntest ! -s told.txt || { cat told.txt; exit 1; }\n")
+    (tools / "npm").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
+    judge, workspace = checker(fill(tmp_path, {"told.txt": printed}))
+    check = Check(kind="tests", argv=("npm", "test"), source="tests")
+    judge.guard(check)
+    assert judge.run(check).tests_total == 3
+    workspace.write_text("told.txt", "")
+    verdict = judge.run(check)
+    assert (verdict.status, verdict.note.partition(",")[0]) == (
+        "failed",
+        "the test run ended before all of it was reported",
+    )
+
+
 def test_a_runner_that_only_tells_failures_has_no_counts(tmp_path: Path) -> None:
     check = Check(
         kind="tests", argv=("sh", "-c", "echo '--- FAIL: TestA (0.00s)'; echo '    a.go:1: no'; exit 1"), source="x"

@@ -19,7 +19,8 @@ class TestCounts(Struct):
     Attributes:
         failing: ids of the tests that failed, in order.
         error: the first failures with their messages, bounded.
-        ran: different tests that surely ran, without files that could not be collected; None if that is not known.
+        ran: different tests that surely ran, without files that could not be collected; None if that is not known, 0 if
+            they were told in a way that cannot be compared.
     """
 
     __test__ = False  # not a test class

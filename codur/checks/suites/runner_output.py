@@ -24,24 +24,24 @@ class _Runner(Struct):
         failed: what stands above the words of a failed test; its last group is the test's name.
         end: the first line after these words; the next failed test ends them, too.
         names: which tests failed, where `failed` stands above the words of all.
-        in_sources: tests stand in the files that are edited, so that fewer of them than before are told.
+        hooks: what fails before or after a test counts as one, so that a run that passes may have fewer.
     """
 
     counts: re.Pattern[str]
     failed: re.Pattern[str]
     end: re.Pattern[str]
     names: re.Pattern[str] | None
-    in_sources: bool
+    hooks: bool
 
 
-def _runner(counts: str, failed: str, end: str = r"(?!)", *, names: str = "", in_sources: bool = False) -> _Runner:
+def _runner(counts: str, failed: str, end: str = r"(?!)", *, names: str = "", hooks: bool = False) -> _Runner:
     """A row; `<passed>` in `counts` stands for the group of that name, which is a number."""
     return _Runner(
         counts=regex(re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>\\d+)", counts), re.MULTILINE),
         failed=regex(failed, re.MULTILINE),
         end=regex(end, re.MULTILINE),
         names=regex(names, re.MULTILINE) if names else None,
-        in_sources=in_sources,
+        hooks=hooks,
     )
 
 
@@ -49,10 +49,10 @@ _RUNNERS = (
     # unittest
     _runner(r"^Ran <total> tests? in |^(?:OK|FAILED|NO TESTS RAN) \("
             r"(?:failures=<failed>)?(?:, )?(?:errors=<errors>)?(?:, )?(?:skipped=<skipped>)?",
-            r"^(?:FAIL|ERROR): (.+)$", r"^={70}$|^-{70}\n+Ran ", in_sources=True),
+            r"^(?:FAIL|ERROR): (.+)$", r"^={70}$|^-{70}\n+Ran "),
     # cargo
     _runner(r"^test result: \w+\. <passed> passed; <failed> failed;",
-            r"^---- (.+) stdout ----$", r"^failures:$|^test result: ", in_sources=True),
+            r"^---- (.+) stdout ----$", r"^failures:$|^test result: "),
     # go, which tells nothing of tests that pass without -v
     _runner(r"^=== RUN +(?P<total>\S+)|^ *--- (?:(?P<failed>FAIL)|(?P<skipped>SKIP)): ",
             r"^(?:=== (?:RUN|CONT|NAME) +| *--- FAIL: )(\S+).*$",
@@ -64,14 +64,15 @@ _RUNNERS = (
     _runner(r"^ +Tests +(?:<failed> failed)?(?: \| )?(?:<passed> passed)?.*\(\d+\)$",
             r"^ FAIL +(\S.*?) *$", r"^ +Test Files |^⎯+\["),
     # mocha
-    _runner(r"^  (?:<passed> passing|<failed> failing)\b", r"^  \d+\) ((?:.+\n +)*?.+):$"),
+    _runner(r"^  (?:<passed> passing|<failed> failing)\b", r"^  \d+\) ((?:.+\n +)*?.+):$", hooks=True),
     # Node's own, and others that print TAP
     _runner(r"^(?:#|ℹ) (?:pass +<passed>|fail +<failed>|cancelled +<errors>)$",
             r"^ *(?:not ok \d+ (?:- )?|✖ (?!failing tests:$))(.+?)(?: \([\d.]+ms\))?$",
             r"^ *(?:✔|ℹ|▶|# |ok \d|1\.\.\d|✖ failing tests:$|test at )"),
     # ava
     _runner(r"^  (?:<passed> tests? passed|<failed> tests? failed)$",
-            r"^  (?:✘ \[fail\]: (.+?)(?: Error thrown in test)?|─\n\n  (?!\d+ tests? )(\S.*))$", r"^  (?:─|✔.*)$"),
+            r"^  (?:✘ \[fail\]: (.+?)(?: Error thrown in test)?|─\n\n  (?!\d+ tests? )(\S.*))$", r"^  (?:─|✔.*)$",
+            hooks=True),
     # rspec
     _runner(r"^<total> examples?, <failed> failures?(?:, <skipped> pending)?",
             r"^  \d+\) (.+)$|^An error occurred while loading (\S+)\.$",
@@ -112,7 +113,10 @@ _FAILED = regex(r"\b(\d+) (?:failed|errors?)\b")
 _PYTEST_CLOSING = regex(r"^=* ?((?:\d+ [a-z]+, )*\d+ [a-z]+) in [\d.]+s\b", re.MULTILINE)
 _PYTEST_RAN = regex(r"(\d+) (?:passed|failed|xfailed|xpassed)\b")
 _PYTEST_EXITED = regex(r"^!+ _pytest\.outcomes\.Exit\b", re.MULTILINE)
-_PLAIN_RUNNER = regex(r"(?:\S*python[\d.]*\s+-m\s+)?(?:pytest|unittest)(?:\s[^|&;<>()$`]*)?")
+_PLAIN_RUNNER = regex(
+    r"(?:(?:\S*python[\d.]*\s+-m\s+)?(?:pytest|unittest)|(?:cargo|npm|rake) test|go test -v|rspec|phpunit)"
+    r"(?:\s[^|&;<>()$`]*)?"
+)
 _TAIL_CHARS = 4000
 
 
@@ -135,7 +139,8 @@ def counts_in(output: str) -> TestCounts | None:
         for name, words in _failures(runner, text):
             before = told.get(name, "")
             told[name] = before if words in before else f"{before}\n{words}".strip("\n")
-    ran = max(0, total - text.count(_UNLOADED)) if all(runner.in_sources for runner, _ in found) else None
+    comparable = not any(runner.hooks for runner, _ in found)
+    ran = None if not total else max(0, total - text.count(_UNLOADED)) if comparable else 0
     return TestCounts(passed=passed, total=total, failing=tuple(told), error=_shown(told), ran=ran)
 
 
@@ -177,5 +182,5 @@ def was_exited(output: str) -> bool:
 
 
 def is_plain_runner(command: str) -> bool:
-    """Whether a command is one Python test runner alone, whose closing line is missing only if it was cut short."""
+    """Whether a command is one test runner alone, whose closing line is missing only if it was cut short."""
     return bool(_PLAIN_RUNNER.fullmatch(command.strip()))

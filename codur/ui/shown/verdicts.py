@@ -1,6 +1,6 @@
 """Verdicts in words. No sentence here says more than the verdict does."""
 
-from codur.checks.describe import headline
+from codur import checks
 from codur.types import Difference, RunResult, Verdict
 from codur.ui.styled_lines import Line, Style, clip, count, line
 
@@ -34,7 +34,7 @@ def cause(verdict: Verdict) -> str:
         parts.append(f"{verdict.tests_passed or 0} of {count(verdict.tests_total, 'test')} passed")
     if verdict.difference is not None:
         parts.append(difference_words(verdict.difference))
-    if said := headline(verdict.error):
+    if said := checks.describe.headline(verdict.error):
         parts.append(clip(said))
     if not parts and verdict.exit_status:
         parts.append(f"exit status {verdict.exit_status}")
