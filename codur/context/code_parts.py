@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 
 from codur.lazy import regex
 from codur.structs import Struct, replace
@@ -67,12 +68,27 @@ def used_statements(text: str, names: Collection[str]) -> Iterator[range]:
 
     What a module says of itself, lists for others or keeps for functions that are not shown is not among them.
     """
-    for node in ast.parse(text).body:
+    for node in _tree(text).body:
         inside = list(ast.walk(node)) if isinstance(node, ast.Assign | ast.AnnAssign | ast.If | ast.Try) else [node]
         stored = {each.id for each in inside if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
         imports = any(isinstance(each, ast.Import | ast.ImportFrom) for each in inside)
         if imports or not stored.isdisjoint(names):
             yield range(node.lineno - 1, node.end_lineno or node.lineno)
+
+
+def docstring_lines(text: str, part: Part) -> range:
+    """The lines (0-based, half-open) of a Python function's docstring but its first one; none if it has none."""
+    for node in ast.walk(_tree(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.lineno - 1 == part.head:
+            first = node.body[0]
+            if ast.get_docstring(node, clean=False) is not None and first is not node.body[-1]:
+                return range(first.lineno, first.end_lineno or first.lineno)
+    return range(0)
+
+
+@lru_cache(maxsize=8)
+def _tree(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 def _between(found: Sequence[Defined], around: str, lines: range) -> Iterator[Part]:

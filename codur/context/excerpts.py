@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 
-from codur.context.code_parts import Part, lines_of, parts_of, used_statements
+from codur.context.code_parts import Part, docstring_lines, lines_of, parts_of, used_statements
 from codur.context.selection import Want
 from codur.lazy import regex
 from codur.structs import Struct, field
@@ -18,6 +18,8 @@ MODULE_CHARS = 1_500
 """With a function, of the code outside of all definitions: imports, and constants that it names."""
 HEAD_CHARS = 700
 """A longer head of a class is shown by its first line alone."""
+LONG_DOCSTRING = 4
+"""Lines after its first one, of which a docstring may have as many where its function is only useful."""
 _NOTE_CHARS = 60
 _WORD = regex(r"[^\W\d]\w*")
 
@@ -150,12 +152,20 @@ class _File(Struct, frozen=False, kw_only=False):
             wanted = range(max(0, line - WINDOW_LINES), min(line + WINDOW_LINES + 1, len(self._lines)))
         if any(kept.start <= wanted.start and wanted.stop <= kept.stop for kept in self.kept):
             return
-        if not self._keep([wanted], end):
+        told = self._told(want, part)
+        if not self._keep([range(wanted.start, told.start), range(told.stop, wanted.stop)] if told else [wanted], end):
             wanted = self._window(line, wanted, (end - self._size) // 2)
             if not wanted or not self._keep([wanted], end):
                 return
         for extra in self._surroundings(part):
             self._keep([extra], end)
+
+    def _told(self, want: Want, part: Part | None) -> range:
+        """The lines of a long docstring that give way to other code, as the function is only useful."""
+        if want.need != "useful" or want.end or part is None or part.head < 0 or grammar_of(self.path) is not None:
+            return range(0)
+        lines = docstring_lines(self.text, part)
+        return lines if len(lines) > LONG_DOCSTRING else range(0)
 
     def _surroundings(self, part: Part | None) -> Iterator[range]:
         """The heads of the classes around a part, then imports and constants as far as they are short."""

@@ -61,8 +61,8 @@ def _facts_of_python(path: str, text: str) -> Facts:
     blocks: list[Block] = []
     outside: list[str] = []
     position = 0
-    for start, end, line, owner, name in _spans(text):
-        outside.append(text[position:start])
+    for begin, start, end, line, owner, name in _spans(text):
+        outside.append(text[position:begin])
         out = _OUTDENTED.search(text, start + 1, end) if not owner else None
         inner = out.start() if out else end
         body = text[start:inner]
@@ -75,7 +75,7 @@ def _facts_of_python(path: str, text: str) -> Facts:
                 name=name,
                 owner=owner,
                 line=line,
-                mentions=_mentions(body),
+                mentions=_mentions(text[begin:inner]),
                 bases=bases,
                 delegates=delegates,
                 test=beside and name.startswith("test"),
@@ -131,9 +131,12 @@ def _block(path: str, item: SyntaxDefinition, body: str) -> Block:
     )
 
 
-def _spans(text: str) -> Iterator[tuple[int, int, int, str, str]]:
-    """Start, end, line, class around it and name of each definition; one inside a function is a part of that."""
-    kept: list[tuple[int, int, str, str]] = []
+def _spans(text: str) -> Iterator[tuple[int, int, int, int, str, str]]:
+    """Where its decorators begin, start, end, line, class around it and name of each definition.
+
+    One inside a function is a part of that.
+    """
+    kept: list[tuple[int, int, int, str, str]] = []
     around: list[tuple[int, str, str]] = []
     line, counted = 1, 0
     for match in _DEFINITION.finditer(text):
@@ -145,10 +148,25 @@ def _spans(text: str) -> Iterator[tuple[int, int, int, str, str]]:
         inside = around[-1] if around else None
         around.append((indent, match[2], match[3]))
         if inside is None or inside[1] == "class":
-            kept.append((match.start(), line, inside[2] if inside else "", match[3]))
-    for number, (start, line, owner, name) in enumerate(kept, 1):
+            begin = _decorated(text, kept[-1][1] if kept else 0, match.start(), match[1])
+            kept.append((begin, match.start(), line, inside[2] if inside else "", match[3]))
+    for number, (begin, start, line, owner, name) in enumerate(kept, 1):
         end = kept[number][0] if number < len(kept) else len(text)
-        yield start, end, line, sys.intern(owner), sys.intern(name)
+        yield begin, start, end, line, sys.intern(owner), sys.intern(name)
+
+
+def _decorated(text: str, first: int, start: int, indent: str) -> int:
+    """Where the decorators of a definition begin, which may take several lines; its start if it has none."""
+    begin, at = start, start
+    while at > first:
+        above = text.rfind("\n", 0, at - 1) + 1
+        line = text[above:at]
+        if line.startswith(f"{indent}@"):
+            begin = above
+        elif line.strip() and not line.startswith((f"{indent} ", f"{indent}\t", f"{indent})", f"{indent}]")):
+            break
+        at = above
+    return begin
 
 
 def _mentions(text: str) -> frozenset[str]:

@@ -194,6 +194,16 @@ def test_with_a_function_come_imports_and_the_constants_that_it_names() -> None:
     assert all(words not in shown.text for words in ("about the module", "OTHER = ", "def other"))
 
 
+def test_a_long_docstring_gives_way_where_its_function_is_only_useful() -> None:
+    text = 'def rate(x):\n    """Say it.\n\n' + "    More words.\n" * 9 + '    """\n    return x\n\n\n' + "y = 1\n" * 90
+    useful, needed = (
+        fit({"a.py": text}, budget_chars=700, wants=[Want(path="a.py", line=1, need=need)])[0].text
+        for need in ("useful", "needed")
+    )
+    assert needed.startswith(text.partition("    return")[0])
+    assert useful.startswith('def rate(x):\n    """Say it.\n# … lines 3 to 13 not shown\n    return x\n')
+
+
 def test_a_long_class_is_shown_method_by_method_with_the_imports() -> None:
     wants = [Want(path="c.py", line=line_of(LONG_CLASS, "+ 30"))]
     (excerpt,) = fit({"c.py": LONG_CLASS}, budget_chars=600, wants=wants)

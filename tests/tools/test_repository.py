@@ -176,6 +176,19 @@ def test_what_is_vendored_comes_after_all_that_is_not(tmp_path: Path) -> None:
     assert near.index("src/shop/tax.py") < near.index("src/shop/_vendor/big.py")
 
 
+def test_decorators_belong_to_what_they_decorate(tmp_path: Path) -> None:
+    """What a test was given by its parameters was taken for what the test before it is about."""
+    test = (
+        "import a\n\n\nclass TestA:\n    def test_one(self):\n        assert a.one()\n\n"
+        "    @mark(\n        [a.two()],\n    )\n    @skip\n    def test_two(self, x):\n        assert x\n"
+    )
+    functions = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
+    workspace, index = opened(tmp_path, {"a.py": functions, "tests/test_a.py": test})
+    view = index.view(workspace.list_files())
+    led = {name: set(mentions(view, node)) for name in ("test_one", "test_two") for node in view.defined(name)}
+    assert led == {"test_one": {("a.py", 1)}, "test_two": {("a.py", 2)}}
+
+
 def test_names_that_are_everywhere_lead_nowhere(tmp_path: Path) -> None:
     files = {f"m{number}.py": "def run(self):\n    return self.run()\n" for number in range(30)}
     workspace, index = opened(tmp_path, {**files, "main.py": "def start(x):\n    return x.run()\n"})
