@@ -127,6 +127,7 @@ def counts_in(output: str) -> TestCounts | None:
     if not found:
         return _closing_counts(text[-_TAIL_CHARS:])
     passed = total = 0
+    counted = False
     told: dict[str, str] = {}
     for runner, lines in found:
         sums: Counter[str] = Counter()
@@ -134,13 +135,13 @@ def counts_in(output: str) -> TestCounts | None:
             sums.update({name: int(value) if value.isdigit() else 1 for name, value in line.groupdict("0").items()})
         wrong = sums["failed"] + sums["errors"]
         good = sums["passed"] + max(0, sums["total"] - wrong - sums["skipped"])
-        # Failures alone are no count: how many passed was not told.
-        passed, total = passed + good, total + (good + wrong if good or "passed" in sums or sums["total"] else 0)
+        if good or "passed" in sums or sums["total"]:  # failures alone are no count: how many passed was not told
+            passed, total, counted = passed + good, total + good + wrong, True
         for name, words in _failures(runner, text):
             before = told.get(name, "")
             told[name] = before if words in before else f"{before}\n{words}".strip("\n")
     comparable = not any(runner.hooks for runner, _ in found)
-    ran = None if not total else max(0, total - text.count(_UNLOADED)) if comparable else 0
+    ran = None if not counted else max(0, total - text.count(_UNLOADED)) if comparable else 0
     return TestCounts(passed=passed, total=total, failing=tuple(told), error=_shown(told), ran=ran)
 
 
