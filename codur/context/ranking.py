@@ -17,6 +17,7 @@ from codur.context.file_order import standing
 from codur.context.index import Node, View
 from codur.context.places import Place
 from codur.lazy import regex
+from codur.structs import Struct
 from codur.tools.code.syntax_trees import family_of
 
 # Chosen, as the weights below are: none was measured by itself.
@@ -43,23 +44,20 @@ _PLAIN_WORDS = frozenset(
 _NAMED_FILE, _IDENTIFIERS, _WORDS, _FAILURE, _TESTS, _WORDS_OF_TESTS = 1.0, 1.5, 0.4, 3.0, 1.0, 1.5
 
 
-def seeds(
-    view: View,
-    *,
-    task: str,
-    files: Sequence[str],
-    places: Sequence[Place],
-    tests: Sequence[Node] = (),
-    failing: Sequence[str] = (),
-) -> dict[Node, float]:
+class Failure(Struct):
+    """What a failed check says."""
+
+    places: Sequence[Place] = ()  # lines that it names, the most telling first
+    tests: Sequence[Node] = ()  # those that failed, as far as they are found
+    failing: Sequence[str] = ()  # the ids of these and of others, such as are made while tests are collected
+
+
+def seeds(view: View, *, task: str, files: Sequence[str], failure: Failure) -> dict[Node, float]:
     """Where the reader begins: blocks by weight.
 
     Args:
         task: the request in words.
         files: files that it names.
-        places: lines that the failure names, the most telling first.
-        tests: those that failed, as far as they are found.
-        failing: the ids of these and of others, such as are made while tests are collected.
     """
     found: dict[Node, float] = {}
 
@@ -68,23 +66,23 @@ def seeds(
         for node, weight in nodes.items():
             found[node] = found.get(node, 0.0) + share * weight / total
 
-    add(_failure(view, places), _FAILURE)
-    add(dict.fromkeys(tests, 1.0), _TESTS)
+    add(_failure(view, failure.places), _FAILURE)
+    add(dict.fromkeys(failure.tests, 1.0), _TESTS)
     add(identified(view, task), _IDENTIFIERS)
     add(
         {(path, n): 1.0 for path in files if path in view.facts for n in range(len(view.facts[path].blocks))},
         _NAMED_FILE,
     )
     add(_words(view, task), _WORDS)
-    add(_of_tests(view, tests, failing), _WORDS_OF_TESTS)
+    add(_of_tests(view, failure), _WORDS_OF_TESTS)
     return found
 
 
-def _of_tests(view: View, tests: Sequence[Node], failing: Sequence[str]) -> dict[Node, float]:
+def _of_tests(view: View, failure: Failure) -> dict[Node, float]:
     """The blocks of sources whose name, or whose file's name, has words of failing tests and of their files' names."""
-    blocks = [view.facts[path].blocks[number] for path, number in tests]
-    stems = {_stem(path) for path, _ in tests}
-    names = [name.partition("[")[0] for name in failing]
+    blocks = [view.facts[path].blocks[number] for path, number in failure.tests]
+    stems = {_stem(path) for path, _ in failure.tests}
+    names = [name.partition("[")[0] for name in failure.failing]
     said = " ".join(_PARTS.findall(" ".join([*stems, *names, *(f"{block.owner} {block.name}" for block in blocks)])))
     found = {node: weight for node, weight in _words(view, said).items() if not standing(node[0])}
     for path, facts in view.facts.items():

@@ -21,12 +21,14 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from codur.agents.registry import Agent
 from codur.background import in_thread
+from codur.lazy import late
 from codur.structs import Struct, field, replace
 from codur.types import Usage
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+metadata = late("importlib.metadata")
 End = Literal["ended", "timed_out", "cancelled", "flooded", "limit", "not_started"]
 
 
@@ -87,9 +89,7 @@ GROUP = "codur.agents"
 
 def find_plugin(name: str) -> EntryPoint | None:
     """The entry point of that name; nothing of its package is imported. None if there is none."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 - lazy: only for agents that are classes
-
-    return next(iter(entry_points(group=GROUP, name=name)), None)
+    return next(iter(metadata.entry_points(group=GROUP, name=name)), None)
 
 
 def run_plugin(name: str, job: Job) -> Answer:
