@@ -42,43 +42,26 @@ GRACE_S, SHORT_GRACE_S = 10.0, 1.0
 
 
 class BatchResult(Struct):
-    """What came of a batch.
+    """What came of a batch."""
 
-    Attributes:
-        results: of all work of the batch that is finished, in the batch's order, also of earlier parts.
-        ended: `all` was done, or the `budget` was used up, or the user `stopped` it.
-        code: the exit code.
-        done_before: pieces of work that were finished before.
-        reports: files that were made of the results.
-        others: what earlier results do not count, as it was told when the batch began; empty if all do.
-        notes: what else the user should know.
-        seconds: wall time of this part.
-    """
-
+    # of all work of the batch that is finished, in the batch's order, also of earlier parts
     results: Collection[ChallengeResult]
-    ended: Ended
-    code: int
-    done_before: int
-    reports: tuple[Path, ...] = ()
-    others: str = ""
-    notes: tuple[str, ...] = ()
-    seconds: float = 0.0
+    ended: Ended  # `all` was done, or the `budget` was used up, or the user `stopped` it
+    code: int  # the exit code
+    done_before: int  # pieces of work that were finished before
+    reports: tuple[Path, ...] = ()  # files that were made of the results
+    others: str = ""  # what earlier results do not count, as it was told when the batch began; empty if all do
+    notes: tuple[str, ...] = ()  # what else the user should know
+    seconds: float = 0.0  # wall time of this part
 
 
 class Output(Struct):
-    """Where a batch puts what comes of it.
+    """Where a batch puts what comes of it."""
 
-    Attributes:
-        results: the directory of results.
-        mode: what to do with the results that are there already.
-        junit: where to write JUnit XML, if at all.
-        engine: who does the work.
-    """
-
-    results: Path
-    mode: Mode = "new"
-    junit: Path | None = None
-    engine: EngineOf = Supervisor
+    results: Path  # the directory of results
+    mode: Mode = "new"  # what to do with the results that are there already
+    junit: Path | None = None  # where to write JUnit XML, if at all
+    engine: EngineOf = Supervisor  # who does the work
 
 
 def solve_batch(work: Sequence[Work], setup: Setup, output: Output, *, watch: Watch) -> BatchResult:

@@ -11,21 +11,13 @@ MAX_PROMPT_CHARS = 100_000
 
 
 class Challenge(Struct):
-    """One challenge.
+    """One challenge."""
 
-    Attributes:
-        name: what it is listed under, unique in a batch.
-        directory: where it is, absolute.
-        problem: why it cannot be worked on; empty if nothing is known to be wrong.
-        task: what is to be done, where a dataset says so and not the directory.
-        check: the command that decides, where a dataset names the tests.
-    """
-
-    name: str
-    directory: Path
-    problem: str = ""
-    task: str = ""
-    check: str = ""
+    name: str  # what it is listed under, unique in a batch
+    directory: Path  # where it is, absolute
+    problem: str = ""  # why it cannot be worked on; empty if nothing is known to be wrong
+    task: str = ""  # what is to be done, where a dataset says so and not the directory
+    check: str = ""  # the command that decides, where a dataset names the tests
 
     def prompt(self) -> str:
         """The task; else the text of `prompt.txt`, or a general one if there is none.

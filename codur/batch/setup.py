@@ -13,19 +13,12 @@ from codur.types import Limits
 
 
 class Keeping(Struct):
-    """What is kept of each attempt.
+    """What is kept of each attempt."""
 
-    Attributes:
-        below: the directory of all; empty keeps nothing.
-        exchange: also requests and answers.
-        log: also a log in words of all that happened.
-        prompts: requests are shown as they are sent.
-    """
-
-    below: str = ""
-    exchange: bool = False
-    log: bool = False
-    prompts: bool = False
+    below: str = ""  # the directory of all; empty keeps nothing
+    exchange: bool = False  # also requests and answers
+    log: bool = False  # also a log in words of all that happened
+    prompts: bool = False  # requests are shown as they are sent
 
 
 class Place(Struct):
@@ -43,29 +36,22 @@ class Place(Struct):
 
 
 class Setup(Struct):
-    """The same for all challenges of a batch.
-
-    Attributes:
-        jobs: challenges at the same time.
-        processors: programs that can run at full speed at the same time.
-        max_tokens, max_cost_usd: for the whole batch; None is no limit.
-        tokens, cost_usd: what was spent before.
-        in_place: write what is solved back to the challenge's own directory.
-        keeping: what is kept of each attempt.
-    """
+    """The same for all challenges of a batch."""
 
     settings: Settings
     limits: Limits
     place: Place
     offline: bool = False
-    jobs: int = 1
-    processors: int = 1
+    jobs: int = 1  # challenges at the same time
+    processors: int = 1  # programs that can run at full speed at the same time
+    # max_tokens, max_cost_usd: for the whole batch; None is no limit
     max_tokens: int | None = None
     max_cost_usd: float | None = None
+    # tokens, cost_usd: what was spent before
     tokens: int = 0
     cost_usd: float = 0.0
-    in_place: bool = False
-    keeping: Keeping = field(default_factory=Keeping)
+    in_place: bool = False  # write what is solved back to the challenge's own directory
+    keeping: Keeping = field(default_factory=Keeping)  # what is kept of each attempt
 
     @property
     def host(self) -> Host:

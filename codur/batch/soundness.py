@@ -22,35 +22,21 @@ _NO_PROGRAM = 127
 
 
 class Soundness(Struct):
-    """What was found out about a challenge.
-
-    Attributes:
-        own_task: it has a task of its own; else the general one applies.
-        check: the check's command as a person would type it; empty if none was found.
-        source: why it is that check.
-        before: the verdict's status before anything is changed; empty if the check was not run.
-        told: that verdict in a line.
-        alike: two runs ended alike; None if it was not run twice.
-        seconds: wall time of the first run.
-        limit_s: seconds that a run may take; 0 if there is no check.
-        timed_out: a run was stopped at that limit.
-        problems: what keeps it from being a challenge, a line each.
-        notes: what its author may want to know, a line each.
-    """
+    """What was found out about a challenge."""
 
     name: str
     directory: str
-    own_task: bool = False
-    check: str = ""
-    source: str = ""
-    before: str = ""
-    told: str = ""
-    alike: bool | None = None
-    seconds: float = 0.0
-    limit_s: float = 0.0
-    timed_out: bool = False
-    problems: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    own_task: bool = False  # it has a task of its own; else the general one applies
+    check: str = ""  # the check's command as a person would type it; empty if none was found
+    source: str = ""  # why it is that check
+    before: str = ""  # the verdict's status before anything is changed; empty if the check was not run
+    told: str = ""  # that verdict in a line
+    alike: bool | None = None  # two runs ended alike; None if it was not run twice
+    seconds: float = 0.0  # wall time of the first run
+    limit_s: float = 0.0  # seconds that a run may take; 0 if there is no check
+    timed_out: bool = False  # a run was stopped at that limit
+    problems: tuple[str, ...] = ()  # what keeps it from being a challenge, a line each
+    notes: tuple[str, ...] = ()  # what its author may want to know, a line each
 
     @property
     def is_sound(self) -> bool:

@@ -14,20 +14,13 @@ _MAX_NAME = 100
 
 
 class Work(Struct):
-    """One attempt at a challenge with an agent.
+    """One attempt at a challenge with an agent."""
 
-    Attributes:
-        number: its place in the batch, from 0.
-        agent: empty for the default one.
-        attempt: from 1.
-        file: its name for files, without a suffix; unique in a batch.
-    """
-
-    number: int
+    number: int  # its place in the batch, from 0
     challenge: Challenge
-    agent: str
-    attempt: int
-    file: str
+    agent: str  # empty for the default one
+    attempt: int  # from 1
+    file: str  # its name for files, without a suffix; unique in a batch
 
     @property
     def place(self) -> tuple[str, str, int]:

@@ -22,21 +22,13 @@ _GLOBS_REMEDY = "Write scope: main.py, or scope: [src/**, '*.py']."
 
 
 class ChallengeFile(Struct, frozen=True, kw_only=True):
-    """What the file states; None where it says nothing.
+    """What the file states; None where it says nothing."""
 
-    Attributes:
-        entry: workspace-relative path of the program, which may not exist yet.
-        check: command whose exit status is the verdict.
-        timeout_s: time limit of one run, in seconds.
-        args: the program's arguments.
-        scope: globs of the files that may change.
-    """
-
-    entry: str | None = None
-    check: str | None = None
-    timeout_s: float | None = None
-    args: tuple[str, ...] | None = None
-    scope: tuple[str, ...] | None = None
+    entry: str | None = None  # workspace-relative path of the program, which may not exist yet
+    check: str | None = None  # command whose exit status is the verdict
+    timeout_s: float | None = None  # time limit of one run, in seconds
+    args: tuple[str, ...] | None = None  # the program's arguments
+    scope: tuple[str, ...] | None = None  # globs of the files that may change
 
 
 _Path = Annotated[

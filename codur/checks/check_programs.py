@@ -22,19 +22,13 @@ from codur.workspace.workspace import Workspace
 
 
 class TestFiles(Struct):
-    """Where a run of pytest writes what becomes of its tests.
-
-    Attributes:
-        report: JUnit XML.
-        events: a line for each test as it ends.
-        word: it is read before anything of the workspace is loaded; by it the events are told from forged ones.
-    """
+    """Where a run of pytest writes what becomes of its tests."""
 
     __test__ = False  # not a test class
 
-    report: Path
-    events: Path
-    word: str
+    report: Path  # JUnit XML
+    events: Path  # a line for each test as it ends
+    word: str  # it is read before anything of the workspace is loaded; by it the events are told from forged ones
 
 
 class Programs(Protocol):

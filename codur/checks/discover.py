@@ -49,20 +49,13 @@ _DECLARING = frozenset({"npm", "make", "rake", "rspec", "phpunit"})
 
 
 class CheckRequest(Struct):
-    """What a check is looked for by.
+    """What a check is looked for by."""
 
-    Attributes:
-        prompt: the request; it may state the output, name the program, or ask for edits to files of the check.
-        files: existing files that the prompt names, most relevant first.
-        command: a command whose exit status is the verdict; else `settings.command`.
-        expect_file: a file with the expected output, relative to the workspace or absolute.
-        changed: gives files that are not as they were committed; of several projects theirs is meant.
-    """
-
-    prompt: str = ""
-    files: Sequence[str] = ()
-    command: str | None = None
-    expect_file: str | None = None
+    prompt: str = ""  # the request; it may state the output, name the program, or ask for edits to files of the check
+    files: Sequence[str] = ()  # existing files that the prompt names, most relevant first
+    command: str | None = None  # a command whose exit status is the verdict; else `settings.command`
+    expect_file: str | None = None  # a file with the expected output, relative to the workspace or absolute
+    # gives files that are not as they were committed; of several projects theirs is meant
     changed: Callable[[], Sequence[str]] = tuple
 
 

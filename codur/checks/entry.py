@@ -47,16 +47,11 @@ _MODEL_OF = r"(?i)\b(?:like|similar to|based on|modelled on|as in)\s+(?:the one 
 
 
 class Module(Struct):
-    """What a look at a Python file shows.
+    """What a look at a Python file shows."""
 
-    Attributes:
-        guarded: it has `if __name__ == "__main__"`.
-        script: it does something when it is run.
-        imports: workspace-relative paths that its imports may stand for; many of them do not exist.
-    """
-
-    guarded: bool = False
-    script: bool = False
+    guarded: bool = False  # it has `if __name__ == "__main__"`
+    script: bool = False  # it does something when it is run
+    # workspace-relative paths that its imports may stand for; many of them do not exist
     imports: frozenset[str] = frozenset()
 
 

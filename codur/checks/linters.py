@@ -39,22 +39,16 @@ _UNREAD = regex(r"syntax|cannot parse", re.IGNORECASE)
 
 
 class Linter(Struct):
-    """A program that a project may have its files looked at with.
+    """A program that a project may have its files looked at with."""
 
-    Attributes:
-        argv: what is run where its configuration is; the changed files follow.
-        endings: of the files that it looks at.
-        named_by: globs of files that configure it, each with a pattern of how they name it; empty: by being there.
-        finding: a finding in its output, with the groups `path`, `line` and `text`. A path holds for the findings after
-            it that have none; without the group `text` the path is the finding.
-        whole: it looks at all files and is given none.
-    """
-
-    argv: tuple[str, ...]
-    endings: tuple[str, ...] = _PYTHON
+    argv: tuple[str, ...]  # what is run where its configuration is; the changed files follow
+    endings: tuple[str, ...] = _PYTHON  # of the files that it looks at
+    # globs of files that configure it, each with a pattern of how they name it; empty: by being there
     named_by: Mapping[str, str]
+    # a finding in its output, with the groups `path`, `line` and `text`. A path holds for the findings after it that
+    # have none; without the group `text` the path is the finding.
     finding: str = _AT_COLUMN
-    whole: bool = False
+    whole: bool = False  # it looks at all files and is given none
 
     @property
     def name(self) -> str:

@@ -100,18 +100,14 @@ def _trust_of(workspace: Path, name: str, content: bytes) -> TrustState:
 
 
 class Showing(Struct):
-    """How a run is to be shown, as the options say.
-
-    Attributes:
-        typed: what reads what is typed while the run works; None: nothing does.
-    """
+    """How a run is to be shown, as the options say."""
 
     json: bool = False
     json_stream: bool = False
     raw: bool = False
     verbose: bool = False
     explain_route: bool = False
-    typed: TypedLine | None = None
+    typed: TypedLine | None = None  # what reads what is typed while the run works; None: nothing does
 
     @property
     def is_for_people(self) -> bool:

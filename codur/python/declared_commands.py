@@ -32,19 +32,12 @@ _USED = regex(r"\$[({](\w+)[)}]")
 
 
 class Declared(Struct):
-    """What a tool would run.
+    """What a tool would run."""
 
-    Attributes:
-        file: the file that says so, relative to the workspace.
-        commands: the commands in words, those that could not be read left out.
-        env: variables that it sets for them.
-        cwd: the directory that it runs them in; empty for the workspace's top.
-    """
-
-    file: str
-    commands: tuple[list[str], ...]
-    env: tuple[tuple[str, str], ...] = ()
-    cwd: str = ""
+    file: str  # the file that says so, relative to the workspace
+    commands: tuple[list[str], ...]  # the commands in words, those that could not be read left out
+    env: tuple[tuple[str, str], ...] = ()  # variables that it sets for them
+    cwd: str = ""  # the directory that it runs them in; empty for the workspace's top
 
 
 def simple_words(command: str) -> list[str]:

@@ -20,15 +20,10 @@ _MAX_INCLUDED = 20
 
 
 class Dependencies(Struct):
-    """Normal names of distributions, without those that only some interpreters or systems need.
+    """Normal names of distributions, without those that only some interpreters or systems need."""
 
-    Attributes:
-        runtime: what the project needs wherever it runs.
-        tests: what its tests need besides, and tools that its developers use.
-    """
-
-    runtime: frozenset[str]
-    tests: frozenset[str]
+    runtime: frozenset[str]  # what the project needs wherever it runs
+    tests: frozenset[str]  # what its tests need besides, and tools that its developers use
 
 
 def declared_dependencies(root: Path) -> Dependencies:

@@ -22,15 +22,10 @@ _SHOWN_NAMES = 4
 
 
 class Interpreter(Struct):
-    """The interpreter for a workspace's programs.
+    """The interpreter for a workspace's programs."""
 
-    Attributes:
-        path: its absolute path.
-        reason: why it was chosen, in a few words.
-    """
-
-    path: str
-    reason: str
+    path: str  # its absolute path
+    reason: str  # why it was chosen, in a few words
 
 
 class _Candidate(Struct):

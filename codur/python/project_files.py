@@ -22,19 +22,13 @@ MAX_BYTES = 500_000
 
 
 class ProjectFiles(Struct):
-    """The declarations of one project; what is absent or broken is empty.
+    """The declarations of one project; what is absent or broken is empty."""
 
-    Attributes:
-        pyproject: `pyproject.toml`.
-        setup_cfg: `setup.cfg`.
-        setup_call: the keywords of `setup(...)` in `setup.py` whose values are written out there.
-        setup_where: the directories in which `setup.py` lets `find_packages` look.
-    """
-
-    pyproject: Mapping[str, Any]
-    setup_cfg: configparser.RawConfigParser
+    pyproject: Mapping[str, Any]  # `pyproject.toml`
+    setup_cfg: configparser.RawConfigParser  # `setup.cfg`
+    # the keywords of `setup(...)` in `setup.py` whose values are written out there
     setup_call: Mapping[str, Any] = field(default_factory=dict)
-    setup_where: tuple[str, ...] = ()
+    setup_where: tuple[str, ...] = ()  # the directories in which `setup.py` lets `find_packages` look
 
 
 def read_project(root: Path) -> ProjectFiles:

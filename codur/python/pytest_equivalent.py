@@ -21,13 +21,9 @@ _ONLY_CASES = ("-o", "addopts=", "-o", "python_classes=", "-o", "python_function
 
 
 class _Discovery(Struct):
-    """What a unittest command looks for.
+    """What a unittest command looks for."""
 
-    Attributes:
-        names: modules, classes and tests; empty for all below `start`.
-    """
-
-    names: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # modules, classes and tests; empty for all below `start`
     start: str = "."
     pattern: str = _DEFAULT_PATTERN
     top: str = ""

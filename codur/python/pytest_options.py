@@ -16,19 +16,13 @@ _UNKNOWN_SETTING = "Unknown config option"
 
 
 class _Plugin(Struct):
-    """What a plugin adds to pytest's command line.
+    """What a plugin adds to pytest's command line."""
 
-    Attributes:
-        options: patterns of its options, without `=` and what follows.
-        valued: patterns of those that take the next word as their value, if it is none of theirs.
-        calm: options for a search; the plugin is there, but neither measures nor shuffles nor repeats nor distributes.
-        dropped: whether a search must also do without its options in the settings.
-    """
-
-    options: tuple[str, ...]
-    valued: tuple[str, ...] = ()
+    options: tuple[str, ...]  # patterns of its options, without `=` and what follows
+    valued: tuple[str, ...] = ()  # patterns of those that take the next word as their value, if it is none of theirs
+    # options for a search; the plugin is there, but neither measures nor shuffles nor repeats nor distributes
     calm: tuple[str, ...] = ()
-    dropped: bool = False
+    dropped: bool = False  # whether a search must also do without its options in the settings
 
 
 @cache

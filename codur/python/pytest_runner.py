@@ -27,17 +27,11 @@ _NATIVE_TOML = 9
 
 
 class PytestRunner(Struct):
-    """Which pytest runs a workspace's tests.
+    """Which pytest runs a workspace's tests."""
 
-    Attributes:
-        python: the workspace's interpreter.
-        root: the workspace.
-        launcher: asks the interpreter, where its files do not tell.
-    """
-
-    python: str
-    root: Path
-    launcher: Launcher
+    python: str  # the workspace's interpreter
+    root: Path  # the workspace
+    launcher: Launcher  # asks the interpreter, where its files do not tell
 
     def options(self, words: Sequence[str] = ()) -> tuple[str, list[str]]:
         """The interpreter that runs pytest, and the options that it needs there.

@@ -18,17 +18,11 @@ _WHOLE = frozenset({"pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini"})
 
 
 class PytestSettings(Struct):
-    """The settings of one directory.
+    """The settings of one directory."""
 
-    Attributes:
-        file: the file that pytest takes them from; empty if no file has any.
-        values: what it says.
-        ignored: files in the same directory with settings that pytest does not look at.
-    """
-
-    file: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict)
-    ignored: tuple[str, ...] = ()
+    file: str = ""  # the file that pytest takes them from; empty if no file has any
+    values: Mapping[str, Any] = field(default_factory=dict)  # what it says
+    ignored: tuple[str, ...] = ()  # files in the same directory with settings that pytest does not look at
 
     def words(self, name: str) -> list[str]:
         """A setting's words; empty if it is not set."""

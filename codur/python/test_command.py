@@ -30,27 +30,17 @@ _MAX_STEPS = 6
 
 
 class TestCommand(Struct):
-    """One simple command that runs tests.
-
-    Attributes:
-        kind: the runner.
-        words: what follows the runner; for a script, the script and its arguments.
-        python: the interpreter's options, such as `-W error`.
-        env: variables that are set for it.
-        cwd: where it runs, relative to the workspace; empty for its top.
-        declared_in: the file in which a tool (tox, make …) finds it; empty if it was given as it is.
-        partial: the tool does more than this command, such as to measure or to check the style.
-    """
+    """One simple command that runs tests."""
 
     __test__ = False  # not a test class
 
-    kind: Kind
-    words: tuple[str, ...] = ()
-    python: tuple[str, ...] = ()
-    env: tuple[tuple[str, str], ...] = ()
-    cwd: str = ""
-    declared_in: str = ""
-    partial: bool = False
+    kind: Kind  # the runner
+    words: tuple[str, ...] = ()  # what follows the runner; for a script, the script and its arguments
+    python: tuple[str, ...] = ()  # the interpreter's options, such as `-W error`
+    env: tuple[tuple[str, str], ...] = ()  # variables that are set for it
+    cwd: str = ""  # where it runs, relative to the workspace; empty for its top
+    declared_in: str = ""  # the file in which a tool (tox, make …) finds it; empty if it was given as it is
+    partial: bool = False  # the tool does more than this command, such as to measure or to check the style
 
     @property
     def argv(self) -> tuple[str, ...]:

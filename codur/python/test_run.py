@@ -32,45 +32,31 @@ When = Literal["collect", "setup", "call", "teardown"]
 
 
 class TestEnd(Struct):
-    """How a test ended.
-
-    Attributes:
-        text: of one that failed: the end of pytest's report.
-        raised: the name of what it raised.
-        blocked: the refusal by the system that it failed for; empty if there was none.
-        outside: nothing of the workspace had a part in that.
-    """
+    """How a test ended."""
 
     __test__ = False  # not a test class
 
     outcome: Literal["passed", "failed", "skipped"]
     when: When = "call"
     seconds: float = 0.0
-    text: str = ""
-    raised: str = ""
-    blocked: str = ""
-    outside: bool = False
+    text: str = ""  # of one that failed: the end of pytest's report
+    raised: str = ""  # the name of what it raised
+    blocked: str = ""  # the refusal by the system that it failed for; empty if there was none
+    outside: bool = False  # nothing of the workspace had a part in that
 
 
 class TestRun(Struct):
-    """What a run told.
-
-    Attributes:
-        collected: how many tests there were; None if that was never known.
-        ends: by node id, in the order of the run; of a test that fails in several phases the first one.
-        running: the test that had not ended when the run did; empty if there is none.
-        internal: the error that ended pytest itself, if nothing of the workspace had a part in it.
-        end: the exit status that pytest gave at its end; None if it did not come to it.
-        patched: what of the test frameworks was another at the end than before the workspace's code was loaded.
-    """
+    """What a run told."""
 
     __test__ = False
 
-    collected: int | None = None
+    collected: int | None = None  # how many tests there were; None if that was never known
+    # by node id, in the order of the run; of a test that fails in several phases the first one
     ends: Mapping[str, TestEnd] = field(default_factory=dict)
-    running: str = ""
-    internal: str = ""
-    end: int | None = None
+    running: str = ""  # the test that had not ended when the run did; empty if there is none
+    internal: str = ""  # the error that ended pytest itself, if nothing of the workspace had a part in it
+    end: int | None = None  # the exit status that pytest gave at its end; None if it did not come to it
+    # what of the test frameworks was another at the end than before the workspace's code was loaded
     patched: frozenset[str] = frozenset()
 
     def ids(self, outcome: str) -> tuple[str, ...]:

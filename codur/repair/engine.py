@@ -69,24 +69,15 @@ _BROKEN = "raise SystemExit('this text stands for one that fails in another way'
 
 
 class Fault(Struct):
-    """What is to be repaired.
+    """What is to be repaired."""
 
-    Attributes:
-        checker: bound to a scratch copy of the workspace, which is as before afterwards.
-        before: the check's verdict on the program as it is.
-        files: workspace-relative paths, most relevant first; other executed Python files follow them.
-        task: the user's words; functions named there are more likely at fault, and what they suspect is a hint.
-        hints: what somebody thinks is wrong: it comes first, and nothing is left out for it.
-        past: reads the recent past of the files whose present texts it is given.
-    """
-
-    checker: Checker
+    checker: Checker  # bound to a scratch copy of the workspace, which is as before afterwards
     check: Check
-    before: Verdict
-    files: Sequence[str]
-    task: str = ""
-    hints: Sequence[str] = ()
-    past: Past = lambda _: History()
+    before: Verdict  # the check's verdict on the program as it is
+    files: Sequence[str]  # workspace-relative paths, most relevant first; other executed Python files follow them
+    task: str = ""  # the user's words; functions named there are more likely at fault, and what they suspect is a hint
+    hints: Sequence[str] = ()  # what somebody thinks is wrong: it comes first, and nothing is left out for it
+    past: Past = lambda _: History()  # reads the recent past of the files whose present texts it is given
 
     @property
     def workspace(self) -> Workspace:
@@ -94,21 +85,16 @@ class Fault(Struct):
 
 
 class Effort(Struct):
-    """What a search may use.
+    """What a search may use."""
 
-    Attributes:
-        budget_s: seconds, by `clock`. When they are up whatever runs is ended. A repair that passed and could not be
-            run once more by then is told all the same, and never as a clear one.
-        max_order: edits combined at most.
-        workers: warm workers that judge candidates; 0 for plain processes alone, None for one for each processor. The
-            outcome does not depend on it.
-        every: go on after the first repair, until the time is up or every candidate is judged.
-    """
-
+    # seconds, by `clock`. When they are up whatever runs is ended. A repair that passed and could not be run once more
+    # by then is told all the same, and never as a clear one.
     budget_s: float
-    max_order: int
+    max_order: int  # edits combined at most
+    # warm workers that judge candidates; 0 for plain processes alone, None for one for each processor. The outcome does
+    # not depend on it.
     workers: int | None = 0
-    every: bool = False
+    every: bool = False  # go on after the first repair, until the time is up or every candidate is judged
     clock: Callable[[], float] = time.monotonic
 
 
@@ -232,19 +218,13 @@ def _alike(one: Verdict, other: Verdict) -> bool:
 
 
 class _Scene(Struct):
-    """What is known before the first candidate is judged.
-
-    Attributes:
-        texts: the files in question.
-        coverage: of the program as it was found; None if that is not known.
-        likelier: lines that are suspected more than their part in the run tells, and by how much.
-    """
+    """What is known before the first candidate is judged."""
 
     root: Path
     before: Verdict
-    texts: dict[str, str]
-    coverage: Coverage | None
-    likelier: Mapping[Line, float]
+    texts: dict[str, str]  # the files in question
+    coverage: Coverage | None  # of the program as it was found; None if that is not known
+    likelier: Mapping[Line, float]  # lines that are suspected more than their part in the run tells, and by how much
     hints: Hints
     history: History
 

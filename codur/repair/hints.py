@@ -54,17 +54,11 @@ KINDS = tuple(_kinds())
 
 
 class Hints(Struct):
-    """What is judged earlier.
+    """What is judged earlier."""
 
-    Attributes:
-        operators: their names.
-        lines: of the files in question.
-        told: what was understood, in a few words; empty if there is nothing.
-    """
-
-    operators: frozenset[str] = frozenset()
-    lines: frozenset[Line] = frozenset()
-    told: str = ""
+    operators: frozenset[str] = frozenset()  # their names
+    lines: frozenset[Line] = frozenset()  # of the files in question
+    told: str = ""  # what was understood, in a few words; empty if there is nothing
 
     def of_kind(self, operator: str) -> float:
         """How much earlier the candidates of an operator come."""

@@ -15,31 +15,21 @@ class Repair(Struct):
 
 
 class RepairOutcome(Struct):
-    """What a search ends with.
+    """What a search ends with."""
 
-    Attributes:
-        repairs: those that pass and behave differently, the likely ones first; empty if no candidate passed.
-        verdict: the first one's passing verdict, or that of the candidate which came furthest; None if none was judged.
-        reason: why there is none; empty if there is one.
-        tier: whether the first one clearly wins.
-        tried: candidates judged.
-        passing: candidates that passed, among those judged before the search stopped.
-        best_progress: the highest progress seen, the program as found included.
-        exhausted: whether every candidate was judged (else the budget ended the search, or it found a repair).
-        note: why candidates were judged in plain processes, or why the first repair was not run again in one.
-        hint: what was judged earlier because of a hint, in a few words.
-    """
-
+    # those that pass and behave differently, the likely ones first; empty if no candidate passed
     repairs: tuple[Repair, ...] = ()
+    # the first one's passing verdict, or that of the candidate which came furthest; None if none was judged
     verdict: Verdict | None = None
-    reason: str = ""
-    tier: RepairTier = "guided"
-    tried: int = 0
-    passing: int = 0
-    best_progress: float = 0.0
+    reason: str = ""  # why there is none; empty if there is one
+    tier: RepairTier = "guided"  # whether the first one clearly wins
+    tried: int = 0  # candidates judged
+    passing: int = 0  # candidates that passed, among those judged before the search stopped
+    best_progress: float = 0.0  # the highest progress seen, the program as found included
+    # whether every candidate was judged (else the budget ended the search, or it found a repair)
     exhausted: bool = False
-    note: str = ""
-    hint: str = ""
+    note: str = ""  # why candidates were judged in plain processes, or why the first repair was not run again in one
+    hint: str = ""  # what was judged earlier because of a hint, in a few words
 
     @property
     def files(self) -> Mapping[str, str]:

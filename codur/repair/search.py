@@ -55,19 +55,13 @@ class Means(Struct):
 
 
 class Bounds(Struct):
-    """How far a search goes.
+    """How far a search goes."""
 
-    Attributes:
-        max_order: edits combined at most.
-        every: go on after the first repair.
-        emit: is told how far it has come.
-    """
-
-    max_order: int
-    every: bool = False
+    max_order: int  # edits combined at most
+    every: bool = False  # go on after the first repair
     time_left: Callable[[], float]
     cancel: CancelToken
-    emit: Emit
+    emit: Emit  # is told how far it has come
 
 
 class Search:

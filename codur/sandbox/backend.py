@@ -11,34 +11,26 @@ from codur.structs import Struct
 
 
 class Confined(Struct):
-    """How a program is started so that it is contained.
+    """How a program is started so that it is contained."""
 
-    Attributes:
-        argv: what to execute; the first word is an absolute path or is looked up on the `PATH` of `env`.
-        env: all of its environment.
-        cwd: where to execute it, on the host.
-        fds: open descriptors that it inherits under the same numbers (64 or more, so that they are free in a starter);
-            the one who starts it closes its own copies afterwards.
-        landlock: rules that the starter applies to itself just before it executes the program.
-        seccomp: a filter (bytes of `struct sock_filter`) that the starter applies last; None if there is none, or if
-            what is executed applies it itself.
-        own_network: the starter puts it into a network namespace of its own, which has nothing but a loopback.
-        drop_privileges: the starter gives up all capabilities first.
-        mounts: what makes a root of its own for the program, which then has namespaces of its own: first what all
-            programs see, then what this one does; None for the machine's root.
-        wrapper: the name of the processes that stand between the starter and the program; they are not asked to end,
-            and give exit status 128 + N, as a shell does, for a program that signal N ended. Empty if there are none.
-    """
-
-    argv: tuple[str, ...]
-    env: dict[str, str]
-    cwd: Path
+    argv: tuple[str, ...]  # what to execute; the first word is an absolute path or is looked up on the `PATH` of `env`
+    env: dict[str, str]  # all of its environment
+    cwd: Path  # where to execute it, on the host
+    # open descriptors that it inherits under the same numbers (64 or more, so that they are free in a starter); the one
+    # who starts it closes its own copies afterwards
     fds: tuple[int, ...] = ()
-    landlock: FileRules | None = None
+    landlock: FileRules | None = None  # rules that the starter applies to itself just before it executes the program
+    # a filter (bytes of `struct sock_filter`) that the starter applies last; None if there is none, or if what is
+    # executed applies it itself
     seccomp: bytes | None = None
+    # the starter puts it into a network namespace of its own, which has nothing but a loopback
     own_network: bool = False
-    drop_privileges: bool = False
+    drop_privileges: bool = False  # the starter gives up all capabilities first
+    # what makes a root of its own for the program, which then has namespaces of its own: first what all programs see,
+    # then what this one does; None for the machine's root
     mounts: tuple[tuple[Mount, ...], tuple[Mount, ...]] | None = None
+    # the name of the processes that stand between the starter and the program; they are not asked to end, and give exit
+    # status 128 + N, as a shell does, for a program that signal N ended. Empty if there are none.
     wrapper: str = ""
 
 
@@ -89,11 +81,7 @@ class NoBackend:
 
 
 class Chosen(Struct):
-    """The back end in use.
-
-    Attributes:
-        note: one line: why it is not a better one, and how to get that; empty if none holds more.
-    """
+    """The back end in use."""
 
     backend: Backend
-    note: str = ""
+    note: str = ""  # one line: why it is not a better one, and how to get that; empty if none holds more

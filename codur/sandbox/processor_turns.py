@@ -99,16 +99,9 @@ class Waited:
 
 
 class SharedPrograms(Struct, frozen=False):
-    """What several launchers of one process have in common.
+    """What several launchers of one process have in common."""
 
-    Attributes:
-        starter: starts their programs; whoever made it closes it.
-        turns: a program that is waited for is started when its turn comes.
-        backend: the back end in use, once one of them has chosen it; all have the same settings.
-        versions: of interpreters, by their path.
-    """
-
-    starter: Starter
-    turns: Turns
-    backend: Chosen | None = None
-    versions: dict[str, str] = field(default_factory=dict)
+    starter: Starter  # starts their programs; whoever made it closes it
+    turns: Turns  # a program that is waited for is started when its turn comes
+    backend: Chosen | None = None  # the back end in use, once one of them has chosen it; all have the same settings
+    versions: dict[str, str] = field(default_factory=dict)  # of interpreters, by their path

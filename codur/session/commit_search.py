@@ -39,59 +39,39 @@ Word = Literal["passes", "fails", "cannot be tested"]
 
 
 class Step(Struct):
-    """One commit that was judged.
+    """One commit that was judged."""
 
-    Attributes:
-        commit: its hash; empty for the files as they are.
-        word: what the check said; `told` is its verdict in a line.
-        left: commits among which the one is that is looked for, before this step; 0 as long as none passes.
-        tests: whose tests ran: the present ones, though the commit's differ, or its own.
-    """
-
-    commit: str
-    word: Word
+    commit: str  # its hash; empty for the files as they are
+    word: Word  # what the check said; `told` is its verdict in a line
     told: str
     seconds: float
-    left: int = 0
+    left: int = 0  # commits among which the one is that is looked for, before this step; 0 as long as none passes
+    # whose tests ran: the present ones, though the commit's differ, or its own
     tests: Literal["", "present", "own"] = ""
 
 
 class Bisection(Struct):
-    """What came of it.
-
-    Attributes:
-        check: the check as a person would type it.
-        commit: the first that fails; None if it is not known.
-        stat: what that commit changed.
-        uncommitted: the last commit passes: what is not committed makes the check fail.
-        suspects: more commits that it may be, as they cannot be tested.
-        good: the last commit that is known to pass; empty if none is.
-    """
+    """What came of it."""
 
     outcome: Outcome
     reason: str
     remedy: str = ""
-    check: str = ""
-    commit: Commit | None = None
-    stat: str = ""
-    uncommitted: bool = False
-    suspects: tuple[str, ...] = ()
-    good: str = ""
+    check: str = ""  # the check as a person would type it
+    commit: Commit | None = None  # the first that fails; None if it is not known
+    stat: str = ""  # what that commit changed
+    uncommitted: bool = False  # the last commit passes: what is not committed makes the check fail
+    suspects: tuple[str, ...] = ()  # more commits that it may be, as they cannot be tested
+    good: str = ""  # the last commit that is known to pass; empty if none is
     bad: str = ""
     steps: tuple[Step, ...] = ()
 
 
 class Wanted(Struct):
-    """What is looked for.
+    """What is looked for."""
 
-    Attributes:
-        good: a revision at which the check passes; empty: an earlier one is looked for.
-        bad: a revision at which it fails; empty: the files as they are, and the last commit.
-        check_command, expect_file: the check, where the user names it.
-    """
-
-    good: str = ""
-    bad: str = ""
+    good: str = ""  # a revision at which the check passes; empty: an earlier one is looked for
+    bad: str = ""  # a revision at which it fails; empty: the files as they are, and the last commit
+    # check_command, expect_file: the check, where the user names it
     check_command: str | None = None
     expect_file: str | None = None
 
@@ -166,21 +146,15 @@ def _check(workspace: Workspace, settings: Settings, launcher: Launcher, wanted:
 
 
 class _Judging(Struct, frozen=False):
-    """Runs the check over a commit's files, in a copy.
-
-    Attributes:
-        checker: puts the present files of the check into each copy; `own` leaves the commit's.
-        check: what is run; the failing tests alone, once they are known.
-        extra: files that no commit has and the program may need.
-    """
+    """Runs the check over a commit's files, in a copy."""
 
     workspace: Workspace
     repository: Repository
-    checker: Checker
+    checker: Checker  # puts the present files of the check into each copy; `own` leaves the commit's
     own: Checker
-    check: Check
+    check: Check  # what is run; the failing tests alone, once they are known
     place: Path
-    extra: list[str]
+    extra: list[str]  # files that no commit has and the program may need
     failure: Verdict | None = None
     numbers: Iterator[int] = field(default_factory=count)
 

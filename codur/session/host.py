@@ -29,53 +29,34 @@ _PR_SET_DUMPABLE = 4
 
 
 class Shared(Struct):
-    """What runs that go on side by side in one process have in common; safe to use from several threads.
+    """What runs that go on side by side in one process have in common; safe to use from several threads."""
 
-    Attributes:
-        programs: starts their programs, and bounds how many run at the same time.
-        models: their budget, and their waits for a busy service.
-        prompts: the texts of prompts.
-    """
-
-    programs: SharedPrograms
-    models: SharedModels
-    prompts: PromptLibrary
+    programs: SharedPrograms  # starts their programs, and bounds how many run at the same time
+    models: SharedModels  # their budget, and their waits for a busy service
+    prompts: PromptLibrary  # the texts of prompts
 
 
 class Host(Struct):
-    """What a run takes from the machine; only `cli` reads it there.
+    """What a run takes from the machine; only `cli` reads it there."""
 
-    Attributes:
-        environ: environment variables: API keys, and what programs under check may see.
-        home: the user's home directory, which is refused as a workspace.
-        models: models by profile name that replace the configured ones (for scripted runs).
-        state: the state directory, where runs are kept; None keeps nothing.
-        cache: a private directory for what can be found out again; None for none.
-        shared: what the run has in common with others that go on at the same time; None if it goes on alone.
-        cancel: stops the run when it is set, from any thread; None: only the user's signals do.
-        waited: gets the seconds that the run waited for others; they do not count as its time.
-        exchanges: what is done with the exchange with models.
-        stream: somebody wants to see answers in words while they come.
-        consult: asks the user; None if there is nobody to ask. Its time does not count as the run's.
-        guidance: what the user says while the task works.
-        search_turn: waits until an offline search may begin, and is held while it lasts.
-        clock: what waits for services go by; None is the real time.
-    """
-
-    environ: Mapping[str, str]
-    home: Path
+    environ: Mapping[str, str]  # environment variables: API keys, and what programs under check may see
+    home: Path  # the user's home directory, which is refused as a workspace
+    # models by profile name that replace the configured ones (for scripted runs)
     models: Mapping[str, ChatModel] | None = None
-    state: Path | None = None
-    cache: Path | None = None
+    state: Path | None = None  # the state directory, where runs are kept; None keeps nothing
+    cache: Path | None = None  # a private directory for what can be found out again; None for none
+    # what the run has in common with others that go on at the same time; None if it goes on alone
     shared: Shared | None = None
-    cancel: CancelToken | None = None
-    waited: Waited | None = None
-    exchanges: Exchanges = field(default_factory=Exchanges)
-    stream: bool = False
+    cancel: CancelToken | None = None  # stops the run when it is set, from any thread; None: only the user's signals do
+    waited: Waited | None = None  # gets the seconds that the run waited for others; they do not count as its time
+    exchanges: Exchanges = field(default_factory=Exchanges)  # what is done with the exchange with models
+    stream: bool = False  # somebody wants to see answers in words while they come
+    # asks the user; None if there is nobody to ask. Its time does not count as the run's.
     consult: Callable[[Question], Answer] | None = None
-    guidance: Guidance = field(default_factory=Guidance)
+    guidance: Guidance = field(default_factory=Guidance)  # what the user says while the task works
+    # waits until an offline search may begin, and is held while it lasts
     search_turn: Callable[[], AbstractContextManager[object]] = nullcontext
-    clock: SkippedTime | None = None
+    clock: SkippedTime | None = None  # what waits for services go by; None is the real time
 
 
 def host_of(environ: Mapping[str, str], home: Path) -> Host:

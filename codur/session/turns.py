@@ -27,22 +27,14 @@ _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Turn(Struct):
-    """One task of a conversation, and what came of it.
+    """One task of a conversation, and what came of it."""
 
-    Attributes:
-        asked: the user's words; a command line after `!`.
-        outcome: how its run ended.
-        said: its answer, explanation or reason.
-        diff: what it changed.
-        run_id: the run's name; empty if it was not kept.
-        calls, tokens, cost_usd: of models, as far as they are known.
-    """
-
-    asked: str
-    outcome: str
-    said: str = ""
-    diff: str = ""
-    run_id: str = ""
+    asked: str  # the user's words; a command line after `!`
+    outcome: str  # how its run ended
+    said: str = ""  # its answer, explanation or reason
+    diff: str = ""  # what it changed
+    run_id: str = ""  # the run's name; empty if it was not kept
+    # calls, tokens, cost_usd: of models, as far as they are known
     calls: int = 0
     tokens: int = 0
     cost_usd: float = 0.0

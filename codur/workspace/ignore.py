@@ -21,13 +21,9 @@ _MAX_STARS = 6
 
 
 class IgnoreRules(Struct):
-    """The patterns of one `.gitignore`, and those of the directories above it.
+    """The patterns of one `.gitignore`, and those of the directories above it."""
 
-    Attributes:
-        base: the directory of the file, as a prefix of paths: empty or ending in `/`.
-    """
-
-    base: str
+    base: str  # the directory of the file, as a prefix of paths: empty or ending in `/`
     spec: GitIgnoreSpec
     above: IgnoreRules | None
 

@@ -22,19 +22,12 @@ _CAREFUL_PRODUCT = 1_000_000  # the matcher takes the product of both lengths; b
 
 
 class TextFile(Struct):
-    """A text file.
+    """A text file."""
 
-    Attributes:
-        text: the content with `\\n` as its only line end and without a byte order mark.
-        encoding: the Python codec's name.
-        newline: the line end that the file uses most: `\\n`, `\\r\\n` or `\\r`.
-        bom: whether it starts with the UTF-8 byte order mark.
-    """
-
-    text: str
-    encoding: str = "utf-8"
-    newline: str = "\n"
-    bom: bool = False
+    text: str  # the content with `\\n` as its only line end and without a byte order mark
+    encoding: str = "utf-8"  # the Python codec's name
+    newline: str = "\n"  # the line end that the file uses most: `\\n`, `\\r\\n` or `\\r`
+    bom: bool = False  # whether it starts with the UTF-8 byte order mark
 
 
 def decode(path: str, data: bytes) -> TextFile:

@@ -38,17 +38,13 @@ Place = tuple[str, str]
 
 
 class Account(Struct):
-    """A batch's budget.
+    """A batch's budget."""
 
-    Attributes:
-        batch: its name.
-        max_tokens, max_cost_usd: what all its workers may spend together; None is no limit.
-        tokens, cost_usd: what was spent before.
-    """
-
-    batch: str
+    batch: str  # its name
+    # max_tokens, max_cost_usd: what all its workers may spend together; None is no limit
     max_tokens: int | None = None
     max_cost_usd: float | None = None
+    # tokens, cost_usd: what was spent before
     tokens: int = 0
     cost_usd: float = 0.0
 
@@ -97,27 +93,20 @@ Report = Sent | Ended | Refused | Usage
 
 
 class Ask(Struct):
-    """What a worker tells and wants.
-
-    Attributes:
-        now: its time.
-        reports: what has happened, the first of them with the number `first`; told again until it is acknowledged.
-        wanted, kept: requests that it would send now, and the numbers of those that go on waiting.
-        held: leases that were used, or may be yet; it will never use another one.
-        ahead: how many more requests of a size it will want to send soon.
-        mark: of the last answer.
-    """
+    """What a worker tells and wants."""
 
     worker: str
     account: Account
-    now: float
+    now: float  # its time
     first: int = 1
+    # what has happened, the first of them with the number `first`; told again until it is acknowledged
     reports: tuple[Report, ...] = ()
+    # wanted, kept: requests that it would send now, and the numbers of those that go on waiting
     wanted: tuple[Wanted, ...] = ()
     kept: frozenset[int] = frozenset()
-    held: frozenset[str] = frozenset()
-    ahead: tuple[tuple[Demand, int], ...] = ()
-    mark: Mark = Mark()
+    held: frozenset[str] = frozenset()  # leases that were used, or may be yet; it will never use another one
+    ahead: tuple[tuple[Demand, int], ...] = ()  # how many more requests of a size it will want to send soon
+    mark: Mark = Mark()  # of the last answer
 
 
 class Turn(Struct):
@@ -129,22 +118,14 @@ class Turn(Struct):
 
 
 class Answer(Struct):
-    """What a worker gets.
+    """What a worker gets."""
 
-    Attributes:
-        heard: the number of the last report that need not be told again.
-        turns: of what it wanted, in that order.
-        spares: leases given beforehand.
-        most: how large requests may be.
-        at_once: the end of a request is to be told when it is known: others wait for just that.
-    """
-
-    heard: int
+    heard: int  # the number of the last report that need not be told again
     mark: Mark
-    turns: tuple[Turn, ...] = ()
-    spares: tuple[tuple[str, Demand], ...] = ()
-    most: tuple[tuple[Place, Most], ...] = ()
-    at_once: bool = False
+    turns: tuple[Turn, ...] = ()  # of what it wanted, in that order
+    spares: tuple[tuple[str, Demand], ...] = ()  # leases given beforehand
+    most: tuple[tuple[Place, Most], ...] = ()  # how large requests may be
+    at_once: bool = False  # the end of a request is to be told when it is known: others wait for just that
 
 
 class _Books(Struct, frozen=False):

@@ -35,17 +35,11 @@ _LEAVES_S = 1.0
 
 
 class ClusterBatch(Struct):
-    """What the attempts of a batch have in common, as it is sent. Nothing of it is secret: keys are the worker's own.
+    """What the attempts of a batch have in common, as it is sent; nothing is secret: keys are the worker's own."""
 
-    Attributes:
-        setup: with no environment.
-        account: the batch's budget, for all workers together.
-        needs_sandbox: programs are not run without one.
-    """
-
-    setup: Setup
-    account: Account
-    needs_sandbox: bool = True
+    setup: Setup  # with no environment
+    account: Account  # the batch's budget, for all workers together
+    needs_sandbox: bool = True  # programs are not run without one
 
 
 class ClusterWorker:

@@ -52,19 +52,14 @@ class ClusterUnavailable(CodurError):
 
 
 class Cluster(Struct):
-    """Where an engine finds its workers.
+    """Where an engine finds its workers."""
 
-    Attributes:
-        address: of the cluster (`HOST:PORT`, or `auto` for the one that runs here); empty: one is started, and stopped.
-        resources: what an attempt takes of a machine, by Ray's names of them.
-        host: gives what a worker takes from its machine; found by its name there.
-        needs_sandbox: programs are not run without one.
-    """
-
-    host: Callable[[], Host]
+    host: Callable[[], Host]  # gives what a worker takes from its machine; found by its name there
+    # of the cluster (`HOST:PORT`, or `auto` for the one that runs here); empty: one is started, and stopped
     address: str = ""
+    # what an attempt takes of a machine, by Ray's names of them
     resources: dict[str, float] = field(default_factory=lambda: {"num_cpus": 1.0})
-    needs_sandbox: bool = True
+    needs_sandbox: bool = True  # programs are not run without one
 
 
 class RayEngine:

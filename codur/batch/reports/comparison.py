@@ -13,30 +13,21 @@ _SHOWN_K = (1, 2, 3, 5, 10, 20, 50, 100)
 
 
 class AgentFigures(Struct):
-    """What one agent came to.
-
-    Attributes:
-        challenges: how many it tried.
-        solved: how many of them it solved, in one attempt at least.
-        alone: how many of these no other agent solved.
-        results, calls, tokens, cost_usd, seconds: sums over all attempts; dollars, wall seconds.
-        cost_per_solved: all its dollars by `solved`; None if it solved none.
-        calls_per_solved: all its calls by `solved`; None if it solved none.
-        median_seconds: of its attempts.
-    """
+    """What one agent came to."""
 
     agent: str
-    challenges: int
-    solved: int
-    alone: int
+    challenges: int  # how many it tried
+    solved: int  # how many of them it solved, in one attempt at least
+    alone: int  # how many of these no other agent solved
+    # results, calls, tokens, cost_usd, seconds: sums over all attempts; dollars, wall seconds
     results: int
     calls: int
     tokens: int
     cost_usd: float
     seconds: float
-    cost_per_solved: float | None
-    calls_per_solved: float | None
-    median_seconds: float
+    cost_per_solved: float | None  # all its dollars by `solved`; None if it solved none
+    calls_per_solved: float | None  # all its calls by `solved`; None if it solved none
+    median_seconds: float  # of its attempts
 
 
 class Tried(Struct):
@@ -56,20 +47,14 @@ class PassAtK(Struct):
 
 
 class Comparison(Struct):
-    """Agents side by side.
+    """Agents side by side."""
 
-    Attributes:
-        agents: by name.
-        matrix: for each challenge, by name, what each of `agents` came to; None where one did not try it. Empty if
-            there is one agent.
-        by_any: how many challenges were solved by at least one agent.
-        pass_at_k: empty if nothing was tried more than once.
-    """
-
-    agents: tuple[AgentFigures, ...]
+    agents: tuple[AgentFigures, ...]  # by name
+    # for each challenge, by name, what each of `agents` came to; None where one did not try it. Empty if there is one
+    # agent.
     matrix: tuple[tuple[str, tuple[Tried | None, ...]], ...]
-    by_any: int
-    pass_at_k: tuple[PassAtK, ...]
+    by_any: int  # how many challenges were solved by at least one agent
+    pass_at_k: tuple[PassAtK, ...]  # empty if nothing was tried more than once
 
 
 def pass_at_k(attempts: int, solved: int, k: int) -> float:

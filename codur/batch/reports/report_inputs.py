@@ -17,15 +17,10 @@ _REMEDY = (
 
 
 class Found(Struct):
-    """What result files hold.
+    """What result files hold."""
 
-    Attributes:
-        results: the last one of each attempt, in the order of the files.
-        notes: what could not be used, a line each, with its place.
-    """
-
-    results: tuple[ChallengeResult, ...]
-    notes: tuple[str, ...]
+    results: tuple[ChallengeResult, ...]  # the last one of each attempt, in the order of the files
+    notes: tuple[str, ...]  # what could not be used, a line each, with its place
 
 
 def read_results(paths: Sequence[Path]) -> Found:

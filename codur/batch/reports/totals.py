@@ -22,25 +22,18 @@ TIER_WORDS: dict[SolvedTier, str] = {
 
 
 class Totals(Struct, frozen=False):
-    """What a batch came to.
+    """What a batch came to."""
 
-    Attributes:
-        results: attempts at challenges, of all agents.
-        by_status: how many ended in each way; all ways are there.
-        by_tier: how many were solved by each way that solved any, cheapest first.
-        without_model: how many were solved without a model call.
-        cost_usd: dollars.
-        seconds: wall time, each result by itself.
-    """
-
-    results: int = 0
+    results: int = 0  # attempts at challenges, of all agents
+    # how many ended in each way; all ways are there
     by_status: dict[Status, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
+    # how many were solved by each way that solved any, cheapest first
     by_tier: dict[SolvedTier, int] = field(default_factory=dict)
-    without_model: int = 0
+    without_model: int = 0  # how many were solved without a model call
     calls: int = 0
     tokens: int = 0
-    cost_usd: float = 0.0
-    seconds: float = 0.0
+    cost_usd: float = 0.0  # dollars
+    seconds: float = 0.0  # wall time, each result by itself
 
     @property
     def solved(self) -> int:

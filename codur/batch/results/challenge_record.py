@@ -37,71 +37,46 @@ class RouteEntry(Struct):
 
 
 class ChallengeResult(Struct):
-    """What came of one attempt at a challenge.
-
-    Attributes:
-        name: the name it is listed under; unique in a batch.
-        directory: where it was found, absolute.
-        agent: the agent's name; empty for the default one.
-        attempt: 1 to the batch's number of attempts.
-        key: identifies the work: a hash of the challenge's files, the agent, the settings that matter and the attempt.
-        verdict: status of the check's last verdict, or empty.
-        solved_by: who solved it, as a run's result names it; empty if nobody did.
-        tier: the way that solved it.
-        retries: which retry it was, if `tier` is `retry`; else 0.
-        reason: why it was not solved, in a line.
-        explanation: what was wrong, where it is known.
-        prompt: the task, bounded.
-        check: the check's command as a person would type it.
-        calls, tokens, cost_usd, seconds: what it took; dollars, wall seconds.
-        attempts: how many tries of the run were judged.
-        signature: of the last failure; empty if it passes.
-        changed_files: paths in the challenge.
-        patch: path of the patch relative to the results directory; empty if nothing was changed.
-        diff: the patch itself, bounded for the page (`patch` is whole).
-        output_before, output_after: what the check showed before and at the end, bounded.
-        verified: SHA-256 of the changed files' bytes as they were when the check passed; empty if it did not.
-        route: decisions in their order.
-        started: UTC, ISO 8601.
-        key_written: the key that the same work has once the verified files are written back; empty if they are not.
-        kept: where the run is kept, relative to the results directory: its record, trace, attempts and result.
-        settings: a hash of the settings and limits, which is part of the key; empty if it was not kept.
-    """
+    """What came of one attempt at a challenge."""
 
     schema: Count = SCHEMA
-    name: str
-    directory: str
-    agent: str = ""
-    attempt: Count = 1
+    name: str  # the name it is listed under; unique in a batch
+    directory: str  # where it was found, absolute
+    agent: str = ""  # the agent's name; empty for the default one
+    attempt: Count = 1  # 1 to the batch's number of attempts
+    # identifies the work: a hash of the challenge's files, the agent, the settings that matter and the attempt
     key: str
     status: Status
-    verdict: str = ""
-    solved_by: str = ""
-    tier: SolvedTier = "none"
-    reason: str = ""
-    explanation: str = ""
-    prompt: str = ""
-    check: str = ""
+    verdict: str = ""  # status of the check's last verdict, or empty
+    solved_by: str = ""  # who solved it, as a run's result names it; empty if nobody did
+    tier: SolvedTier = "none"  # the way that solved it
+    reason: str = ""  # why it was not solved, in a line
+    explanation: str = ""  # what was wrong, where it is known
+    prompt: str = ""  # the task, bounded
+    check: str = ""  # the check's command as a person would type it
+    # calls, tokens, cost_usd, seconds: what it took; dollars, wall seconds
     calls: Count = 0
     tokens: Count = 0
     cost_usd: Amount = 0.0
     seconds: Amount = 0.0
-    attempts: Count = 0
-    signature: str = ""
-    changed_files: tuple[str, ...] = ()
-    patch: str = ""
-    diff: str = ""
+    attempts: Count = 0  # how many tries of the run were judged
+    signature: str = ""  # of the last failure; empty if it passes
+    changed_files: tuple[str, ...] = ()  # paths in the challenge
+    patch: str = ""  # path of the patch relative to the results directory; empty if nothing was changed
+    diff: str = ""  # the patch itself, bounded for the page (`patch` is whole)
+    # output_before, output_after: what the check showed before and at the end, bounded
     output_before: str = ""
     output_after: str = ""
-    verified: str = ""
+    verified: str = ""  # SHA-256 of the changed files' bytes as they were when the check passed; empty if it did not
     sandbox: str = ""
     notes: tuple[str, ...] = ()
-    route: tuple[RouteEntry, ...] = ()
-    started: str = ""
+    route: tuple[RouteEntry, ...] = ()  # decisions in their order
+    started: str = ""  # UTC, ISO 8601
+    # the key that the same work has once the verified files are written back; empty if they are not
     key_written: str = ""
-    settings: str = ""
-    retries: Count = 0
-    kept: str = ""
+    settings: str = ""  # a hash of the settings and limits, which is part of the key; empty if it was not kept
+    retries: Count = 0  # which retry it was, if `tier` is `retry`; else 0
+    kept: str = ""  # where the run is kept, relative to the results directory: its record, trace, attempts and result
 
     def to_json(self) -> dict[str, Any]:
         """The result as plain JSON types."""
@@ -125,20 +100,14 @@ class ChallengeResult(Struct):
 
 
 class Attempted(Struct):
-    """What came of an attempt.
-
-    Attributes:
-        patch: all that was changed, as a unified diff.
-        files: the verified contents of the changed files, by path; None for one that was deleted. Empty if not solved.
-        interrupted: it was cancelled before it came to an end.
-        kept: an archive of what is kept of it, on its way from another machine.
-    """
+    """What came of an attempt."""
 
     result: ChallengeResult
-    patch: str = ""
+    patch: str = ""  # all that was changed, as a unified diff
+    # the verified contents of the changed files, by path; None for one that was deleted. Empty if not solved.
     files: dict[str, bytes | None] = field(default_factory=dict)
-    interrupted: bool = False
-    kept: bytes = b""
+    interrupted: bool = False  # it was cancelled before it came to an end
+    kept: bytes = b""  # an archive of what is kept of it, on its way from another machine
 
 
 def result_for(work: Work, key: str, status: Status, **more: Any) -> ChallengeResult:

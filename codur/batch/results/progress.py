@@ -36,11 +36,7 @@ class Watch:
 
 
 class Running(Struct, frozen=False, kw_only=False):
-    """Work that has been given to a worker; times by the monotonic clock.
-
-    Attributes:
-        calls, tokens, cost_usd: what it has spent, as far as it is known.
-    """
+    """Work that has been given to a worker; times by the monotonic clock."""
 
     work: Work
     key: str
@@ -50,6 +46,7 @@ class Running(Struct, frozen=False, kw_only=False):
     seen: bool = False
     cancelled: Cancelled = ""
     cancelled_at: float = 0.0
+    # calls, tokens, cost_usd: what it has spent, as far as it is known
     calls: int = 0
     tokens: int = 0
     cost_usd: float = 0.0

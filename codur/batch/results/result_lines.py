@@ -76,15 +76,11 @@ def kept_results(file: Path) -> KeptResults:
 
 
 class FileLines(Struct):
-    """What a result file holds.
+    """What a result file holds."""
 
-    Attributes:
-        results: in the order of the file; of several of one attempt the last, at the place of the first.
-        notes: what could not be used, a line each, with its place.
-    """
-
+    # in the order of the file; of several of one attempt the last, at the place of the first
     results: tuple[ChallengeResult, ...]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...]  # what could not be used, a line each, with its place
 
 
 def read_lines(file: Path) -> FileLines:

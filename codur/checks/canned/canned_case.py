@@ -13,18 +13,12 @@ MOST = 0.8  # chosen: a header or a last line may be honest text
 
 
 class Case(Struct):
-    """What a change is judged by.
+    """What a change is judged by."""
 
-    Attributes:
-        lines: the expected lines that are not empty, stripped.
-        is_new: the program is written anew, not edited.
-        told: what the prompt tells a new program to print; empty if a program was edited.
-        asserts: the constants and names that stand together in one assertion or row of the tests.
-    """
-
-    lines: Counter[str]
-    is_new: bool
-    told: str
+    lines: Counter[str]  # the expected lines that are not empty, stripped
+    is_new: bool  # the program is written anew, not edited
+    told: str  # what the prompt tells a new program to print; empty if a program was edited
+    # the constants and names that stand together in one assertion or row of the tests
     asserts: Sequence[frozenset[str]]
     prompt: str
 

@@ -18,15 +18,11 @@ _CONVERTERS = frozenset({"int", "str", "float", "tuple", "list"})
 
 
 class Branch(Struct, kw_only=False):
-    """A comparison of `subject` with constants that yields a constant; empty `value`: it yields something else.
+    """A comparison of `subject` with constants that yields a constant; empty `value`: it yields something else."""
 
-    Attributes:
-        nodes: what would have to be taken out of the program to undo it.
-        keys, value: as `repr` writes them.
-    """
-
-    nodes: tuple[ast.AST, ...]
+    nodes: tuple[ast.AST, ...]  # what would have to be taken out of the program to undo it
     subject: str
+    # keys, value: as `repr` writes them
     keys: Sequence[str]
     value: str
 

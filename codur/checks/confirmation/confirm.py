@@ -36,19 +36,12 @@ _TEST_FRAMEWORKS = ("pytest plugin", "unittest", "test framework", "fixture")
 
 
 class Change(Struct):
-    """What was done before the check passed.
+    """What was done before the check passed."""
 
-    Attributes:
-        before: original bytes of the changed files; None for a new one.
-        prompt: the task.
-        earlier: the verdict before anything was changed.
-        own: it is a change of the offline search, which makes none that reaches out of the program.
-    """
-
-    before: Mapping[str, bytes | None]
-    prompt: str = ""
-    earlier: Verdict | None = None
-    own: bool = False
+    before: Mapping[str, bytes | None]  # original bytes of the changed files; None for a new one
+    prompt: str = ""  # the task
+    earlier: Verdict | None = None  # the verdict before anything was changed
+    own: bool = False  # it is a change of the offline search, which makes none that reaches out of the program
 
 
 def confirm(
@@ -109,17 +102,13 @@ def _canned(checker: Checker, check: Check, before: Mapping[str, bytes | None], 
 
 
 class _Apart(Struct):
-    """A copy of the workspace that has neither `.git` nor any file with the expected output.
-
-    Attributes:
-        inside, copies: the files with it that are left out: the check's own, and others.
-        passes: waits for the program's run there, and says whether it passed.
-    """
+    """A copy of the workspace that has neither `.git` nor any file with the expected output."""
 
     copy: Workspace
+    # inside, copies: the files with it that are left out: the check's own, and others
     inside: Sequence[str]
     copies: Sequence[str]
-    passes: Callable[[], bool]
+    passes: Callable[[], bool]  # waits for the program's run there, and says whether it passed
 
 
 @contextmanager

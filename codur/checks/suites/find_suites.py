@@ -40,34 +40,21 @@ _MAX_READ = 1_000
 
 
 class Suite(Struct):
-    """Tests and how they are run.
+    """Tests and how they are run."""
 
-    Attributes:
-        argv: the command; `{python}` stands for the workspace's interpreter.
-        source: why it was chosen, in a line.
-        files: the test files, as far as they are known.
-        env: variables that the command sets.
-    """
-
-    argv: tuple[str, ...]
-    source: str
-    files: tuple[str, ...] = ()
-    env: tuple[tuple[str, str], ...] = ()
+    argv: tuple[str, ...]  # the command; `{python}` stands for the workspace's interpreter
+    source: str  # why it was chosen, in a line
+    files: tuple[str, ...] = ()  # the test files, as far as they are known
+    env: tuple[tuple[str, str], ...] = ()  # variables that the command sets
 
 
 class Suites(Struct, dict=True):  # cached properties need one
-    """The tests of one workspace; what several rules need is looked up once.
-
-    Attributes:
-        listing: its files.
-        named: files that the prompt names.
-        changed: gives files that are not as they were committed.
-    """
+    """The tests of one workspace; what several rules need is looked up once."""
 
     workspace: Workspace
-    listing: Sequence[str]
-    named: Sequence[str]
-    changed: Callable[[], Sequence[str]] = tuple
+    listing: Sequence[str]  # its files
+    named: Sequence[str]  # files that the prompt names
+    changed: Callable[[], Sequence[str]] = tuple  # gives files that are not as they were committed
 
     def find(self) -> Suite | None:
         """Tests that are written to be run; None if there are none."""

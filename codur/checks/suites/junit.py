@@ -14,21 +14,16 @@ REPORT_BYTES = 20_000_000
 
 
 class TestCounts(Struct):
-    """What a test run came to.
-
-    Attributes:
-        failing: ids of the tests that failed, in order.
-        error: the first failures with their messages, bounded.
-        ran: different tests that surely ran, without files that could not be collected; None if that is not known, 0 if
-            they were told in a way that cannot be compared.
-    """
+    """What a test run came to."""
 
     __test__ = False  # not a test class
 
     passed: int
     total: int
-    failing: tuple[str, ...] = ()
-    error: str = ""
+    failing: tuple[str, ...] = ()  # ids of the tests that failed, in order
+    error: str = ""  # the first failures with their messages, bounded
+    # different tests that surely ran, without files that could not be collected; None if that is not known, 0 if they
+    # were told in a way that cannot be compared
     ran: int | None = None
 
 

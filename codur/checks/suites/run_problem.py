@@ -42,17 +42,11 @@ _REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "requirements-test.
 
 
 class RunProblem(Struct):
-    """Why a search for a repair cannot begin.
+    """Why a search for a repair cannot begin."""
 
-    Attributes:
-        kind: what is the matter.
-        text: it in one line.
-        remedy: what the user can do, in a line.
-    """
-
-    kind: ProblemKind
-    text: str
-    remedy: str
+    kind: ProblemKind  # what is the matter
+    text: str  # it in one line
+    remedy: str  # what the user can do, in a line
 
 
 def run_problem(check: Check | None, verdict: Verdict, *, root: Path, python: str, task: str = "") -> RunProblem | None:

@@ -16,22 +16,15 @@ textwrap = late("textwrap")
 
 
 class _Runner(Struct):
-    """How one runner tells what came of its tests.
+    """How one runner tells what came of its tests."""
 
-    Attributes:
-        counts: lines with numbers: `total`, `passed`, and what is no pass: `failed`, `errors`, `skipped`. What is no
-            number counts one.
-        failed: what stands above the words of a failed test; its last group is the test's name.
-        end: the first line after these words; the next failed test ends them, too.
-        names: which tests failed, where `failed` stands above the words of all.
-        hooks: what fails before or after a test counts as one, so that a run that passes may have fewer.
-    """
-
+    # lines with numbers: `total`, `passed`, and what is no pass: `failed`, `errors`, `skipped`. What is no number
+    # counts one.
     counts: re.Pattern[str]
-    failed: re.Pattern[str]
-    end: re.Pattern[str]
-    names: re.Pattern[str] | None
-    hooks: bool
+    failed: re.Pattern[str]  # what stands above the words of a failed test; its last group is the test's name
+    end: re.Pattern[str]  # the first line after these words; the next failed test ends them, too
+    names: re.Pattern[str] | None  # which tests failed, where `failed` stands above the words of all
+    hooks: bool  # what fails before or after a test counts as one, so that a run that passes may have fewer
 
 
 def _runner(counts: str, failed: str, end: str = r"(?!)", *, names: str = "", hooks: bool = False) -> _Runner:

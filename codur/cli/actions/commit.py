@@ -44,32 +44,21 @@ _REMEDIES: Mapping[str, str] = {
 
 
 class Wish(Struct):
-    """How a run is to be committed.
+    """How a run is to be committed."""
 
-    Attributes:
-        message: in place of the one that is made; None: that one.
-        hooks: the repository's hooks see it.
-        dry: nothing is committed.
-    """
-
-    message: str | None = None
-    hooks: bool = True
-    dry: bool = False
+    message: str | None = None  # in place of the one that is made; None: that one
+    hooks: bool = True  # the repository's hooks see it
+    dry: bool = False  # nothing is committed
 
 
 class Committed(Struct):
-    """What came of it.
-
-    Attributes:
-        commit: None if nothing was to be committed.
-        left: files that the run changed and that stay out: programs made them, or git ignores them.
-    """
+    """What came of it."""
 
     run: str
     message: str
     files: tuple[str, ...]
-    left: tuple[str, ...]
-    commit: Commit | None = None
+    left: tuple[str, ...]  # files that the run changed and that stay out: programs made them, or git ignores them
+    commit: Commit | None = None  # None if nothing was to be committed
 
 
 def commit_run(wanted: str | None, directory: Path, wish: Wish, *, json: bool) -> int:

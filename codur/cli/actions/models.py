@@ -28,27 +28,21 @@ _MAX_ANSWER_TOKENS = 400
 
 
 class ModelRow(Struct):
-    """A profile.
-
-    Attributes:
-        used: what for: `default`, `fast`, `fallback`.
-        key: where the key comes from: a variable's name, and whether it is set; empty if none is needed.
-        problem, remedy: why it cannot be asked; empty if it could be.
-        price_in, price_out: US dollars per million tokens.
-        answered: whether it did; None if it was not asked.
-        seconds, usage: of the answer.
-    """
+    """A profile."""
 
     profile: str
     model: str
     provider: str
-    used: tuple[str, ...]
-    key: str
+    used: tuple[str, ...]  # what for: `default`, `fast`, `fallback`
+    key: str  # where the key comes from: a variable's name, and whether it is set; empty if none is needed
+    # price_in, price_out: US dollars per million tokens
     price_in: float
     price_out: float
+    # problem, remedy: why it cannot be asked; empty if it could be
     problem: str = ""
     remedy: str = ""
-    answered: bool | None = None
+    answered: bool | None = None  # whether it did; None if it was not asked
+    # seconds, usage: of the answer
     seconds: float = 0.0
     usage: Usage = Usage()
 

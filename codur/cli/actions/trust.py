@@ -33,23 +33,16 @@ _STATES: Mapping[TrustState, str] = {
 
 
 class FileReport(Struct):
-    """A control file, and what it does.
-
-    Attributes:
-        counts: settings that count anyway.
-        counts_once_accepted: settings that count only then.
-        ignored: a line for each setting that never counts.
-        text: of instructions, else empty.
-    """
+    """A control file, and what it does."""
 
     name: str
     kind: str
     state: TrustState
     sha256: str
-    counts: Mapping[str, Any] = field(default_factory=dict)
-    counts_once_accepted: Mapping[str, Any] = field(default_factory=dict)
-    ignored: tuple[str, ...] = ()
-    text: str = ""
+    counts: Mapping[str, Any] = field(default_factory=dict)  # settings that count anyway
+    counts_once_accepted: Mapping[str, Any] = field(default_factory=dict)  # settings that count only then
+    ignored: tuple[str, ...] = ()  # a line for each setting that never counts
+    text: str = ""  # of instructions, else empty
 
 
 def consider(directory: Path, config: Path | None, *, accept: bool, json: bool) -> int:

@@ -22,21 +22,15 @@ _BEFORE = ("run", "network", "git", "delegate")
 
 @dataclass(kw_only=True)
 class Choices:
-    """What holds until it is changed; None and empty: as the settings say.
-
-    Attributes:
-        model: the profile that plans and codes.
-        permissions: a key of `PERMISSIONS`.
-        files: what models are to look at.
-    """
+    """What holds until it is changed; None and empty: as the settings say."""
 
     check: str | None = None
     agent: str | None = None
-    model: str | None = None
+    model: str | None = None  # the profile that plans and codes
     offline: bool = False
     scope: tuple[str, ...] = ()
-    permissions: str | None = None
-    files: tuple[str, ...] = ()
+    permissions: str | None = None  # a key of `PERMISSIONS`
+    files: tuple[str, ...] = ()  # what models are to look at
 
     @property
     def overrides(self) -> dict[str, dict[str, Any]]:

@@ -17,20 +17,15 @@ _LEAST_WIDE = 20
 
 
 class SlashCommand(Struct):
-    """A command of the conversation.
-
-    Attributes:
-        takes: what may follow it, as the help shows it.
-        words: the command line of Codur's that it stands for, in front of what follows; none: it shows or changes
-            something of the conversation itself.
-        as_one: what follows is one argument, as a task is.
-    """
+    """A command of the conversation."""
 
     name: str
-    takes: str = ""
+    takes: str = ""  # what may follow it, as the help shows it
     help: str
+    # the command line of Codur's that it stands for, in front of what follows; none: it shows or changes something of
+    # the conversation itself
     words: tuple[str, ...] = ()
-    as_one: bool = False
+    as_one: bool = False  # what follows is one argument, as a task is
 
 
 COMMANDS: Final = (
@@ -70,18 +65,12 @@ BY_NAME: Final = {command.name: command for command in COMMANDS}
 
 
 class Asked(Struct):
-    """What a line asks for: exactly one of these, or nothing.
+    """What a line asks for: exactly one of these, or nothing."""
 
-    Attributes:
-        task: a task in words.
-        program: a command line for the shell.
-        words: a command line of Codur's.
-        name, value: the command that shows or sets something of the conversation, and to what; None: it shows it.
-    """
-
-    task: str = ""
-    program: str = ""
-    words: Sequence[str] = ()
+    task: str = ""  # a task in words
+    program: str = ""  # a command line for the shell
+    words: Sequence[str] = ()  # a command line of Codur's
+    # name, value: the command that shows or sets something of the conversation, and to what; None: it shows it
     name: str = ""
     value: str | None = None
 

@@ -42,15 +42,11 @@ _REJECT = schema.PermissionOption(option_id="reject", name="Do not", kind="rejec
 
 
 class Session(Struct, frozen=False):
-    """A conversation.
-
-    Attributes:
-        job: the task at work.
-    """
+    """A conversation."""
 
     directory: Path
     turns: list[Turn] = field(default_factory=list)
-    job: Job | None = None
+    job: Job | None = None  # the task at work
 
 
 class CodurAgent:

@@ -13,29 +13,20 @@ from codur.structs import Struct
 
 
 class PieceMark(Struct):
-    """Statements of a file whose code changed: where, and the digests of the code before and after.
+    """Statements of a file whose code changed: where, and the digests of the code before and after."""
 
-    Attributes:
-        file: what stands at the level of the module and of its classes, whatever is in it.
-        alone: no other place holds this one or is in it.
-    """
-
-    file: str
+    file: str  # what stands at the level of the module and of its classes, whatever is in it
     place: str
-    alone: bool
+    alone: bool  # no other place holds this one or is in it
     old: str
     new: str
 
 
 class FileMark(Struct):
-    """How a file differs from the original.
-
-    Attributes:
-        rest: a digest of the file before the pieces changed; empty if that was the original.
-    """
+    """How a file differs from the original."""
 
     path: str
-    rest: str
+    rest: str  # a digest of the file before the pieces changed; empty if that was the original
     pieces: tuple[PieceMark, ...] = ()
 
 
@@ -43,45 +34,33 @@ Mark = tuple[FileMark, ...]
 
 
 class Program(Struct):
-    """Texts of the Python files in question after some changes; none for the program as it was found.
-
-    Attributes:
-        hinted: how much earlier a hint let it be judged; it is no likelier for that when several pass.
-        mark: equal only for programs that do the same, as `fingerprint` gives it; empty for the original.
-        edits: what makes the program of the original texts; empty where one change follows another.
-    """
+    """Texts of the Python files in question after some changes; none for the program as it was found."""
 
     texts: Mapping[str, str]
     changes: tuple[Change, ...] = ()
     priority: float = 1.0
-    hinted: float = 1.0
-    mark: Mark = ()
-    edits: tuple[Edit, ...] = ()
+    hinted: float = 1.0  # how much earlier a hint let it be judged; it is no likelier for that when several pass
+    mark: Mark = ()  # equal only for programs that do the same, as `fingerprint` gives it; empty for the original
+    edits: tuple[Edit, ...] = ()  # what makes the program of the original texts; empty where one change follows another
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A program with one change more, not yet made.
-
-    Attributes:
-        priority: how likely it is: how early it is judged; higher is earlier.
-        hinted: how much earlier than that a hint lets it be judged.
-        order: which of two with the same priority comes first: places in the program and in the table of operators.
-        offer: the change; None where `text` is the file's new text: it did not compile, or a change of it is undone.
-        operator: what that is called in reports.
-    """
+    """A program with one change more, not yet made."""
 
     base: Program
     path: str
     line: int
-    priority: float
-    hinted: float = 1.0
+    priority: float  # how likely it is: how early it is judged; higher is earlier
+    hinted: float = 1.0  # how much earlier than that a hint lets it be judged
+    # which of two with the same priority comes first: places in the program and in the table of operators
     order: tuple[int, ...] = ()
+    # the change; None where `text` is the file's new text: it did not compile, or a change of it is undone
     offer: Offer | None = None
     source: Source | None = field(default=None, compare=False)
     text: str = ""
     says: str = ""
-    operator: str = "syntax mended"
+    operator: str = "syntax mended"  # what that is called in reports
 
     def program(self, mark: Mark = ()) -> Program:
         """The program with the change made.

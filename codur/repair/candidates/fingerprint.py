@@ -25,23 +25,15 @@ _CONTINUES = regex(r"\s*(?:elif|else|except|finally)\b")
 
 
 class _Piece(Struct):
-    """Neighbouring statements of a module or class, with the lines up to the next one.
+    """Neighbouring statements of a module or class, with the lines up to the next one."""
 
-    Attributes:
-        file: what stands at the level of the module and of its classes, whatever is in it.
-        place: which part of that the piece is.
-        alone: it is one statement and no class, so that no other piece holds it or is in it.
-        header: the `class` lines around it, as they would be without anything else.
-        indent: white space before its statements.
-    """
-
-    file: str
-    place: str
-    alone: bool
+    file: str  # what stands at the level of the module and of its classes, whatever is in it
+    place: str  # which part of that the piece is
+    alone: bool  # it is one statement and no class, so that no other piece holds it or is in it
     start: int
     end: int
-    header: str
-    indent: str
+    header: str  # the `class` lines around it, as they would be without anything else
+    indent: str  # white space before its statements
 
 
 def fingerprint(candidate: Candidate) -> Mark | None:

@@ -33,21 +33,16 @@ Which = Literal["executed", "not executed", "all"]
 
 
 class Sight(Struct):
-    """What the candidates of a program depend on.
-
-    Attributes:
-        observed: what the variables of a file held in the traced run.
-        expected: the expected output, as far as it is known.
-        hints: what comes earlier than it would.
-    """
+    """What the candidates of a program depend on."""
 
     program: Program
     failure: Failure = field(default_factory=Failure)
     suspicion: Suspicion = field(default_factory=Suspicion)
     which: Which = "all"
+    # what the variables of a file held in the traced run
     observed: Callable[[str], Observed] = field(default=lambda _: Observed())
-    expected: str = ""
-    hints: Hints = field(default_factory=Hints)
+    expected: str = ""  # the expected output, as far as it is known
+    hints: Hints = field(default_factory=Hints)  # what comes earlier than it would
 
     def most(self) -> float:
         """The highest priority that a change of a line of suspicion 1, which no hint names, can have."""

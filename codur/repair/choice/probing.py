@@ -31,19 +31,12 @@ _MAX_CALLS = 8  # each is changed in many ways, and `MOST` inputs are taken of a
 
 
 class Inputs(Struct):
-    """Inputs for one program or function.
+    """Inputs for one program or function."""
 
-    Attributes:
-        entry: the file that is run.
-        function: the top-level function that is called; empty: the file is run with a text on standard input.
-        given: texts, or argument lists as literals.
-        lines: first and last line of the function.
-    """
-
-    entry: str
-    function: str
-    given: tuple[str, ...]
-    lines: tuple[int, int] = (0, 0)
+    entry: str  # the file that is run
+    function: str  # the top-level function that is called; empty: the file is run with a text on standard input
+    given: tuple[str, ...]  # texts, or argument lists as literals
+    lines: tuple[int, int] = (0, 0)  # first and last line of the function
 
     def reach(self, program: Program) -> bool:
         """Whether a change of the program can show in the answers: it is not outside of the function."""

@@ -53,17 +53,12 @@ class Passed(Struct):
 
 
 class Choice(Struct):
-    """The programs that passed, the one to take first.
-
-    Attributes:
-        repairs: one of each behaviour; the first is that of the first program.
-        share: how much of the score of all lies with those that behave like the first, 0 to 1.
-    """
+    """The programs that passed, the one to take first."""
 
     ranked: tuple[Passed, ...]
-    repairs: tuple[Repair, ...]
+    repairs: tuple[Repair, ...]  # one of each behaviour; the first is that of the first program
     tier: RepairTier
-    share: float
+    share: float  # how much of the score of all lies with those that behave like the first, 0 to 1
 
 
 class _Scored(Struct):
@@ -73,17 +68,11 @@ class _Scored(Struct):
 
 
 class Doubts(Struct):
-    """What makes a pass prove less.
+    """What makes a pass prove less."""
 
-    Attributes:
-        compared: whether others of about the same rank were judged too, so that one that is alone is clear.
-        weak: the check compares one short answer only.
-        sample: the check compares the output of a single run.
-    """
-
-    compared: bool
-    weak: bool
-    sample: bool
+    compared: bool  # whether others of about the same rank were judged too, so that one that is alone is clear
+    weak: bool  # the check compares one short answer only
+    sample: bool  # the check compares the output of a single run
 
 
 def choose(
@@ -128,14 +117,11 @@ def _doubtful(program: Program, doubts: Doubts) -> bool:
 
 
 class _Trial(Struct):
-    """How programs answer inputs that tell them from the one as it was found, and that one's answers.
-
-    Attributes:
-        answers, shown: of each program, to the inputs and to the examples in docstrings.
-    """
+    """How programs answer inputs that tell them from the one as it was found, and that one's answers."""
 
     inputs: Inputs | None
     before: tuple[str, ...]
+    # answers, shown: of each program, to the inputs and to the examples in docstrings
     answers: Sequence[tuple[str, ...]]
     shown: Sequence[tuple[str, ...]]
 

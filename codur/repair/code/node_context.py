@@ -40,18 +40,14 @@ _ATOMS = (ast.Name, ast.Constant, ast.Call, ast.Attribute, ast.Subscript, ast.Li
 
 
 class Context(Struct):
-    """A file, the names in it, how the check failed, and what the variables held in the run that failed.
-
-    Attributes:
-        expected: the expected output, as far as the verdict shows it; empty for tests.
-    """
+    """A file, the names in it, how the check failed, and what the variables held in the run that failed."""
 
     source: Source
     scopes: Scopes
     kinds: Kinds
     failure: Failure
     observed: Observed
-    expected: str = ""
+    expected: str = ""  # the expected output, as far as the verdict shows it; empty for tests
 
     @classmethod
     def of(cls, source: Source, failure: Failure, observed: Observed | None = None, expected: str = "") -> Context:

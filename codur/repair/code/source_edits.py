@@ -7,32 +7,21 @@ from codur.structs import Struct
 
 
 class Edit(Struct):
-    """The text between two offsets of a file gives way to another; equal offsets insert.
+    """The text between two offsets of a file gives way to another; equal offsets insert."""
 
-    Attributes:
-        path: workspace-relative path of the file.
-        start, end: offsets in characters of its text, `start` inclusive and `end` exclusive.
-        text: what stands there afterwards.
-    """
-
-    path: str
+    path: str  # workspace-relative path of the file
+    # start, end: offsets in characters of its text, `start` inclusive and `end` exclusive
     start: int
     end: int
-    text: str
+    text: str  # what stands there afterwards
 
 
 class Proposal(Struct):
-    """One change that an operator offers.
+    """One change that an operator offers."""
 
-    Attributes:
-        edits: what changes; the spans do not overlap.
-        says: predicate of the explaining sentence, e.g. "stops one short of `end`"; empty: "should be `NEW`".
-        weight: how likely it is among the offers of its operator, 0 to 1.
-    """
-
-    edits: tuple[Edit, ...]
-    says: str = ""
-    weight: float = 1.0
+    edits: tuple[Edit, ...]  # what changes; the spans do not overlap
+    says: str = ""  # predicate of the explaining sentence, e.g. "stops one short of `end`"; empty: "should be `NEW`".
+    weight: float = 1.0  # how likely it is among the offers of its operator, 0 to 1
 
 
 def overlap(edits: Iterable[Edit]) -> bool:

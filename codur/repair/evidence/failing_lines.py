@@ -15,15 +15,11 @@ _RAISED = regex(
 
 
 class Raised(Struct):
-    """One exception of a failure.
+    """One exception of a failure."""
 
-    Attributes:
-        kind: the class name without its module.
-        frames: (path, line) in files of the workspace, the raising one last; empty if the text does not say.
-    """
-
-    kind: str
+    kind: str  # the class name without its module
     message: str = ""
+    # (path, line) in files of the workspace, the raising one last; empty if the text does not say
     frames: tuple[tuple[str, int], ...] = ()
 
 

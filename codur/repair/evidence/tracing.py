@@ -34,22 +34,17 @@ class TestLines(Struct):
 
 
 class Coverage(Struct):
-    """What one run executed.
+    """What one run executed."""
 
-    Attributes:
-        lines: lines executed outside of single tests: by the program, or while tests were imported.
-        tests: what each test executed; empty for programs.
-        stack: lines that were running when the time was up, outermost first; empty if the run ended.
-        hot: the lines that ran most often, if the run did not end: the loop that it was in.
-        printed: for lines of the output (from 1), which line of a file wrote (a part of) it; empty for tests.
-        values: by line, samples of what its variables held just before it ran, as literals or `<TYPE>`.
-    """
-
+    # lines executed outside of single tests: by the program, or while tests were imported
     lines: frozenset[Line] = frozenset()
-    tests: Mapping[str, TestLines] = field(default_factory=dict)
+    tests: Mapping[str, TestLines] = field(default_factory=dict)  # what each test executed; empty for programs
+    # lines that were running when the time was up, outermost first; empty if the run ended
     stack: tuple[Line, ...] = ()
-    hot: frozenset[Line] = frozenset()
+    hot: frozenset[Line] = frozenset()  # the lines that ran most often, if the run did not end: the loop that it was in
+    # by line, samples of what its variables held just before it ran, as literals or `<TYPE>`
     values: Mapping[Line, tuple[Mapping[str, str], ...]] = field(default_factory=dict)
+    # for lines of the output (from 1), which line of a file wrote (a part of) it; empty for tests
     printed: tuple[tuple[int, Line], ...] = ()
 
     @property

@@ -41,64 +41,37 @@ Files = Mapping[str, bytes]
 
 
 class Command(Struct):
-    """What is run by the interpreter.
+    """What is run by the interpreter."""
 
-    Attributes:
-        kind: `script`, `module`, `code`, `pytest`, or `loaded` for tests that are collected once.
-        target: the script's path, the module's name or the code.
-        argv: the program's `sys.argv`.
-        path: what stands first on its module search path.
-        arguments: pytest's, with `{report}` in place of the report's path.
-    """
-
-    kind: str
-    target: str = ""
-    argv: tuple[str, ...] = ()
-    path: str = ""
-    arguments: tuple[str, ...] = ()
+    kind: str  # `script`, `module`, `code`, `pytest`, or `loaded` for tests that are collected once
+    target: str = ""  # the script's path, the module's name or the code
+    argv: tuple[str, ...] = ()  # the program's `sys.argv`
+    path: str = ""  # what stands first on its module search path
+    arguments: tuple[str, ...] = ()  # pytest's, with `{report}` in place of the report's path
 
 
 class Job(Struct):
-    """What a worker is set up for.
+    """What a worker is set up for."""
 
-    Attributes:
-        python: the interpreter with its options.
-        root: the workspace.
-        files: its Python files by path.
-        stdin: all of the program's standard input.
-        hidden: paths that it must not see.
-        tests: node ids of the tests to run; empty for all.
-        in_order: those tests need what the tests before them leave behind.
-        env: variables of its environment.
-        plugins: whether pytest loads the plugins that are installed.
-    """
-
-    python: tuple[str, ...]
+    python: tuple[str, ...]  # the interpreter with its options
     command: Command
-    root: Path
-    files: Files
-    stdin: bytes = b""
-    hidden: tuple[Path, ...] = ()
-    tests: tuple[str, ...] = ()
-    in_order: bool = False
-    env: Mapping[str, str] = field(default_factory=dict)
-    plugins: bool = True
+    root: Path  # the workspace
+    files: Files  # its Python files by path
+    stdin: bytes = b""  # all of the program's standard input
+    hidden: tuple[Path, ...] = ()  # paths that it must not see
+    tests: tuple[str, ...] = ()  # node ids of the tests to run; empty for all
+    in_order: bool = False  # those tests need what the tests before them leave behind
+    env: Mapping[str, str] = field(default_factory=dict)  # variables of its environment
+    plugins: bool = True  # whether pytest loads the plugins that are installed
 
 
 class Limits(Struct):
-    """What a candidate may use.
+    """What a candidate may use."""
 
-    Attributes:
-        cpu_s: processor time of the program or of the tests.
-        session_s: the same for a whole session of a test framework.
-        idle_s: wall time from which on a program that does nothing is not waited for.
-        keep: bytes kept of each output.
-    """
-
-    cpu_s: float
-    session_s: float = 0.0
-    idle_s: float = 1.0
-    keep: int
+    cpu_s: float  # processor time of the program or of the tests
+    session_s: float = 0.0  # the same for a whole session of a test framework
+    idle_s: float = 1.0  # wall time from which on a program that does nothing is not waited for
+    keep: int  # bytes kept of each output
 
     def of(self, way: str) -> tuple[float, float, float]:
         """Processor time, idle time and wall time for a way of running."""
@@ -111,38 +84,23 @@ Edit = tuple[str, int, int, str]
 
 
 class Tests(Struct):
-    """Tests of a loaded project, by their numbers in its session.
+    """Tests of a loaded project, by their numbers in its session."""
 
-    Attributes:
-        needed: those that must pass before the others are run.
-        most_failed: after so many failures of the others the rest is not run.
-        cpu_s: processor time of a single one.
-    """
-
-    needed: tuple[int, ...]
+    needed: tuple[int, ...]  # those that must pass before the others are run
     others: tuple[int, ...] = ()
-    most_failed: int = 1
-    cpu_s: float
+    most_failed: int = 1  # after so many failures of the others the rest is not run
+    cpu_s: float  # processor time of a single one
 
 
 class Answer(Struct):
-    """What became of a candidate.
+    """What became of a candidate."""
 
-    Attributes:
-        result: as if its program had been started.
-        report: pytest's report; None if there is none.
-        way: how it was run: `script`, or for tests `full` or `light`.
-        cpu_s: processor time that it used.
-        plain: why it must be judged in a process of its own; empty if this answer stands.
-        learnt: what its run told about what can be loaded once.
-    """
-
-    result: ProcessResult
-    report: bytes | None = None
-    way: str = ""
-    cpu_s: float = 0.0
-    plain: str = ""
-    learnt: Mapping[str, Any]
+    result: ProcessResult  # as if its program had been started
+    report: bytes | None = None  # pytest's report; None if there is none
+    way: str = ""  # how it was run: `script`, or for tests `full` or `light`
+    cpu_s: float = 0.0  # processor time that it used
+    plain: str = ""  # why it must be judged in a process of its own; empty if this answer stands
+    learnt: Mapping[str, Any]  # what its run told about what can be loaded once
 
 
 class Worker:

@@ -50,22 +50,14 @@ _WRAPPED = (ast.Return, ast.Assign, ast.BinOp, ast.Compare, ast.Call)
 
 
 class Operator(Struct, kw_only=False):
-    """A kind of repair.
+    """A kind of repair."""
 
-    Attributes:
-        name: for reports.
-        prior: how likely it is against the others, 0 to about 3.
-        propose: changes for one node.
-        nodes: types of the nodes that it looks at.
-        most: the largest weight that its proposals have.
-        after: kinds of exceptions; if there are some, it proposes nothing unless one of them was raised.
-    """
-
-    name: str
-    prior: float
-    propose: Callable[[Context, Any], Iterable[Proposal]]
-    nodes: type | tuple[type, ...]
-    most: float = 1.0
+    name: str  # for reports
+    prior: float  # how likely it is against the others, 0 to about 3
+    propose: Callable[[Context, Any], Iterable[Proposal]]  # changes for one node
+    nodes: type | tuple[type, ...]  # types of the nodes that it looks at
+    most: float = 1.0  # the largest weight that its proposals have
+    # kinds of exceptions; if there are some, it proposes nothing unless one of them was raised
     after: tuple[str, ...] = ()
 
 

@@ -22,15 +22,11 @@ _FLOW = 0.25
 
 
 class Suspicion(Struct):
-    """Scores of lines, 0 to 1.
+    """Scores of lines, 0 to 1."""
 
-    Attributes:
-        scores: by line; lines that are not named have `others`.
-        running: lines that were running when the time was up, or ran most often until then; empty if the run ended.
-    """
-
-    scores: Mapping[Line, float] = field(default_factory=dict)
+    scores: Mapping[Line, float] = field(default_factory=dict)  # by line; lines that are not named have `others`
     others: float = _UNKNOWN
+    # lines that were running when the time was up, or ran most often until then; empty if the run ended
     running: frozenset[Line] = frozenset()
 
     def ran(self, path: str, first: int, last: int) -> bool:

@@ -32,18 +32,12 @@ SWITCHES = (
 
 
 class Tried(Struct):
-    """What became of trying a back end.
-
-    Attributes:
-        problem: why it does not contain programs here; empty if it does.
-        remedy: what would make it work; empty if nothing is known to.
-        loopback: programs under it can talk to themselves.
-    """
+    """What became of trying a back end."""
 
     name: str = ""
-    problem: str = ""
-    remedy: str = ""
-    loopback: bool = False
+    problem: str = ""  # why it does not contain programs here; empty if it does
+    remedy: str = ""  # what would make it work; empty if nothing is known to
+    loopback: bool = False  # programs under it can talk to themselves
 
 
 class _Results(Struct):

@@ -36,19 +36,14 @@ _NO_NOTICE_POLL_S = 0.01  # the whole delay of a short program where nothing tel
 
 
 class Process(Protocol):
-    """A running program, however it was started.
+    """A running program, however it was started."""
 
-    Attributes:
-        stdin, stdout, stderr: our ends of its pipes; -1 where there is none.
-        status: its exit status, -N if signal N ended it; None before its end.
-        limit: which limit ended it, if one did.
-    """
-
+    # stdin, stdout, stderr: our ends of its pipes; -1 where there is none
     stdin: int
     stdout: int
     stderr: int
-    status: int | None
-    limit: str
+    status: int | None  # its exit status, -N if signal N ended it; None before its end
+    limit: str  # which limit ended it, if one did
 
     def fileno(self) -> int:
         """A descriptor that becomes readable when `poll` should be called; -1 if there is none."""

@@ -15,32 +15,24 @@ _SHELL_SIGNALS = frozenset({1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 14, 15, 24, 25, 3
 
 
 class ProcessResult(Struct):
-    """What became of a program.
-
-    Attributes:
-        exit_status: its exit status, -N if signal N ended it, 127 or 126 if it could not be started; None if it was
-            stopped (`timed_out`, `cancelled`, `flooded` or `limit`).
-        stdout, stderr: as UTF-8, other bytes as replacement characters; long ones have a note in place of their middle.
-        truncated: whether a middle was left out.
-        flooded: it was stopped because its output did not end.
-        started: False if there is no such program (or directory), or it cannot be executed.
-        limit: which limit stopped it: `memory`, `processes`, `output`, or what it added; empty if none did.
-        overfull: it was stopped because it added more to the disk than it may.
-        tripped: protected paths that it changed or made, relative to its workspace; they are as before again.
-    """
+    """What became of a program."""
 
     argv: tuple[str, ...]
+    # its exit status, -N if signal N ended it, 127 or 126 if it could not be started; None if it was stopped
+    # (`timed_out`, `cancelled`, `flooded` or `limit`)
     exit_status: int | None
+    # stdout, stderr: as UTF-8, other bytes as replacement characters; long ones have a note in place of their middle
     stdout: str
     stderr: str
     timed_out: bool = False
     cancelled: bool = False
-    truncated: bool = False
-    flooded: bool = False
-    started: bool = True
+    truncated: bool = False  # whether a middle was left out
+    flooded: bool = False  # it was stopped because its output did not end
+    started: bool = True  # False if there is no such program (or directory), or it cannot be executed
     duration_s: float = 0.0
-    limit: str = ""
-    overfull: bool = False
+    limit: str = ""  # which limit stopped it: `memory`, `processes`, `output`, or what it added; empty if none did
+    overfull: bool = False  # it was stopped because it added more to the disk than it may
+    # protected paths that it changed or made, relative to its workspace; they are as before again
     tripped: tuple[str, ...] = ()
 
 

@@ -49,28 +49,20 @@ network of its own, and the common mounts (None: no root of its own)."""
 if TYPE_CHECKING:
 
     class Request(TypedDict):
-        """How to start a program.
+        """How to start a program."""
 
-        Attributes:
-            argv, env, cwd: as `execve` takes them.
-            candidates: paths of the program, tried in turn.
-            limits: resource, soft and hard limit.
-            inherited: the numbers under which it gets the further descriptors.
-            has_input: a descriptor for its standard input is among those sent; otherwise it reads nothing.
-            memory_bytes, processes: bounds of its whole tree; 0 means none.
-            landlock, mounts: of this program, beside the common ones.
-            wrapper: the name of the processes of a program that only wraps it, which are not asked to end.
-        """
-
+        # argv, env, cwd: as `execve` takes them
         argv: list[bytes]
         env: dict[bytes, bytes]
         cwd: bytes
-        candidates: list[bytes]
-        limits: list[tuple[int, int, int]]
-        inherited: list[int]
-        has_input: bool
+        candidates: list[bytes]  # paths of the program, tried in turn
+        limits: list[tuple[int, int, int]]  # resource, soft and hard limit
+        inherited: list[int]  # the numbers under which it gets the further descriptors
+        has_input: bool  # a descriptor for its standard input is among those sent; otherwise it reads nothing
+        # memory_bytes, processes: bounds of its whole tree; 0 means none
         memory_bytes: int
         processes: int
-        wrapper: bytes
+        wrapper: bytes  # the name of the processes of a program that only wraps it, which are not asked to end
+        # landlock, mounts: of this program, beside the common ones
         landlock: LandlockRules
         mounts: Mounts

@@ -32,20 +32,14 @@ class _Directory(NamedTuple):
 
 
 class Look(Struct, frozen=False, kw_only=False):
-    """What is there.
+    """What is there."""
 
-    Attributes:
-        protected: protected paths, relative to the workspace: those with a protected name, which are not looked into,
-            and what git acts on in directories that it takes for repositories.
-        marks: what else makes git take these directories for repositories.
-        parts: all names of a repository's parts, wherever they are.
-        directories: all directories that were looked into.
-    """
-
+    # protected paths, relative to the workspace: those with a protected name, which are not looked into, and what git
+    # acts on in directories that it takes for repositories
     protected: set[str] = field(default_factory=set)
-    marks: set[str] = field(default_factory=set)
-    parts: set[str] = field(default_factory=set)
-    directories: dict[str, Identity] = field(default_factory=dict)
+    marks: set[str] = field(default_factory=set)  # what else makes git take these directories for repositories
+    parts: set[str] = field(default_factory=set)  # all names of a repository's parts, wherever they are
+    directories: dict[str, Identity] = field(default_factory=dict)  # all directories that were looked into
 
     def since(self, before: Look) -> set[str]:
         """The protected paths of that look that are still there, and those that are new."""

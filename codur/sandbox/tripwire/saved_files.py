@@ -18,13 +18,10 @@ Signature = tuple[int, int, int, int, int, int]
 
 
 class Entry(Struct):
-    """A file, directory or link as it was.
-
-    Attributes:
-        content: bytes of a regular file, the target of a link; None for others, and for what is too large to keep.
-    """
+    """A file, directory or link as it was."""
 
     signature: Signature
+    # bytes of a regular file, the target of a link; None for others, and for what is too large to keep
     content: bytes | None = None
 
     @property

@@ -30,15 +30,10 @@ class ProgramObserver(Protocol):
 
 
 class Watched(Struct, frozen=False, kw_only=False):
-    """One program.
+    """One program."""
 
-    Attributes:
-        kept: absolute paths that it must not change, for its policy.
-        tripped: after its end, the protected paths that it changed.
-    """
-
-    kept: tuple[Path, ...] = ()
-    tripped: tuple[str, ...] = ()
+    kept: tuple[Path, ...] = ()  # absolute paths that it must not change, for its policy
+    tripped: tuple[str, ...] = ()  # after its end, the protected paths that it changed
 
 
 class WorkspaceWatch:

@@ -22,17 +22,11 @@ if TYPE_CHECKING:
 
 
 class Exchanges(Struct):
-    """What the user wants with the exchange.
+    """What the user wants with the exchange."""
 
-    Attributes:
-        record: a file to make of it; None for none.
-        replay: a file to answer from, instead of asking anybody; None for none.
-        show: show each request as it is sent.
-    """
-
-    record: Path | None = None
-    replay: Path | None = None
-    show: bool = False
+    record: Path | None = None  # a file to make of it; None for none
+    replay: Path | None = None  # a file to answer from, instead of asking anybody; None for none
+    show: bool = False  # show each request as it is sent
 
 
 class SkippedTime(Clock):

@@ -14,25 +14,18 @@ from codur.types import Usage
 
 
 class Kept(Struct):
-    """What the earlier part of a run left to go on from.
+    """What the earlier part of a run left to go on from."""
 
-    Attributes:
-        done: the finished nodes with their updates.
-        mark: the workspace's mark after the last of them; empty if nothing had finished.
-        best_mark, best_progress: when the best attempt was there, if there was one, and how far it came.
-        start_mark, start_progress: the same for what the next attempt starts from.
-        usage: what models have cost, also in the node that was cut off.
-        used_s: seconds that the run has used.
-    """
-
-    done: tuple[Done, ...] = ()
-    mark: str = ""
+    done: tuple[Done, ...] = ()  # the finished nodes with their updates
+    mark: str = ""  # the workspace's mark after the last of them; empty if nothing had finished
+    # best_mark, best_progress: when the best attempt was there, if there was one, and how far it came
     best_mark: str = ""
     best_progress: float = -1.0
+    # start_mark, start_progress: the same for what the next attempt starts from
     start_mark: str = ""
     start_progress: float = -1.0
-    usage: Usage = field(default_factory=Usage)
-    used_s: float = 0.0
+    usage: Usage = field(default_factory=Usage)  # what models have cost, also in the node that was cut off
+    used_s: float = 0.0  # seconds that the run has used
 
 
 class _Spent(Struct):

@@ -62,18 +62,12 @@ def runs_table(
 
 
 class KeptRun(Struct):
-    """A run as it was kept.
-
-    Attributes:
-        trace: its events.
-        result: its whole result as plain JSON; None if it never came to one.
-        undone: how much of what it changed was undone since.
-    """
+    """A run as it was kept."""
 
     record: RunRecord
-    trace: Sequence[Mapping[str, Any]]
-    result: Mapping[str, Any] | None
-    undone: Undone = ""
+    trace: Sequence[Mapping[str, Any]]  # its events
+    result: Mapping[str, Any] | None  # its whole result as plain JSON; None if it never came to one
+    undone: Undone = ""  # how much of what it changed was undone since
 
 
 def run_text(run: KeptRun, *, prompts: bool = False, verbose: bool = False, width: int | None = None) -> Shown:

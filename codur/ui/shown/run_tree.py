@@ -13,20 +13,14 @@ from codur.ui.styled_lines import Line, Span, count, line
 
 
 class TracedNode(Struct, frozen=False):
-    """A node as it was carried out once.
+    """A node as it was carried out once."""
 
-    Attributes:
-        name: empty for what was told before the first node.
-        began, ended: seconds since the start of that part of the run; None if the trace does not tell.
-        events: what it told, without where it went.
-        decided: where it went; None if it was cut off.
-    """
-
-    name: str
+    name: str  # empty for what was told before the first node
+    # began, ended: seconds since the start of that part of the run; None if the trace does not tell
     began: float | None = None
     ended: float | None = None
-    events: list[Event] = field(default_factory=list)
-    decided: Decided | None = None
+    events: list[Event] = field(default_factory=list)  # what it told, without where it went
+    decided: Decided | None = None  # where it went; None if it was cut off
 
     def take(self, event: Event, at: float | None) -> None:
         """Take its next event."""

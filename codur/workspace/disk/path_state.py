@@ -16,20 +16,13 @@ _BLOCK = 1 << 20
 
 
 class PathState(Struct, omit_defaults=True):
-    """What is at a path; None stands for nothing.
-
-    Attributes:
-        content: SHA-256 of a file's bytes; empty if they were not read.
-        mode: permission bits of a file or directory.
-        target: where a link leads.
-        stamp: tells an unread file from another (size, time, inode).
-    """
+    """What is at a path; None stands for nothing."""
 
     kind: Kind
-    content: str = ""
-    mode: int = 0
-    target: str = ""
-    stamp: str = ""
+    content: str = ""  # SHA-256 of a file's bytes; empty if they were not read
+    mode: int = 0  # permission bits of a file or directory
+    target: str = ""  # where a link leads
+    stamp: str = ""  # tells an unread file from another (size, time, inode)
 
 
 def same(one: PathState | None, other: PathState | None) -> bool:

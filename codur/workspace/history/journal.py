@@ -24,22 +24,15 @@ _BASE_NAME = "base.json"
 
 
 class Entry(Struct, tag_field="op", tag="change"):
-    """One change of one path.
+    """One change of one path."""
 
-    Attributes:
-        path: relative to the workspace, normal and resolved.
-        by: who made it.
-        before, after: what was there, and what was put there; None is nothing.
-        confirmed: the change was made; else it may have been.
-        directories: those that had to be made for it, outermost first.
-    """
-
-    path: str
-    by: By
+    path: str  # relative to the workspace, normal and resolved
+    by: By  # who made it
+    # before, after: what was there, and what was put there; None is nothing
     before: PathState | None
     after: PathState | None
-    confirmed: bool = field(name="done", default=False)
-    directories: tuple[str, ...] = ()
+    confirmed: bool = field(name="done", default=False)  # the change was made; else it may have been
+    directories: tuple[str, ...] = ()  # those that had to be made for it, outermost first
 
 
 class _Start(Struct, tag_field="op", tag="start"):

@@ -13,19 +13,14 @@ from codur.workspace.scope import Scope
 
 
 class NetChange(Struct):
-    """What happened to one path from the first to the last entry.
-
-    Attributes:
-        before: what is to be there again if it is put back.
-        left: what may be there now if nobody else touched it: the last entry's outcome, and if it was not confirmed
-            also what was there before it.
-        by: who changed it.
-    """
+    """What happened to one path from the first to the last entry."""
 
     path: str
-    before: PathState | None
+    before: PathState | None  # what is to be there again if it is put back
+    # what may be there now if nobody else touched it: the last entry's outcome, and if it was not confirmed also what
+    # was there before it
     left: tuple[PathState | None, ...]
-    by: frozenset[str]
+    by: frozenset[str]  # who changed it
 
     @property
     def after(self) -> PathState | None:

@@ -22,14 +22,10 @@ _ENTRIES_PER_FILE = 4
 
 
 class Observed(Struct):
-    """What one program did.
+    """What one program did."""
 
-    Attributes:
-        changes: what it changed, made or deleted, by path.
-        parted: files that it changed and that have names outside of the workspace, which hold the old content again.
-    """
-
-    changes: tuple[Entry, ...] = ()
+    changes: tuple[Entry, ...] = ()  # what it changed, made or deleted, by path
+    # files that it changed and that have names outside of the workspace, which hold the old content again
     parted: tuple[str, ...] = ()
 
 

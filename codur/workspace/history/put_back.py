@@ -19,34 +19,21 @@ _OWNER_ALL = 0o700
 
 
 class Conflict(Struct):
-    """A path that was left as it is.
-
-    Attributes:
-        reason: why, as the end of a sentence about the path.
-        copy: the path beside it that holds the old content; empty if there is none.
-    """
+    """A path that was left as it is."""
 
     path: str
-    reason: str
-    copy: str = ""
+    reason: str  # why, as the end of a sentence about the path
+    copy: str = ""  # the path beside it that holds the old content; empty if there is none
 
 
 class UndoReport(Struct):
-    """What putting back came to, or would; each path is in one of the lists.
+    """What putting back came to, or would; each path is in one of the lists."""
 
-    Attributes:
-        restored: brought back to what they were.
-        removed: made by the run, and gone now.
-        unchanged: already as they were.
-        conflicts: left as they are, as someone else changed them.
-        notes: what else the user should know.
-    """
-
-    restored: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    unchanged: tuple[str, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
-    notes: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()  # brought back to what they were
+    removed: tuple[str, ...] = ()  # made by the run, and gone now
+    unchanged: tuple[str, ...] = ()  # already as they were
+    conflicts: tuple[Conflict, ...] = ()  # left as they are, as someone else changed them
+    notes: tuple[str, ...] = ()  # what else the user should know
 
 
 class PutBack:

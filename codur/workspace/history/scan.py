@@ -30,19 +30,13 @@ class Status(NamedTuple):
 
 
 class Scan(Struct, frozen=False, kw_only=False):
-    """What was seen.
+    """What was seen."""
 
-    Attributes:
-        entries: files, links, directories and others by relative path.
-        strays: temporary files of dead processes.
-        unseen: directories that were not looked into: caches, unreadable ones, and those that were too many.
-        complete: there were not too many.
-    """
-
-    entries: dict[str, Status] = field(default_factory=dict)
-    strays: list[str] = field(default_factory=list)
+    entries: dict[str, Status] = field(default_factory=dict)  # files, links, directories and others by relative path
+    strays: list[str] = field(default_factory=list)  # temporary files of dead processes
+    # directories that were not looked into: caches, unreadable ones, and those that were too many
     unseen: set[str] = field(default_factory=set)
-    complete: bool = True
+    complete: bool = True  # there were not too many
 
     def saw(self, path: str) -> bool:
         """Whether the path would have been seen if it had been there."""

@@ -16,18 +16,13 @@ _IN_PROGRAM = "a program was running when the run was cut off: files that it mad
 
 
 class RunChange(Struct):
-    """The net change of one path by a run.
-
-    Attributes:
-        by: `tool`, `command`, or both.
-        diff: unified diff; empty for what is no file.
-    """
+    """The net change of one path by a run."""
 
     path: str
-    by: tuple[str, ...]
+    by: tuple[str, ...]  # `tool`, `command`, or both
     before: PathState | None
     after: PathState | None
-    diff: str = ""
+    diff: str = ""  # unified diff; empty for what is no file
 
 
 def undo(root: Root, journal: Journal, *, dry: bool = False) -> UndoReport:

@@ -13,29 +13,23 @@ _NOT_AGAIN = frozenset({"directories", "results", "mode", "list_only"})
 
 
 class SolveRequest(Struct):
-    """The options, each under its own name.
-
-    Attributes:
-        jobs: None stands for the number of processors.
-        address, resource: of a Ray cluster; see `Cluster`.
-        budget, max_tokens: for the whole batch.
-        only: of `--filter`.
-        mode: what becomes of results that are there.
-    """
+    """The options, each under its own name."""
 
     directories: tuple[Path, ...] = ()
     dataset: Path | None = None
     agent: tuple[str, ...] = ()
     attempts: int = 1
-    only: str = ""
+    only: str = ""  # of `--filter`
     limit: int | None = None
-    jobs: int | None = None
+    jobs: int | None = None  # None stands for the number of processors
     engine: Literal["local", "ray"] = "local"
+    # address, resource: of a Ray cluster; see `Cluster`
     address: str = ""
     resource: tuple[str, ...] = ()
     timeout: float | None = None
     max_llm_calls: int | None = None
     max_iterations: int | None = None
+    # budget, max_tokens: for the whole batch
     budget: float | None = None
     max_tokens: int | None = None
     scope: tuple[str, ...] = ()
@@ -53,7 +47,7 @@ class SolveRequest(Struct):
     quiet: bool = False
     list_only: bool = False
     results: Path | None = None
-    mode: Mode = "new"
+    mode: Mode = "new"  # what becomes of results that are there
 
     def overrides(self) -> dict[str, dict[str, Any]]:
         """The settings that the options stand for."""
