@@ -194,6 +194,16 @@ def test_a_runner_that_cannot_fetch_what_it_needs_is_unfit(tmp_path: Path) -> No
     assert run(tmp_path, {}, check).unfit == "[6] Could not resolve hostname (Could not resolve host: index.crates.io)"
 
 
+def test_a_test_that_asks_for_a_host_fails_by_itself(tmp_path: Path) -> None:
+    says = (
+        "running 2 tests\\n\\n---- tests::asks stdout ----\\nCould not resolve host: a\\n\\nfailures:\\n"
+        "test result: FAILED. 1 passed; 1 failed; 0 ignored"
+    )
+    check = Check(kind="tests", argv=("sh", "-c", f"printf '{says}'; exit 101"), source="x")
+    verdict = run(tmp_path, {}, check)
+    assert (verdict.unfit, verdict.tests_passed, verdict.tests_total) == ("", 1, 2)
+
+
 def test_pytest_counts_names_and_messages(tmp_path: Path) -> None:
     files = {
         "app.py": "def double(x):\n    return x + x + 1\n",
