@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from codur.lazy import regex
 from codur.structs import Struct, replace
-from codur.tools.code.definitions import Defined, definitions_in
+from codur.tools.code.definitions import Defined, definitions_in, parse
 from codur.tools.code.syntax_trees import grammar_of
 from codur.tools.tool import ToolError
 
@@ -88,7 +88,7 @@ def docstring_lines(text: str, part: Part) -> range:
 
 @lru_cache(maxsize=8)
 def _tree(text: str) -> ast.Module:
-    return ast.parse(text)
+    return parse("", text)
 
 
 def _between(found: Sequence[Defined], around: str, lines: range) -> Iterator[Part]:

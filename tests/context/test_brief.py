@@ -194,6 +194,13 @@ def test_with_a_function_come_imports_and_the_constants_that_it_names() -> None:
     assert all(words not in shown.text for words in ("about the module", "OTHER = ", "def other"))
 
 
+def test_code_that_is_shown_warns_nobody() -> None:
+    """From Python 3.12 on a warning of the parser would stand in the terminal; here it is an error."""
+    source = 'import re\n\nDIGITS = re.compile("\\d")\n\n\ndef f(text):\n    return DIGITS.match(text)\n'
+    (excerpt,) = fit({"a.py": source}, budget_chars=1000, wants=[Want(path="a.py", line=6)])
+    assert "DIGITS = re" in excerpt.text
+
+
 def test_a_long_docstring_gives_way_where_its_function_is_only_useful() -> None:
     text = 'def rate(x):\n    """Say it.\n\n' + "    More words.\n" * 9 + '    """\n    return x\n\n\n' + "y = 1\n" * 90
     useful, needed = (
