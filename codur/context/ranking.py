@@ -44,7 +44,7 @@ _PLAIN_WORDS = frozenset(
 _NAMED_FILE, _IDENTIFIERS, _WORDS, _FAILURE, _TESTS, _WORDS_OF_TESTS = 1.0, 1.5, 0.4, 3.0, 1.0, 1.5
 
 
-class Failure(Struct):
+class FailureClues(Struct):
     """What a failed check says."""
 
     places: Sequence[Place] = ()  # lines that it names, the most telling first
@@ -52,7 +52,7 @@ class Failure(Struct):
     failing: Sequence[str] = ()  # the ids of these and of others, such as are made while tests are collected
 
 
-def seeds(view: View, *, task: str, files: Sequence[str], failure: Failure) -> dict[Node, float]:
+def seeds(view: View, *, task: str, files: Sequence[str], failure: FailureClues) -> dict[Node, float]:
     """Where the reader begins: blocks by weight.
 
     Args:
@@ -78,7 +78,7 @@ def seeds(view: View, *, task: str, files: Sequence[str], failure: Failure) -> d
     return found
 
 
-def _of_tests(view: View, failure: Failure) -> dict[Node, float]:
+def _of_tests(view: View, failure: FailureClues) -> dict[Node, float]:
     """The blocks of sources whose name, or whose file's name, has words of failing tests and of their files' names."""
     blocks = [view.facts[path].blocks[number] for path, number in failure.tests]
     stems = {_stem(path) for path, _ in failure.tests}

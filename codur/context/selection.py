@@ -9,7 +9,7 @@ from typing import Literal
 from codur.context.file_order import standing
 from codur.context.index import Node, RepositoryIndex, View
 from codur.context.places import Place, places_in
-from codur.context.ranking import Failure, TestRun, executed, identified, mentions, ranks, seeds
+from codur.context.ranking import FailureClues, TestRun, executed, identified, mentions, ranks, seeds
 from codur.structs import Struct
 
 MAX_FILES = 16
@@ -86,7 +86,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     places = places_in(clues.failure, files)
     view = index.view(files, [*named, *(place.path for place in places)])
     tests = _in_turn(dict.fromkeys(chain(_tests(view, places), _failing(view, clues.failing))))
-    failure = Failure(places=places, tests=tests, failing=clues.failing)
+    failure = FailureClues(places=places, tests=tests, failing=clues.failing)
     rank = ranks(view, seeds(view, task=f"{clues.task}\n{step}", files=named, failure=failure))
     rank = _weighed(rank, executed(view, clues.runs))
     # What is vendored comes last, however much of it the failing test alone was the first to execute.

@@ -10,7 +10,7 @@ import pytest
 from codur.context.file_order import standing
 from codur.context.index import RepositoryIndex
 from codur.context.places import Place, edited_lines, places_in
-from codur.context.ranking import Failure, mentions, ranks, seeds
+from codur.context.ranking import FailureClues, mentions, ranks, seeds
 from codur.context.selection import MAX_FILES, Clues, Selection, select
 from codur.workspace.private import may_hold_secrets
 from codur.workspace.workspace import Workspace
@@ -145,7 +145,7 @@ def test_circular_imports_end(tmp_path: Path) -> None:
     }
     workspace, index = opened(tmp_path, files)
     view = index.view(workspace.list_files())
-    rank = ranks(view, seeds(view, task="`one`", files=[], failure=Failure()))
+    rank = ranks(view, seeds(view, task="`one`", files=[], failure=FailureClues()))
     assert {path for path, _ in rank} == {"a.py", "b.py"}
     assert sum(rank.values()) <= 1.0
     assert view.imports("a.py") == ("b.py",)
