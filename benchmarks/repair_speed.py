@@ -111,7 +111,8 @@ def measure(case: Case, workers: int) -> tuple[float, ...]:
     """Seconds to start; candidates per second warm, by processor time and plain; and how many ran out of time."""
     begun = time.perf_counter()
     with case.judge(workers) as judge:
-        judge.judge(case.candidates[0])
+        judge.prepare()
+        list(judge.judge_many(case.candidates[:1]))
         start = time.perf_counter() - begun
         begun, before = time.perf_counter(), used(os.getpid())
         verdicts = list(judge.judge_many(case.candidates))
@@ -123,7 +124,7 @@ def measure(case: Case, workers: int) -> tuple[float, ...]:
         plain = PLAIN / max(
             sum(1 for _ in judge.judge_many(case.candidates[:PLAIN])) and time.perf_counter() - begun, 1e-6
         )
-    hang = sum(verdict.timed_out for verdict in verdicts)
+    hang = sum(verdict is not None and verdict.timed_out for verdict in verdicts)
     shown = f"{start:7.2f} {warm:7.0f} {cpu:7.0f} {plain:7.1f} {hang:5} {in_plain:5}  {note}"
     print(f"{case.name[:28]:28} {case.check.kind:7} {shown}", flush=True)
     return start, warm, cpu, plain

@@ -52,11 +52,12 @@ class Judge:
         workers: warm workers to start when the first candidate is judged; 0 for plain processes alone.
         whole: the verdict on all tests, of which `check` runs some; None if it runs them all.
 
-    A narrow check (`Check.tests`) is judged with the project loaded, and what cannot be judged so in one of these ways.
+    Where it is known which tests fail, candidates are judged with the project loaded; what cannot be judged so, in
+    one of these ways.
 
     Attributes:
         note: why candidates are judged in plain processes; empty as long as not all of them are.
-        slow: why they are not judged with the project loaded, if the check is narrow; empty if they are.
+        slow: why they are not judged with the project loaded, where the failing tests are known; empty if they are.
         loaded, warm, plain: how many candidates were judged in each way.
     """
 
@@ -98,7 +99,7 @@ class Judge:
             WorkspaceError: a file of the check cannot be read.
         """
         with suppress(Unfit):  # the first candidate tells why
-            if self._check.tests and self._project is None and self._workers:
+            if self._before.failing and self._project is None and self._workers:
                 self._project = Loaded(self._checker, self._check, self._before, self._workers, self._whole)
             # Either way is started, never both: a loaded project that fails its trial is followed by the warm way.
             elif not self._started and self._warmed is None:

@@ -16,8 +16,8 @@ _FIRST_S = 8.0  # chosen; the first run also imports what tests import late
 """Processor time of the first run of the tests that fail."""
 _TOGETHER = 8  # a fork with a project loaded costs more than most tests; more in one spoil each other more often
 """Edits that are tried in one process."""
-_MOST_FAILED = 3  # as in `loaded_tests`, which ends a candidate there
-"""As in `loaded_tests`."""
+_ENOUGH = 3
+"""Of the tests that failed: after so many failures the others are not run."""
 _FIRST_OF_TEST_S = 4.0
 _OTHERS = 20_000  # numbers of tests that there may be; the worker passes over those that are not
 _OTHERS_S, _OTHERS_TIMES = 3.0, 1.5
@@ -41,7 +41,7 @@ class Loaded:
 
     Args:
         checker: bound to the workspace of the search.
-        check: of the failing tests (`Check.tests`); the other tests of their files are judged with them.
+        check: of the failing tests (`Check.tests`), or of all; the other tests of their files are judged with them.
         before: the plain verdict on these tests.
         workers: how many to start.
         whole: the plain verdict on all tests.
@@ -59,16 +59,21 @@ class Loaded:
             raise Unfit(reason or "the check is no run of pytest")
         kept = [word for word in job.command.arguments if word not in _LEFT_OUT and not word.startswith("--junitxml=")]
         command = replace(job.command, kind="loaded", arguments=(*kept, *_OPTIONS))
-        self._job = replace(job, command=command, tests=before.failing, in_order=before.failing != check.tests)
+        # A small suite is run whole each time, in its own order; of a large one the tests that fail come first.
+        self._part = bool(check.tests)
+        tests = before.failing if self._part else ()
+        self._job = replace(job, command=command, tests=tests, in_order=self._part and tests != check.tests)
         self._check, self._before, self._wanted = check, before, workers
         self._launcher = checker.programs.launcher
         self._pool = Pool()
         self._needed = tuple(range(len(before.failing)))
+        self._enough = _ENOUGH
         self._tests = Tests(needed=self._needed, cpu_s=0.0)
         self._limits = Limits(cpu_s=_FIRST_S, keep=_KEEP)
         self._others_known = False
         self._others_s = _OTHERS_S + _OTHERS_TIMES * whole.duration_s
         self._base: tuple[tuple[int, str], ...] = ()
+        self._usual = ""
         self._first = Worker.start(self._launcher, self._job)
 
     def try_out(self) -> None:
@@ -148,8 +153,8 @@ class Loaded:
         limits = replace(limits, cpu_s=limits.cpu_s * (len(edits) + 1))
         return lambda worker: worker.ask_try(edits, tests, limits)
 
-    def _run_as_it_is(self, tests: Tests, limits: Limits) -> dict[int, tuple[str, float]]:
-        """How tests end on the program as it is: by number, the outcome and seconds.
+    def _run_as_it_is(self, tests: Tests, limits: Limits) -> dict[int, tuple[str, str, float]]:
+        """How tests end on the program as it is: by number, the outcome, what they raise, and seconds.
 
         Raises:
             Unfit: they could not be run.
@@ -157,25 +162,36 @@ class Loaded:
         (answer,) = self._pool.judged([lambda worker: worker.ask_try([None], tests, limits)])
         if answer is None or answer.plain:
             raise Unfit(answer.plain if answer else "the worker did not answer")
-        return {number: (outcome, seconds) for number, outcome, _, seconds in answer.learnt.get("0", ())}
+        return {number: (outcome, why, seconds) for number, outcome, why, seconds in answer.learnt.get("0", ())}
 
     def _take_measure(self) -> None:
         """Whether the tests that must pass fail here too, and how long they may take."""
         count = len(self._needed)
         if not count:
             raise Unfit("the tests that failed are not there when the project is loaded")
+        first_s = _LEAST_AFTER_HANG_S if self._before.timed_out else _FIRST_OF_TEST_S
         # As others and not as needed, because a run ends at the first needed test that fails.
-        every = Tests(needed=(), others=self._needed, most_failed=count, cpu_s=_FIRST_OF_TEST_S)
-        limits = Limits(cpu_s=_FIRST_S, idle_s=_FIRST_S, keep=_KEEP)
+        numbers = self._needed if self._part else tuple(range(_OTHERS))
+        every = Tests(needed=(), others=numbers, most_failed=_OTHERS, cpu_s=first_s)
+        limits = Limits(cpu_s=max(_FIRST_S, self._others_s), idle_s=_FIRST_S, keep=_KEEP)
         ends = self._run_as_it_is(every, limits)
-        if any(ends.get(number, ("", 0.0))[0] not in ("failed", "hung") for number in self._needed):
+        failed = [number for number, (outcome, *_) in ends.items() if outcome in ("failed", "hung")]
+        hung = self._before.timed_out or any(outcome == "hung" for outcome, *_ in ends.values())
+        # After tests that hang the others are not run.
+        if not failed or (len(failed) != count and not hung):
             raise Unfit("tests that fail otherwise do not fail when the project is loaded")
-        self._base = tuple((number, ends[number][0]) for number in self._needed[:_MOST_FAILED])
-        hung = self._before.timed_out or any(outcome == "hung" for outcome, _ in ends.values())
-        usual = max(seconds for _, seconds in ends.values())
-        each = _LEAST_AFTER_HANG_S if hung else max(_LEAST_S, _SLOWER * usual)
-        self._tests = Tests(needed=self._needed, cpu_s=each)
-        self._limits = Limits(cpu_s=max(count * each, _LEAST_S), idle_s=max(_IDLE_S, 2 * each), keep=_KEEP)
+        if not self._part:
+            # How many of all tests pass tells how far a candidate is.
+            self._needed = tuple(number for number, (outcome, *_) in ends.items() if outcome != "skipped")
+            self._enough, self._others_known = len(self._needed), not hung
+        shown = [(number, *ends[number]) for number in self._needed if number in ends][: self._enough]
+        self._base = _outcomes(shown)
+        self._usual = "" if self._part else _signature(shown)
+        usual = max(seconds for *_, seconds in ends.values())
+        after_hang_s = _LEAST_AFTER_HANG_S if self._part else _LEAST_S
+        each = after_hang_s if hung else max(_LEAST_S, _SLOWER * usual)
+        self._tests = Tests(needed=self._needed, enough=self._enough, cpu_s=each)
+        self._limits = Limits(cpu_s=max(len(self._needed) * each, _LEAST_S), idle_s=max(_IDLE_S, 2 * each), keep=_KEEP)
 
     def _find_others(self) -> None:
         """Which of the other tests pass before anything is changed: a repair must not break them.
@@ -189,7 +205,7 @@ class Loaded:
         limits = Limits(cpu_s=self._others_s, idle_s=_FIRST_S, keep=_KEEP)
         with suppress(Unfit):
             ends = self._run_as_it_is(every, limits)
-            passing = {number: seconds for number, (outcome, seconds) in ends.items() if outcome == "passed"}
+            passing = {number: seconds for number, (outcome, _, seconds) in ends.items() if outcome == "passed"}
             each = max([self._tests.cpu_s, *(_SLOWER * seconds for seconds in passing.values())])
             self._tests = replace(self._tests, others=tuple(passing), cpu_s=each)
             self._limits = replace(self._limits, cpu_s=self._limits.cpu_s + _SLOWER * sum(passing.values()))
@@ -202,24 +218,24 @@ class Loaded:
 
     def _verdict(self, ends: Sequence[End], answer: Answer) -> Verdict:
         """What the tests that were run come to."""
-        failed = [(number, why) for number, outcome, why, _ in ends if outcome != "passed"]
-        self._ask_first([number for number, _ in failed if number not in self._needed])
-        passed = len(self._needed) - sum(number in self._needed for number, _ in failed)
+        failed = [end for end in ends if end[1] != "passed"]
+        self._ask_first([number for number, *_ in failed if number not in self._needed])
         ran = {number for number, *_ in ends}
         complete = ran >= {*self._needed, *self._tests.others}
         total = len(self._needed) + len(self._tests.others)
         green = complete and not failed
-        reached = sum(number in ran for number in self._needed) - sum(number in self._needed for number, _ in failed)
-        broken = any(number not in self._needed for number, _ in failed)
+        reached = sum(number in ran for number in self._needed) - sum(number in self._needed for number, *_ in failed)
+        broken = any(number not in self._needed for number, *_ in failed)
+        signature = _signature(failed)
         return Verdict(
             status="passed" if green else "failed",
             check=self._check.label,
             exit_status=0 if green else 1,
             timed_out=any(outcome == "hung" for _, outcome, _, _ in ends),
-            signature="" if green else " | ".join(f"{number} {why}" for number, why in failed),
+            signature="" if green else self._before.signature if signature == self._usual else signature,
             # One that breaks another test is no step on the way, however many of the failing tests pass.
             progress=1.0 if green else 0.0 if broken else min(0.99, reached / max(1, len(self._needed))),
-            tests_passed=total if green else min(passed, reached),
+            tests_passed=total if green else reached,
             tests_total=total,
             duration_s=answer.result.duration_s,
         )
@@ -227,6 +243,10 @@ class Loaded:
 
 def _outcomes(ends: Iterable[End]) -> tuple[tuple[int, str], ...]:
     return tuple((number, outcome) for number, outcome, *_ in ends)
+
+
+def _signature(ends: Iterable[End]) -> str:
+    return " | ".join(f"{number} {why}" for number, outcome, why, _ in ends if outcome != "passed")
 
 
 def _fails(ends: Iterable[End] | None) -> bool:

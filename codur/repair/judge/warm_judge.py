@@ -1,7 +1,6 @@
 """Judging candidates in warm workers, as long as that gives the verdicts of plain processes."""
 
-from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -72,15 +71,14 @@ class Warm:
         if job is None:
             raise Unfit(reason)
         self._job = job
-        self._way = ""
         self._learnt: dict[str, Any] = {"modules": library(job.files), "inside": [], "rewritten": []}
         self._keep = _kept_bytes(checker, check)
         self._known: dict[tuple[object, ...], Verdict] = {}
         self._pool = Pool()
-        hangs = before.timed_out
         # This run ends only by its limit if the program hangs.
-        least_s = _OWN_AFTER_HANG_S if hangs else max(_LEARN_S, _SLOWER * before.duration_s)
-        self._limits = self._patient = self._limited(least_s, _SESSION_AFTER_HANG_S if hangs else 0.0)
+        hung_s = _OWN_AFTER_HANG_S if self.runs_scripts else _SESSION_AFTER_HANG_S
+        least_s = hung_s if before.timed_out else max(_LEARN_S, _SLOWER * before.duration_s)
+        self._limits = self._patient = self._limited(least_s)
         self._first = self._started()
         # The second one starts beside the first; where tests are traced meanwhile both processors are busy.
         with self._first.kept():
@@ -90,7 +88,7 @@ class Warm:
         """The first worker, which has been asked to run the program as it is."""
         worker = self._start()
         with worker.kept():
-            worker.ask({}, self._limits, "full", learn=True)
+            worker.ask({}, self._limits, learn=True)
         return worker
 
     def _start(self) -> Worker:
@@ -133,26 +131,11 @@ class Warm:
             LimitReached: the run's time was used up.
         """
         limits = self._patient if patient else self._limits
-        taken: deque[Files | None] = deque()
+        with closing(self._pool.judged(self._question(files, limits) for files in candidates)) as answers:
+            yield from map(self._verdict, answers)
 
-        def noted() -> Iterator[Files | None]:
-            for files in candidates:
-                taken.append(files)
-                yield files
-
-        learn = self._may_learn
-        questions = (self._question(files, limits, learn=learn) for files in noted())
-        with closing(self._pool.judged(questions)) as answers:
-            for answer in answers:
-                files = taken.popleft()
-                verdict = self._verdict(answer)
-                if self._may_learn and answer is not None and verdict is not None and files is not None:
-                    self._learn_late(files, answer, verdict)
-                yield verdict
-
-    def _question(self, files: Files | None, limits: Limits, *, learn: bool = False) -> Question | None:
-        way = self._way
-        return None if files is None else lambda worker: worker.ask(files, limits, way, learn=learn)
+    def _question(self, files: Files | None, limits: Limits) -> Question | None:
+        return None if files is None else lambda worker: worker.ask(files, limits)
 
     def run_instead(self, program: Command, versions: Sequence[Files], seconds: float) -> list[bytes | None]:
         """What this program, run in place of the check's, reports of each version; None where it cannot be run here."""
@@ -175,28 +158,6 @@ class Warm:
             self._second.close()
         self._pool.close()
 
-    # --- what is learnt -----------------------------------------------------------------------------------------------
-
-    @property
-    def _may_learn(self) -> bool:
-        """Whether a candidate may show the light way, because the program as it is could not."""
-        return self._job.command.kind == "pytest" and not self._way and "plan" not in self._learnt
-
-    def _learn_late(self, files: Files, answer: Answer, verdict: Verdict) -> None:
-        """Takes over a candidate's plan, if the light way then gives the candidate the same verdict."""
-        if "plan" not in answer.learnt:
-            return
-        self._pool.settle()
-        try:
-            self._adopt(answer.learnt)
-        except Unfit:
-            self._way = "full"
-            return
-        (again,) = self._pool.judged([self._question(files, self._patient)])
-        light = self._verdict(again)
-        if light is None or _essence(light) != _essence(verdict):
-            self._way = "full"
-
     # --- the start ----------------------------------------------------------------------------------------------------
 
     def _tried_twice(self) -> tuple[Limits, Limits]:
@@ -213,8 +174,6 @@ class Warm:
             self._first.close()
             self._pool.close()
             self._job = replace(self._job, plugins=False)
-            self._learnt.pop("plan", None)
-            self._way = ""
             self._first = self._started()
             try:
                 return self._tried()
@@ -230,24 +189,17 @@ class Warm:
         self._pool.take(self._first)
         # What the run loaded is loaded before the next fork; only then are a candidate's times those that it will have.
         self._adopt(told.learnt)
-        try:
-            usual = self._own("")
-        except Unfit:
-            if self._job.command.kind != "pytest":
-                raise
-            self._way = "full"
-            usual = self._own(self._way)
+        (again,) = self._pool.judged([lambda worker: worker.ask({}, self._limits, learn=True)])
+        usual = self._same(again)
         if self._before.timed_out:
-            limits = self._limited(_AFTER_HANG_S, _SESSION_AFTER_HANG_S)
-            return limits, self._limited(max(_PATIENT_S, _PATIENT * _OWN_AFTER_HANG_S), limits.session_s)
-        idle_s = max(_LEAST_IDLE_S, _IDLE * usual.result.duration_s)
-        limits = self._limited(max(_LEAST_S, _SLOWER * usual.cpu_s), _SLOWER * told.cpu_s, idle_s)
-        return limits, self._limited(max(_PATIENT_S, _PATIENT * self._before.duration_s), limits.session_s)
-
-    def _own(self, way: str) -> Answer:
-        """The answer for the program as it is."""
-        (answer,) = self._pool.judged([lambda worker: worker.ask({}, self._limits, way, learn=True)])
-        return self._same(answer)
+            limits = self._limited(_AFTER_HANG_S if self.runs_scripts else _SESSION_AFTER_HANG_S)
+            return limits, self._limited(max(_PATIENT_S, _PATIENT * _OWN_AFTER_HANG_S, limits.cpu_s))
+        if self.runs_scripts:
+            idle_s = max(_LEAST_IDLE_S, _IDLE * usual.result.duration_s)
+            limits = self._limited(max(_LEAST_S, _SLOWER * usual.cpu_s), idle_s)
+        else:  # what a session imports late, the first one alone has shown
+            limits = self._limited(_SLOWER * max(usual.cpu_s, told.cpu_s))
+        return limits, self._limited(max(_PATIENT_S, _PATIENT * self._before.duration_s, limits.cpu_s))
 
     def _same(self, answer: Answer | None) -> Answer:
         """An answer for the program as it is, if it comes to the verdict that is known."""
@@ -261,7 +213,7 @@ class Warm:
 
     def _adopt(self, told: Mapping[str, Any]) -> None:
         """Have the workers load what the program loads."""
-        self._learnt.update({name: told[name] for name in ("inside", "rewritten", "plan", "room") if name in told})
+        self._learnt.update({name: told[name] for name in ("inside", "rewritten") if name in told})
         self._learnt["modules"] = list(dict.fromkeys([*told.get("modules", []), *self._learnt["modules"]]))
         for worker in self._pool.coming:
             worker.ask_adopt(self._learnt)
@@ -271,14 +223,10 @@ class Warm:
             if problem:
                 raise Unfit(problem)
 
-    def _limited(self, seconds: float, session_s: float = 0.0, idle_s: float = 0.0) -> Limits:
+    def _limited(self, seconds: float, idle_s: float = 0.0) -> Limits:
         most = self._check.timeout_s
-        return Limits(
-            cpu_s=min(seconds, most),
-            session_s=min(session_s, most),
-            idle_s=min(idle_s or max(_PATIENT_S, seconds), most),
-            keep=self._keep,
-        )
+        idle_s = min(idle_s or max(_PATIENT_S, seconds), most)
+        return Limits(cpu_s=min(seconds, most), idle_s=idle_s, keep=self._keep)
 
     def _verdict(self, answer: Answer | None) -> Verdict | None:
         if answer is None or answer.plain:

@@ -27,8 +27,6 @@ _CPU_S = 3600.0
 _LEAST_WALL_S = 1.0  # a fork may wait for a processor as long as that where others are busy
 _WAITING = 8.0
 """Wall time in processor times: the machine may be busy with other things."""
-_TESTS = 3
-"""Of tests that are called one by one each has its processor time, but all together not more than so many times it."""
 _MEMORY = 1_073_741_824  # for each fork; forks share what the worker loaded
 _FLOOD_BYTES = 8 * 1_048_576  # an endless `print` writes this in a moment
 _SINGLE_THREADED = dict.fromkeys(
@@ -69,14 +67,18 @@ class Limits(Struct):
     """What a candidate may use."""
 
     cpu_s: float  # processor time of the program or of the tests
-    session_s: float = 0.0  # the same for a whole session of a test framework
     idle_s: float = 1.0  # wall time from which on a program that does nothing is not waited for
     keep: int  # bytes kept of each output
 
-    def of(self, way: str) -> tuple[float, float, float]:
-        """Processor time, idle time and wall time for a way of running."""
-        cpu_s = max(self.cpu_s, self.session_s) if way == "full" else self.cpu_s * (_TESTS if way == "light" else 1)
-        return cpu_s, max(self.idle_s, self.session_s if way == "full" else 0.0), max(_LEAST_WALL_S, _WAITING * cpu_s)
+    @property
+    def wall_s(self) -> float:
+        """Seconds by the clock on the wall."""
+        return max(_LEAST_WALL_S, _WAITING * self.cpu_s)
+
+    @property
+    def told(self) -> tuple[float, float, float]:
+        """As a worker is told them."""
+        return self.cpu_s, self.idle_s, self.wall_s
 
 
 Edit = tuple[str, int, int, str]
@@ -87,6 +89,7 @@ class Tests(Struct):
     """Tests of a loaded project, by their numbers in its session."""
 
     needed: tuple[int, ...]  # those that must pass before the others are run
+    enough: int = 1  # after so many failures of these the rest is not run
     others: tuple[int, ...] = ()
     most_failed: int = 1  # after so many failures of the others the rest is not run
     cpu_s: float  # processor time of a single one
@@ -97,7 +100,6 @@ class Answer(Struct):
 
     result: ProcessResult  # as if its program had been started
     report: bytes | None = None  # pytest's report; None if there is none
-    way: str = ""  # how it was run: `script`, or for tests `full` or `light`
     cpu_s: float = 0.0  # processor time that it used
     plain: str = ""  # why it must be judged in a process of its own; empty if this answer stands
     learnt: Mapping[str, Any]  # what its run told about what can be loaded once
@@ -163,48 +165,42 @@ class Worker:
 
     def ask_adopt(self, learnt: Mapping[str, Any]) -> None:
         """Have it load what a normal run told; `problem` takes the answer."""
-        names = ("modules", "inside", "rewritten")
-        lists = {name: learnt.get(name, []) for name in names}
+        lists = {name: learnt.get(name, []) for name in ("modules", "inside", "rewritten")}
         self._due += 1
-        self._send(ask="adopt", plan=learnt.get("plan"), room=learnt.get("room", 0), memory=_MEMORY, **lists)
+        self._send(ask="adopt", memory=_MEMORY, **lists)
 
-    def ask(
-        self, files: Files, limits: Limits, way: str = "", *, learn: bool = False, instead: Command | None = None
-    ) -> None:
+    def ask(self, files: Files, limits: Limits, *, learn: bool = False, instead: Command | None = None) -> None:
         """Have it judge a candidate; `answer` takes the answer.
 
         Args:
             files: the changed files' new bytes.
-            way: `full` for a whole session of pytest.
             learn: have the run tell what it loads.
             instead: what is run in place of the check's program.
         """
-        # Both, since a worker that finds the light way unfit for a candidate goes on with the full one by itself.
-        self._wait_s = sum(limits.of(each)[-1] for each in ("light", "full")) + _MARGIN_S
+        self._wait_s = limits.wall_s + _MARGIN_S
         self._send(
             ask="judge",
             files=_shown(files),
-            limits={each: limits.of(each) for each in ("script", "light", "full")},
+            limits=limits.told,
             keep=limits.keep,
             flood=max(_FLOOD_BYTES, 4 * limits.keep),
             stdin=self._job.stdin.decode("latin-1"),
-            way=way,
             learn=learn,
             instead={} if instead is None else to_builtins(instead),
         )
 
     def ask_try(self, edits: Sequence[Edit | None], tests: Tests, limits: Limits) -> None:
         """Have a worker with the project loaded run tests for each edit alone; `answer` takes the answer for all."""
-        wall_s = limits.of("loaded")[-1]
-        self._wait_s = wall_s + _MARGIN_S
+        self._wait_s = limits.wall_s + _MARGIN_S
         self._send(
             ask="try",
             edits=edits,
             needed=tests.needed,
             others=tests.others,
+            enough=tests.enough,
             most_failed=tests.most_failed,
             test_cpu_s=tests.cpu_s,
-            limits={"loaded": limits.of("loaded")},
+            limits=limits.told,
             keep=limits.keep,
             flood=_FLOOD_BYTES,
             stdin="",
@@ -262,16 +258,16 @@ def _shown(files: Files) -> dict[str, str]:
 
 def _answer(found: dict[str, Any]) -> Answer:
     told = found["told"]
-    plain = str(told.get("plain") or told.get("again") or "")
+    plain = str(told.get("plain") or "")
     # The fork was ended with its worker: that says nothing about the candidate.
     if found["end"] == "deserted":
         plain = "the worker was told to end"
     result = ProcessResult(
         argv=(),
-        exit_status=None if told.get("hung") else found["status"],
+        exit_status=found["status"],
         stdout=_output(*found["stdout"]),
         stderr=_output(*found["stderr"]),
-        timed_out=found["end"] == "timed_out" or bool(told.get("hung")),
+        timed_out=found["end"] == "timed_out",
         flooded=found["end"] == "flooded",
         truncated=bool(found["stdout"][2] or found["stderr"][2]),
         duration_s=found["duration_s"],
@@ -280,7 +276,6 @@ def _answer(found: dict[str, Any]) -> Answer:
     return Answer(
         result=result,
         report=None if report is None else report.encode("latin-1"),
-        way=found.get("way", "loaded"),
         cpu_s=found["cpu_s"],
         plain=plain,
         learnt={**told, "refused": found.get("plain", {}), "stale": found.get("stale", [])},

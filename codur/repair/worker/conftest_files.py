@@ -1,4 +1,4 @@
-"""What the `conftest.py` files of a workspace allow: to be loaded once, and tests to be called one by one."""
+"""Whether the `conftest.py` files of a workspace can be loaded once for all candidates."""
 
 from __future__ import annotations
 
@@ -7,16 +7,6 @@ import os
 from collections.abc import Iterator, Mapping
 
 NAME = "conftest.py"
-_ONCE = {
-    "pytest_addoption",
-    "pytest_collection_modifyitems",
-    "pytest_configure",
-    "pytest_ignore_collect",
-    "pytest_report_header",
-    "pytest_terminal_summary",
-    "pytest_unconfigure",
-}
-"""Hooks that are called before the tests or after them, with what is the same for all candidates."""
 
 
 class Conftests:
@@ -29,7 +19,6 @@ class Conftests:
     Attributes:
         load_once: whether they import nothing of the workspace, so that a candidate does not change what they do.
         load_later: whether, if they do import something, they can be loaded after the settings: they have no hooks.
-        are_quiet: whether they have no hook that takes part in the run of a test.
     """
 
     def __init__(self, files: Mapping[str, bytes], root: str) -> None:
@@ -37,22 +26,17 @@ class Conftests:
         own = {part.removesuffix(".py") for path in files for part in path[len(root) + 1 :].split("/")}
         self.trees: dict[str, ast.Module] = {}
         self.load_once = True
-        hooks: set[str] = set()
+        hooks = False
         for path, data in files.items():
             if os.path.basename(path) == NAME:
                 try:
                     tree = self.trees[path] = ast.parse(data)
                 except (SyntaxError, ValueError, RecursionError, MemoryError):
-                    self.load_once = False
-                    hooks.add("pytest_plugins")  # of one that cannot be read the worst is taken
+                    self.load_once, hooks = False, True  # of one that cannot be read the worst is taken
                     continue
                 self.load_once = self.load_once and not any(name in own for name in _imported(tree))
-                hooks.update(_hooks(tree))
-        self.are_quiet = hooks <= _ONCE
+                hooks = hooks or _has_hooks(tree)
         self.load_later = not self.load_once and not hooks
-
-    def __bool__(self) -> bool:
-        return bool(self.trees)
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:
@@ -68,8 +52,6 @@ def _imported(tree: ast.Module) -> Iterator[str]:
             yield "conftest"
 
 
-def _hooks(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        name = node.id if isinstance(node, ast.Name) else getattr(node, "name", None)
-        if isinstance(name, str) and name.startswith("pytest_"):
-            yield name
+def _has_hooks(tree: ast.Module) -> bool:
+    names = (node.id if isinstance(node, ast.Name) else getattr(node, "name", None) for node in ast.walk(tree))
+    return any(isinstance(name, str) and name.startswith("pytest_") for name in names)

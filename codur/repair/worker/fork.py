@@ -97,10 +97,10 @@ class Fork:
         self.poll = select.poll()
         self.spent = 0.0
 
-    def run(self, request: dict[str, Any], way: str, work: Work) -> dict[str, Any]:
+    def run(self, request: dict[str, Any], work: Work) -> dict[str, Any]:
         """What became of `work`."""
         self.begun = time.monotonic()
-        self.cpu_s, self.idle_s, self.wall_s = request["limits"][way]
+        self.cpu_s, self.idle_s, self.wall_s = request["limits"]
         self.flood = request["flood"]
         self.kept = {name: Kept(request["keep"]) for name in ("stdout", "stderr")}
         self.kept["report"] = Kept(2 * MAX_FILE_BYTES)  # never cut: half a report is none

@@ -13,7 +13,6 @@ from typing import Any
 
 _LATER = 0.15  # one test that hangs makes it likely that the next one does
 _LEAST_S = 0.01
-_MOST_HUNG = 8
 _MOST_CAUGHT = 2  # a bare `except` may swallow the exception that ends a test
 # Frames that the interpreter itself would not show: they stand in for its own.
 _IMPORTING = (importlib.machinery.SourceFileLoader.get_code.__code__.co_filename, "<frozen runpy>")
@@ -89,11 +88,6 @@ class Timed:
         self.within, self.late, self.hung = False, 0, 0
         signal.signal(signal.SIGPROF, self.interrupt)
         signal.signal(signal.SIGXCPU, lambda *_: give_up())  # the watcher's last word, see `Fork.have_it_tell`
-
-    @property
-    def hopeless(self) -> bool:
-        """Whether too many tests do not end to wait for more of them."""
-        return self.hung >= _MOST_HUNG
 
     def __enter__(self) -> None:
         self.within, self.late = True, 0

@@ -17,8 +17,6 @@ from .fork_end import Caught, Timed
 from .live_patches import Change, Patches, unchanged
 from .service import Answer, Request, Service
 
-_MOST_FAILED = 3
-"""Of the tests that must pass: after so many failures the others are not run."""
 _TOLD = 120  # characters: enough to tell failures apart
 
 
@@ -86,7 +84,7 @@ class Loaded:
         edits = request["edits"]
         changes = [self.patches.made(edit) for edit in edits]
         try:
-            answer = Fork(self.service.frames).run(request, "loaded", self.work(request, changes))
+            answer = Fork(self.service.frames).run(request, self.work(request, changes))
             made = [place for place, each in enumerate(changes) if not isinstance(each, str)]
             answer["plain"] = {place: each for place, each in enumerate(changes) if isinstance(each, str)}
             answer["stale"] = [place for place in made if self.patches.is_stale(edits[place])]
@@ -128,7 +126,7 @@ class Loaded:
         if caught.error is None:
             self.timed = Timed(request["test_cpu_s"], self.give_up)
             needed = list(request["needed"])
-            self.run_all(needed, most_failed=_MOST_FAILED)
+            self.run_all(needed, most_failed=request["enough"])
             passes = len(self.ends) == len(needed) and all(end[1] == "passed" for end in self.ends)
             if passes and self.alone:  # beside others a pass is only a reason to try it alone
                 self.run_all(list(request["others"]), most_failed=request["most_failed"])
@@ -155,6 +153,12 @@ class Loaded:
             # One hanging test may be the failing one; a second says that the candidate hangs.
             if failed >= most_failed or self.timed.hung > 1:
                 return
+
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> Any:
+        """Called by pytest for its report; without a failure's text, which nobody reads and takes most of the time."""
+        if call.excinfo is None or call.excinfo.errisinstance(pytest.skip.Exception):
+            return None
+        return pytest.TestReport(item.nodeid, item.location, {}, "failed", "", call.when, duration=call.duration)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Called by pytest after each phase of a test."""

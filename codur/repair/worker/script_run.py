@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 from .effect_guard import tell
-from .fork import Work
 from .fork_end import Caught, depth, finish, out_of_time, show
 from .memory_sources import outside
 from .service import Runner, Service
@@ -19,9 +18,6 @@ from .service import Runner, Service
 
 class Script(Runner):
     """A program that is run as `__main__`."""
-
-    def work(self, way: str) -> Work:
-        return self.run
 
     def run(self, report: int) -> int:
         """In the fork: run the program to its end; gives its exit status."""

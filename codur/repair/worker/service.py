@@ -6,11 +6,11 @@ import contextlib
 import gc
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .effect_guard import Guard
-from .fork import Fork, Frames, Work, limit_all
+from .fork import Fork, Frames, limit_all
 from .memory_sources import Sources
 
 REPORT = "report.xml"
@@ -69,12 +69,10 @@ class Runner:
     Attributes:
         problem: why it cannot be run here; empty if it can.
         learning: whether the next run tells what can be loaded once.
-        limit_s: processor time of the program, or of a single test.
     """
 
     problem = ""
     learning = False
-    limit_s = 0.0
 
     def __init__(self, service: Service) -> None:
         self.service, self.task = service, service.task
@@ -87,12 +85,8 @@ class Runner:
     def adopt(self, learnt: dict[str, Any]) -> None:
         """Take over more of what a normal run told than modules."""
 
-    def ways(self, wanted: str) -> Iterator[str]:
-        """The ways to run a candidate, the preferred one first."""
-        yield "script"
-
-    def work(self, way: str) -> Work:
-        """What its fork does."""
+    def run(self, report: int) -> int:
+        """What a candidate's fork does; see `fork.Work`."""
         raise NotImplementedError
 
     def load(self, request: Request) -> Answer:
@@ -105,30 +99,18 @@ class Runner:
         return self.service.settle(request)
 
     def judge(self, request: Request) -> Answer:
-        """Runs one candidate; in another way if the first one cannot tell."""
+        """Runs one candidate."""
         self.learning, self.task = request["learn"], {**self.service.task, **request["instead"]}
-        self.limit_s = request["limits"]["script"][0]
-        for way in self.ways(request["way"]):
-            answer = self.run_candidate(request, way)
-            answer["way"] = way
-            answer["report"] = self.take_report(answer)
-            if not answer["told"].get("again"):
-                break
-        return answer
-
-    def run_candidate(self, request: Request, way: str) -> Answer:
-        """What becomes of a candidate in one way."""
         self.sources.change({path: text.encode("latin-1") for path, text in request["files"].items()})
         try:
-            return Fork(self.service.frames).run(request, way, self.work(way))
+            return {**Fork(self.service.frames).run(request, self.run), "report": self.take_report()}
         finally:
             self.sources.change({})
 
-    def take_report(self, answer: Answer) -> Any:
-        """The report that a test run wrote; the temporary directory is empty afterwards."""
-        found = answer["told"].pop("report", None)
-        path = f"{self.service.temporary}/{REPORT}"
-        if found is None and os.path.isfile(path) and not os.path.islink(path):  # a candidate may put a link there
+    def take_report(self) -> str | None:
+        """The report that a run wrote; the temporary directory is empty afterwards."""
+        path, found = f"{self.service.temporary}/{REPORT}", None
+        if os.path.isfile(path) and not os.path.islink(path):  # a candidate may put a link there
             with open(path, encoding="latin-1", newline="") as file:
                 found = file.read()
         self.service.clear()

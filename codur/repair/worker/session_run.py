@@ -1,18 +1,9 @@
-"""How a candidate's fork runs tests with pytest: a whole session, or only the test functions of one that is known.
-
-The light way calls plain test functions in their order and lets pytest tell their failures. It is taken for tests
-with plain fixtures alone, without marks (other than parametrisation) and classes with set-up, if no hook of a
-`conftest.py` takes part in their run; whatever else turns up in it (a skip, an import that fails, a deep recursion)
-sends the candidate to a whole session.
-"""
+"""How a candidate's fork runs tests with pytest: a whole session, for what is judged with nothing loaded of it."""
 
 from __future__ import annotations
 
 import sys
-import traceback
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +11,10 @@ import pytest
 from _pytest.assertion import rewrite
 from _pytest.config import ConftestImportFailure, PytestPluginManager, _prepareconfig
 
-from .called_tests import Light
 from .conftest_files import Conftests
 from .effect_guard import tell
-from .fork import Work
 from .fork_end import Caught, depth, finish, show
 from .memory_sources import outside
-from .pytest_plan import planned
 from .service import REPORT, Runner, Service
 
 WRONG_USAGE = 4
@@ -43,11 +31,7 @@ class Session(Runner):
         self.conftests = Conftests(self.sources.files, self.sources.root)
         self.arguments = [each.replace("{report}", f"{service.temporary}/{REPORT}") for each in given]
         self.tests = set(self.task["tests"])
-        self.reported = any("{report}" in each for each in given)
-        self.plan: dict[str, Any] = {}
         self.told: dict[str, Any] = {}
-        self.recursion = 0
-        self.light: Light | None = None
         self.codes: dict[str, Any] = {}
         self.load_conftests: Callable[[], None] = lambda: None
         self.config: Any = None
@@ -80,41 +64,18 @@ class Session(Runner):
         return note
 
     def adopt(self, learnt: dict[str, Any]) -> None:
-        """Take over what a normal run told: the code of test modules, and the plan of the light way."""
+        """Take over what a normal run told: the code of test modules."""
         if self.config is not None:
             for path in learnt["rewritten"]:
                 if path not in self.codes:
                     self.codes[path] = self.rewrite_test(Path(path), self.config)
-            if learnt["plan"] and self.light is None:
-                self.plan, self.recursion = learnt["plan"], learnt["room"]
-                with suppress(AttributeError, TypeError):  # not in this version of pytest: only sessions
-                    self.light = Light(self)
 
     def rewritten(self, path: Any, config: Any) -> Any:
         """The code of a test module with its assertions rewritten; test modules are the same for all candidates."""
         self.told.setdefault("rewritten", []).append(str(path))
         return self.codes.get(str(path)) or self.rewrite_test(path, config)
 
-    # --- the ways -----------------------------------------------------------------------------------------------------
-
-    def ways(self, wanted: str) -> Iterator[str]:
-        if self.light is not None and wanted != "full":
-            yield "light"
-        yield "full"
-
-    def work(self, way: str) -> Work:
-        return partial(self.run_light, self.light) if way == "light" and self.light else self.run_full
-
-    def run_light(self, light: Light, report: int) -> int:
-        self.guard.start(report)
-        status = 0
-        with Caught() as caught:
-            status = light.run(self.limit_s, lambda told: tell(report, told))
-        if caught.error is not None:
-            tell(report, {"again": "".join(traceback.format_exception_only(caught.error))})
-        return int(status)
-
-    def run_full(self, report: int) -> int:
+    def run(self, report: int) -> int:
         """In the fork: a whole session; gives pytest's exit status."""
         self.told = {"rewritten": [], "modules": [], "inside": []}
         self.report = report
@@ -155,36 +116,16 @@ class Session(Runner):
         if self.learning:
             self.told["modules"], self.told["inside"] = outside(self.sources)
 
-    def pytest_pyfunc_call(self) -> None:
-        """Called by pytest from where it calls a test function: how deep that may go."""
-        if self.learning and not self.told.get("room"):
-            self.told["room"] = sys.getrecursionlimit() - depth()
-            tell(self.report, {"room": self.told["room"]})
-
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         """Called by pytest with the tests that it found."""
         if self.tests:
             items[:] = [item for item in items if {item.nodeid, item.nodeid.partition("::")[0]} & self.tests]
 
-    def pytest_collection_finish(self, session: Any) -> None:
+    def pytest_collection_finish(self) -> None:
         """Called by pytest when it knows its tests. It is told at once, as one of them may never end."""
-        if not self.learning:
-            return
-        self.told["modules"], self.told["inside"] = outside(self.sources)
-        if self.config is not None and self.reported and self.conftests.are_quiet and not session.testsfailed:
-            items = [planned(item, self.conftests.trees) for item in session.items]
-            if items and all(items) and not session.config.option.maxfail:
-                modules = {item.module.__name__: str(item.path) for item in session.items}
-                self.told["plan"] = {"items": items, "modules": modules, "path": list(sys.path)}
-                self.told["plan"]["conftests"] = self.loaded_conftests()
-        tell(self.report, self.told)
-
-    def loaded_conftests(self) -> dict[str, str]:
-        """Names and paths of those that each candidate loads anew."""
-        if not self.conftests.load_later:
-            return {}
-        found = {path: self.config.pluginmanager.get_plugin(path) for path in self.conftests.trees}
-        return {module.__name__: path for path, module in found.items() if module is not None}
+        if self.learning:
+            self.told["modules"], self.told["inside"] = outside(self.sources)
+            tell(self.report, self.told)
 
 
 def main(start: dict[str, Any]) -> None:

@@ -204,22 +204,6 @@ def test_test_runs_are_judged_alike(tmp_path: Path, suite: str) -> None:
     assert warm.plain <= 4
 
 
-@pytest.mark.parametrize(
-    ("source", "candidate"),
-    [
-        (MAIN + "def broken(:\n", CANDIDATES["other result"]),
-        (MAIN + "1 / 0\n", CANDIDATES["raises"]),
-    ],
-    ids=["syntax", "import"],
-)
-def test_the_light_way_is_learnt_when_the_tests_can_be_collected(tmp_path: Path, source: str, candidate: str) -> None:
-    found = bench(tmp_path, files_of({"test_main.py": PLAIN_TESTS}) | {"main.py": source}, TESTS)
-    texts = [candidate, source + "\n", candidate + "\n", CANDIDATES["box"]]
-    _, warm = both(found, [{"main.py": text} for text in texts])
-    assert (warm.note, warm.warm + warm.plain) == ("", 4)
-    assert warm.warm >= 3
-
-
 def test_errors_are_told_as_by_a_whole_session(tmp_path: Path) -> None:
     found = bench(tmp_path, files_of({"test_main.py": PLAIN_TESTS}), TESTS)
     texts = [{"main.py": text} for name, text in CANDIDATES.items() if "import" not in name and name != "syntax"]
@@ -297,15 +281,33 @@ def test_a_program_that_hangs_shows_its_tests_all_the_same(tmp_path: Path) -> No
     hangs = MAIN.replace("return a - b", "while True: pass")
     check = replace(TESTS, timeout_s=4.0)
     found = bench(tmp_path, files_of({"test_main.py": PLAIN_TESTS}) | {"main.py": hangs}, check)
-    texts = [CANDIDATES["raises"], hangs + "\n", CANDIDATES["fails at import"], CANDIDATES["box"]]
+    box = hangs.replace("self.size - by", "self.size + by")
+    texts = [CANDIDATES["raises"], hangs.replace("True", "1"), CANDIDATES["fails at import"], box]
     with Judge(found.checker, found.check, found.before, workers=1) as judge:
-        verdicts = list(judge.judge_apart([{"main.py": text} for text in texts]))
-    told = [(each.status, each.timed_out, each.tests_passed, each.tests_total) for each in verdicts]
+        judge.prepare()
+        verdicts = list(judge.judge_many([{"main.py": text} for text in texts]))
+    told = [each and (each.status, each.timed_out) for each in verdicts]
     assert found.before.timed_out
-    assert (judge.note, judge.plain) == ("", 0)
-    assert told == [
-        ("failed", False, 4, 11),
-        ("failed", True, 4, 11),
-        ("failed", False, 0, 1),
-        ("failed", False, 5, 11),
+    assert (judge.note, judge.slow, judge.plain) == ("", "", 0)
+    assert told == [("failed", False), ("failed", True), None, ("failed", True)]
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_small_suites_are_judged_with_the_project_loaded(tmp_path: Path, suite: str) -> None:
+    files = files_of(SUITES[suite])
+    found = bench(tmp_path, files, replace(TESTS, protected=tuple(path for path in files if path != "main.py")))
+    names = [
+        name for name in CANDIDATES if "import" not in name and name not in ("syntax", "more tests", "no such name")
     ]
+    texts = [{"main.py": CANDIDATES[name]} for name in names]
+    with (
+        Judge(found.checker, found.check, found.before) as plain,
+        Judge(found.checker, found.check, found.before, workers=1) as loaded,
+    ):
+        loaded.prepare()
+        verdicts = dict(zip(names, loaded.judge_many(texts), strict=True))
+        expected = {name: verdict.passed for name, verdict in zip(names, plain.judge_apart(texts), strict=True)}
+    assert (loaded.note, loaded.slow, loaded.plain) == ("", "", 0)
+    told = {name: verdict.passed for name, verdict in verdicts.items() if verdict is not None}
+    assert told == {name: expected[name] for name in told}
+    assert len(told) >= len(names) - 4
