@@ -477,4 +477,6 @@ def test_a_small_suite_with_a_test_that_hangs_is_repaired(tmp_path: Path) -> Non
     made = bench(tmp_path, files, TESTS)
     assert made.before.failing == ("test_main.py::test_down",)
     # Whether others pass is looked for in a time by the clock: on a loaded machine it stays open.
-    assert made.search(max_order=1, workers=1).repairs[0].files == {"main.py": files["main.py"].replace("n += 1", "n -= 1")}
+    assert made.search(max_order=1, workers=1).repairs[0].files == {
+        "main.py": files["main.py"].replace("n += 1", "n -= 1")
+    }
