@@ -206,12 +206,14 @@ class BestState(Struct, frozen=False, kw_only=False):
     Attributes:
         snapshot, start: the workspace's contents; None is the workspace as it was found.
         progress, start_progress: the progress of their verdicts; below 0 while nothing was checked.
+        apart: the tests that still fail at `snapshot`, if it mends all that run what it changes: then it stays.
     """
 
     snapshot: Snapshot | None = None
     progress: float = -1.0
     start: Snapshot | None = None
     start_progress: float = -1.0
+    apart: tuple[str, ...] = ()
 
     def found(self, progress: float) -> None:
         """Take note of how far the untouched workspace comes."""

@@ -12,6 +12,7 @@ from codur.errors import (
     CodurError,
     InternalError,
     Interrupted,
+    LimitReached,
     StateError,
     UsageError,
     WorkspaceError,
@@ -172,7 +173,7 @@ def _run(task: Task, context: RunContext, record: Recording) -> RunResult:
         return replace(_stopped(_interrupted(), task, context), exit_code=code_of(stop))
     except Exception as error:  # a fault of ours must not leave an attempt behind
         context.cancel.cancel()
-        _restore(task, context)
+        _restore(task, context, ended=False)
         raise internal_error(error, usage=context.models.usage) from error
     if state["outcome"] == "done" or state["stays"]:
         state = _with_test(state, context)
@@ -208,7 +209,7 @@ def _with_test(state: RunState, context: RunContext) -> RunState:
 
 def _stopped(error: CodurError, task: Task, context: RunContext) -> RunResult:
     """The result of a run that an error ended: what it did until then, and why it ended."""
-    _restore(task, context)
+    _restore(task, context, ended=isinstance(error, LimitReached))
     result = error_result(error, task)
     usage = context.models.usage
     state = context.latest.state
@@ -239,8 +240,9 @@ def _require_outside(root: Path, host: Host) -> None:
         )
 
 
-def _restore(task: Task, context: RunContext) -> None:
-    snapshot = context.best.snapshot if task.keep else None
+def _restore(task: Task, context: RunContext, *, ended: bool = True) -> None:
+    """Put back what is not kept; all, unless the user asked for the best attempt, if the run was stopped."""
+    snapshot = context.best.snapshot if task.keep or (ended and context.best.apart) else None
     try:
         left = context.workspace.restore(snapshot)
     except KeyboardInterrupt:  # impatience must not leave half of an attempt behind

@@ -14,6 +14,7 @@ from codur.events import CheckBegan, CheckRan
 from codur.lazy import regex
 from codur.nodes.parts.finding import Judged, finding, keeps, may_fail
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.repair import evidence
 from codur.structs import replace
 from codur.tools import git
 from codur.types import Check, Discovery, ScopeViolation, StepRecord, Verdict
@@ -27,6 +28,8 @@ COMMAND_NOT_FOUND = 127  # as a shell says it
 _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
 """Of the run's time, which its first check may take, so that there is some left to act on what it says."""
 _LINT_SHARE = 0.5
+_TRACE_SHARE = 0.2
+"""Of the time left, which tests that still fail may be traced."""
 _LONG_S = 1.0  # what takes longer is worth a look at the tests that failed before all others are run
 
 
@@ -94,6 +97,7 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     judged = finding(record, verdict, (edit, shown), state, context.best)
     if judged.gained and judged.last is not None:
         context.best.gained(context.workspace.snapshot(), judged.last.progress)
+        context.best.apart = _rest_apart(record, judged.last, state, context)
     else:
         context.workspace.restore(context.best.start)
     return judged
@@ -198,6 +202,31 @@ def _confirmed(check: Check, verdict: Verdict, record: StepRecord, state: RunSta
         before=originals, prompt=state["task"].prompt, earlier=state["before"], own=own
     )
     return confirmation.confirm.confirm(context.checker, check, verdict, change, runs=again)
+
+
+def _rest_apart(record: StepRecord, verdict: Verdict, state: RunState, context: RunContext) -> tuple[str, ...]:
+    """The tests that fail as before and run nothing of what was changed, if a change mends all the others; else none.
+
+    Of a real project some tests often fail where it is used: they lack a host, a tool, an older package.
+    """
+    before, check = state["before"], state["discovery"].check
+    rest = verdict.failing
+    if before is None or check is None or check.kind != "tests" or not rest or not set(rest) < set(before.failing):
+        return ()
+    mended = tuple(test for test in before.failing if test not in rest)
+    if (verdict.tests_passed or 0) < (before.tests_passed or 0) + len(mended):
+        return ()
+    alone = replace(check, tests=mended)
+    passed = context.checker.run(alone)
+    if not (passed.passed and _confirmed(alone, passed, record, state, context).passed):
+        return ()
+    # In a copy, as the tracer writes what it found beside the sources.
+    copy = context.checker.on(context.workspace.scratch_copy(context.scratch()))
+    most_s = _TRACE_SHARE * context.time_left()
+    unreached = evidence.tracing.unreached(
+        copy, replace(check, tests=rest), verdict, context.workspace.changes(), most_s=most_s
+    )
+    return rest if unreached else ()
 
 
 def _tell(verdict: Verdict, state: RunState, context: RunContext) -> None:

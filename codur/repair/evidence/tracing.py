@@ -1,5 +1,6 @@
 """Which lines the check executes: one run of its program under a tracer (`sys.monitoring`, else a trace function)."""
 
+import ast
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePath
@@ -9,6 +10,7 @@ from codur.checks.checker import Checker
 from codur.python.test_run import TO_THE_END, narrowed
 from codur.structs import Struct, field, replace
 from codur.types import Check, Verdict
+from codur.workspace.history.diff import FileChange, lines_changed
 
 Line = tuple[str, int]
 RunThere = Callable[[str, Sequence[str], float, Sequence[Mapping[str, str]]], Sequence[bytes | None]]
@@ -88,6 +90,30 @@ def run_traced(
         return _read(out.read_bytes()) if out.is_file() else None
     finally:
         out.unlink(missing_ok=True)
+
+
+def unreached(
+    checker: Checker, check: Check, verdict: Verdict, changes: Sequence[FileChange], *, most_s: float
+) -> bool:
+    """Whether the tests of a narrow check run none of the changed lines, so that they fail for another reason.
+
+    Args:
+        checker: bound to a workspace with the changes.
+        verdict: on these tests, all of which fail.
+        most_s: how long they may be traced.
+    """
+    coverage = run_traced(checker, check, verdict, most_s=most_s)
+    python = all(each.path.endswith(".py") for each in changes)
+    if coverage is None or not python or not set(coverage.tests) >= set(check.tests):
+        return False
+    changed = {(each.path, line) for each in changes for line in lines_changed(each) - _defining(each.after or b"")}
+    return not changed & coverage.lines.union(*(test.lines for test in coverage.tests.values()))
+
+
+def _defining(source: bytes) -> set[int]:
+    """The lines that only make a name known when a file is loaded: of definitions and imports."""
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.Import | ast.ImportFrom
+    return {node.lineno for node in ast.walk(ast.parse(source)) if isinstance(node, kinds)}
 
 
 def python_arguments(argv: tuple[str, ...]) -> tuple[str, ...]:

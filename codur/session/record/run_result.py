@@ -4,6 +4,7 @@ from codur.errors import CodurError
 from codur.nodes.run_state import RunContext, RunState
 from codur.types import EXIT_CODES, BestAttempt, Outcome, RunResult, Task
 
+_NAMED = 3
 _OUTCOME_OF_EXIT: dict[int, Outcome] = {code: outcome for outcome, code in EXIT_CODES.items()}
 
 
@@ -35,11 +36,22 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
         attempts=tuple(state["attempts"]),
         records=tuple(state["records"]),
         route=tuple(state["trail"]),
-        notes=tuple(state["notes"]),
+        notes=(*state["notes"], *_notes(outcome, context)),
         scope_violations=tuple(state["violations"]),
         sandbox=context.launcher.name,
         sandbox_note=context.launcher.note,
     )
+
+
+def _notes(outcome: Outcome, context: RunContext) -> list[str]:
+    """What is said of an attempt that stays because what still fails has another cause."""
+    rest = context.best.apart
+    if outcome == "done" or not rest:
+        return []
+    names = ", ".join(rest[:_NAMED]) + (", …" if len(rest) > _NAMED else "")
+    return [
+        f"kept: all tests that run what was changed pass; these fail as before and do not run what was changed: {names}"
+    ]
 
 
 def _best(state: RunState, context: RunContext) -> BestAttempt | None:
@@ -48,7 +60,7 @@ def _best(state: RunState, context: RunContext) -> BestAttempt | None:
     if not checked:
         return None
     best = max(checked, key=lambda attempt: attempt.progress)  # `max` takes the first of equal ones
-    kept = state["task"].keep and context.best.snapshot is not None
+    kept = bool(state["task"].keep or context.best.apart) and context.best.snapshot is not None
     return BestAttempt(number=best.number, by=best.by, progress=best.progress, kept=kept)
 
 

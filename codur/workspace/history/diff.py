@@ -100,3 +100,13 @@ def _git_mode(mode: int | None) -> str:
 
 def _lines(data: bytes | None) -> list[str]:
     return io.StringIO((data or b"").decode("utf-8", "replace")).readlines()
+
+
+def lines_changed(change: FileChange) -> set[int]:
+    """The lines (from 1) of the new text that a change wrote, and those beside what it took out."""
+    found: set[int] = set()
+    matcher = difflib.SequenceMatcher(None, _lines(change.before), _lines(change.after), autojunk=False)
+    for kind, _, _, start, end in matcher.get_opcodes():
+        if kind != "equal":
+            found.update(range(start + 1, end + 1) if end > start else (start, start + 1))
+    return found

@@ -1,0 +1,70 @@
+"""What mends all tests that run it stays, though others fail as before: in many real projects some always do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.runs.kit import Played, play
+from tests.support.groq_server import ServerReply, calls
+
+TASK = "the tests fail, fix the bug"
+SHOP = "def double(n):\n    return n + 3\n\n\ndef half(n):\n    return n // 2\n"
+TESTS = """import sys
+
+from shop import double, half
+
+
+def test_double():
+    assert double(5) == 10
+
+
+def test_other_machine():
+    assert half(4) == 2
+    assert sys.byteorder == "middle"
+"""
+
+
+def double(code: str) -> ServerReply:
+    return calls(("replace_function", {"path": "shop.py", "name": "double", "code": f"def double(n):\n    {code}\n"}))
+
+
+def played(directory: Path, tests: str, *codes: str) -> Played:
+    return play(
+        directory,
+        {"shop.py": SHOP, "test_shop.py": tests},
+        TASK,
+        [double(codes[number % len(codes)]) for number in range(12)],
+    )
+
+
+def test_a_fix_stays_though_another_test_fails_that_does_not_run_it(tmp_path: Path) -> None:
+    run = played(tmp_path, TESTS, "return n * 2", "return n * 2 + 0", "return 2 * n")
+    assert (run.result.outcome, run.result.exit_code) == ("not_achieved", 1)
+    assert run.result.changed_files == ("shop.py",)
+    assert "return n * 2\n" in run.files["shop.py"]
+    assert run.result.best is not None
+    assert run.result.best.kept
+    assert any("test_other_machine" in note and "do not run what was changed" in note for note in run.result.notes)
+
+
+def test_what_mends_one_of_two_tests_that_run_it_is_undone(tmp_path: Path) -> None:
+    tests = TESTS.replace("assert half(4) == 2\n", "assert double(1) == 2\n")
+    run = played(tmp_path, tests, "return n * 2", "return n * 2 + 0", "return 2 * n")
+    assert run.result.outcome == "not_achieved"
+    assert run.files["shop.py"] == SHOP
+
+
+def test_an_answer_that_is_written_for_the_test_is_undone(tmp_path: Path) -> None:
+    canned = "return 10 if n == 5 else n + 3"
+    run = played(tmp_path, TESTS, canned, canned, canned)
+    assert run.files["shop.py"] == SHOP
+
+
+def test_what_runs_while_files_are_loaded_may_concern_every_test(tmp_path: Path) -> None:
+    files = {
+        "shop.py": f"FACTOR = 3\n\n\ndef double(n):\n    return n * FACTOR\n\n\n{SHOP[34:]}",
+        "test_shop.py": TESTS,
+    }
+    right = calls(("replace_in_file", {"path": "shop.py", "old": "FACTOR = 3", "new": "FACTOR = 2"}))
+    run = play(tmp_path, files, TASK, [right] * 12)
+    assert run.files == files
