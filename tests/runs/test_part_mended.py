@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from codur.errors import Interrupted
+from codur.questions import Answer, Question
 from tests.runs.kit import Played, play
 from tests.support.groq_server import ServerReply, calls
 
@@ -44,6 +46,7 @@ def test_a_fix_stays_though_another_test_fails_that_does_not_run_it(tmp_path: Pa
     assert "return n * 2\n" in run.files["shop.py"]
     assert run.result.best is not None
     assert run.result.best.kept
+    assert "Those that still fail do not run it" in run.message(1)
     assert any("test_other_machine" in note and "do not run what was changed" in note for note in run.result.notes)
 
 
@@ -68,3 +71,22 @@ def test_what_runs_while_files_are_loaded_may_concern_every_test(tmp_path: Path)
     right = calls(("replace_in_file", {"path": "shop.py", "old": "FACTOR = 3", "new": "FACTOR = 2"}))
     run = play(tmp_path, files, TASK, [right] * 12)
     assert run.files == files
+
+
+def test_a_model_may_say_what_the_others_lack(tmp_path: Path) -> None:
+    words = "test_other_machine asks for another byte order than this machine has."
+    replies = [double("return n * 2"), calls(("cannot", {"reason": words}))]
+    run = play(tmp_path, {"shop.py": SHOP, "test_shop.py": TESTS}, TASK, replies)
+    assert (run.result.outcome, run.unexpected) == ("not_achieved", 0)
+    assert words in run.result.reason
+    assert "return n * 2\n" in run.files["shop.py"]
+
+
+def test_a_run_that_is_stopped_puts_it_back(tmp_path: Path) -> None:
+    def stop(_: Question) -> Answer:
+        raise Interrupted("stopped")
+
+    replies = [double("return n * 2"), calls(("ask_user", {"question": "Which byte order?"}))]
+    run = play(tmp_path, {"shop.py": SHOP, "test_shop.py": TESTS}, TASK, replies, consult=stop)
+    assert run.result.outcome == "interrupted"
+    assert run.files["shop.py"] == SHOP

@@ -35,6 +35,10 @@ _CHOOSE_REMEDY = (
 _LIMITS_REMEDY = (
     "Raise the limits (--max-llm-calls, --max-tokens, --timeout), or shorten agents.preferences.escalation."
 )
+_APART = (
+    "Every test that runs what was changed passes now, so that it stays. Those that still fail do not run it: look for "
+    "another fault, or call cannot if they lack something here (a host, a tool, another version of a package)."
+)
 _MOST_QUESTIONS = 3  # each is an interruption of the user
 
 
@@ -237,7 +241,7 @@ def _after_failure(
         iteration=1,
         attempts=[attempt],
         stalls=decision.stalls,
-        steer=decision.steer,
+        steer="\n".join(filter(None, (_APART if context.best.apart else "", decision.steer))),
         verdict=judged.last if decision.move == "stop" else judged.verdict,
     )
     # For the next attempt that comes to the same change: it is not judged again.
