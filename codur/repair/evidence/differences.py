@@ -46,8 +46,6 @@ def _kinds(one: str, other: str) -> Iterator[str]:
     first, second = _value(one), _value(other)
     if isinstance(first, str | list | tuple) and type(first) is type(second):
         yield from _of_sequences(first, second)
-    elif isinstance(first, bool) and isinstance(second, bool):
-        yield "inverted"
 
 
 def _of_sequences(one: Sequence[Any], other: Sequence[Any]) -> Iterator[str]:
