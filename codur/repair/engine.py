@@ -138,6 +138,7 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
             coverage = (
                 run_traced(fault.checker, narrow, first, most_s=trace_s, there=judge.run_there) if paths else None
             )
+            judge.coverage = coverage
             scene = _look(fault, narrow, first, paths, coverage)
             if isinstance(scene, str):
                 return RepairOutcome(reason=scene, best_progress=before.progress)
@@ -147,6 +148,7 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
                 # Not the hurried checker: what passes is run once more in the time that was kept for it.
                 prober=Prober(fault.checker, narrow, scene.coverage, judge.run_there),
                 confirm=lambda changed: _confirmed(fault, narrow, changed),
+                confirm_part=lambda changed: _part_confirmed(fault, judge, changed),
             )
             bounds = Bounds(
                 max_order=effort.max_order, every=effort.every, time_left=search_left, cancel=cancel, emit=emit
@@ -334,6 +336,16 @@ def _confirmed(fault: Fault, narrow: Check, changed: Mapping[str, str]) -> Verdi
         if verdict.passed:
             verdict = _run_all(fault, unchanged)
         return confirm(checker, check, verdict, change, runs=0) if verdict.passed else verdict
+
+
+def _part_confirmed(fault: Fault, judge: Judge, changed: Mapping[str, str]) -> Verdict | None:
+    """The verdict on all tests, if texts mend all failing ones that run what is changed and break none; else None."""
+    before, reached = fault.before, judge.reached(changed)
+    with fault.workspace.replaced(changed):
+        verdict = fault.checker.run(fault.check)
+    mended = set(before.failing) - set(verdict.failing)
+    fewer = set(verdict.failing) < set(before.failing) and (verdict.tests_passed or 0) > (before.tests_passed or 0)
+    return verdict if fewer and reached and reached <= mended else None
 
 
 def _run_all(fault: Fault, unchanged: Mapping[str, str]) -> Verdict:

@@ -12,7 +12,7 @@ from codur.repair.candidates.judged_places import Places
 from codur.repair.candidates.late_candidates import Prospect, Which
 from codur.repair.candidates.queue import Agenda
 from codur.repair.choice.probing import Prober
-from codur.repair.choice.ranked_repairs import Choice, Doubts, Passed, changed, choose
+from codur.repair.choice.ranked_repairs import Choice, Doubts, Passed, changed, choose, repair_of
 from codur.repair.judge.candidate_judge import Judge
 from codur.repair.outcome import Repair, RepairOutcome
 from codur.sandbox.cancel import CancelToken
@@ -36,6 +36,9 @@ _SAME_RANK = 0.15
 _COMPARED = 1 / 3
 """The share where a hint led to the pass, at most: what is likelier than that would leave it unclear."""
 _SHOWN_FILES = 3
+_PARTS = 3
+"""Candidates that mend some of the failing tests, which are looked at once more if none mends all."""
+_PART = "it mends all failing tests that run what it changes; the others fail as before"
 _UNCONFIRMED = "the time was up before what passed could be run once more in a process of its own"
 _SHORT = 3
 """An output of fewer words is easily hit by chance."""
@@ -52,6 +55,8 @@ class Means(Struct):
     changes: Changes
     prober: Prober
     confirm: Confirm
+    # the verdict of these texts if they mend all failing tests that run what is changed, and others fail as before
+    confirm_part: Callable[[Mapping[str, str]], Verdict | None]
 
 
 class Bounds(Struct):
@@ -83,6 +88,7 @@ class Search:
         self._best: Verdict | None = None
         self._best_place = ""
         self._refused: Verdict | None = None
+        self._parts: list[tuple[float, int, Program]] = []
         self._beam: list[float] = []
         self._widened = False
         self._later: list[tuple[Candidate, Program]] = []
@@ -183,6 +189,10 @@ class Search:
         if self._best is None or verdict.progress > self._best.progress:
             self._best = verdict
             self._best_place = f"{candidate.path}:{candidate.line}" if self._progress() > self._before.progress else ""
+        if verdict.progress > max(0.0, self._before.progress) and not verdict.passed:
+            self._parts = sorted([*self._parts, (-verdict.progress, self._tried, program)], key=lambda each: each[:2])[
+                :_PARTS
+            ]
         if verdict.passed:
             self._passed.append(Passed(program=program, verdict=verdict))
         # Limits are tight, as most candidates that run long never end. The few that do get more time at the end.
@@ -318,7 +328,27 @@ class Search:
             note=self._judge.note,
         )
 
+    def _part(self) -> RepairOutcome | None:
+        """The candidate that mends most of the failing tests, if the others have nothing to do with what it changes."""
+        with suppress(LimitReached):
+            for _, _, program in self._parts:
+                files = changed(program, self._original)
+                verdict = self._means.confirm_part(files)
+                if verdict is not None:
+                    repair = repair_of(program, self._original)
+                    return RepairOutcome(
+                        repairs=(repair,),
+                        verdict=verdict,
+                        tried=self._tried,
+                        best_progress=self._progress(),
+                        note=_PART,
+                    )
+        return None
+
     def _failed(self, *, exhausted: bool) -> RepairOutcome:
+        part = None if self._bounds.every else self._part()
+        if part is not None:
+            return part
         ended = "No edit made the check pass" if exhausted else "The time was up before an edit made the check pass"
         files = sorted({path for path, _ in self._places_judged})
         where = f" in {_files(files)}" if files else ""

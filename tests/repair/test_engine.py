@@ -237,6 +237,7 @@ def test_a_repair_that_held_is_told_though_no_time_is_left_for_the_others(tmp_pa
             changes=lambda program, *_: prospects(Sight(program=program)),
             prober=Prober(made.checker, made.check, None),
             confirm=confirm,
+            confirm_part=lambda _: None,
         )
         bounds = Bounds(max_order=1, every=True, time_left=lambda: 60.0, cancel=CancelToken(), emit=ignore)
         original = Program(texts={"main.py": made.workspace.read_text("main.py").text})

@@ -24,6 +24,7 @@ def test_other_machine():
     assert half(4) == 2
     assert sys.byteorder == "middle"
 """
+ONE_EDIT = {"repair": {"max_order": 1}}
 
 
 def double(code: str) -> ServerReply:
@@ -90,3 +91,33 @@ def test_a_run_that_is_stopped_puts_it_back(tmp_path: Path) -> None:
     run = play(tmp_path, {"shop.py": SHOP, "test_shop.py": TESTS}, TASK, replies, consult=stop)
     assert run.result.outcome == "interrupted"
     assert run.files["shop.py"] == SHOP
+
+
+def test_a_search_without_a_model_finds_such_a_fix(tmp_path: Path) -> None:
+    files = {"shop.py": SHOP.replace("n + 3", "n + 2"), "test_shop.py": TESTS}
+    run = play(tmp_path, files, TASK, [], key=None, search=True, offline=True, sections=ONE_EDIT)
+    assert (run.result.outcome, run.result.exit_code) == ("no_model", 3)
+    assert run.result.changed_files == ("shop.py",)
+    assert run.result.verdict is not None
+    assert run.result.verdict.failing == ("test_shop.py::test_other_machine",)
+    assert any("do not run what was changed" in note for note in run.result.notes)
+
+
+def test_a_search_keeps_nothing_that_mends_one_of_two_tests_that_run_it(tmp_path: Path) -> None:
+    tests = TESTS.replace("assert half(4) == 2\n", "assert double(1) == 2\n")
+    files = {"shop.py": SHOP.replace("n + 3", "n + 2"), "test_shop.py": tests}
+    run = play(tmp_path, files, TASK, [], key=None, search=True, offline=True, sections=ONE_EDIT)
+    assert run.result.outcome == "no_model"
+    assert run.files == files
+
+
+def test_in_a_large_suite_edits_are_judged_by_the_tests_that_run_them(tmp_path: Path) -> None:
+    passing = "".join(
+        f"\n\ndef test_half_{number}():\n    assert half({2 * number}) == {number}\n" for number in range(30)
+    )
+    others = "".join(f"\n\ndef test_machine_{number}():\n    assert sys.byteorder == 'odd'\n" for number in range(4))
+    files = {"shop.py": SHOP.replace("n + 3", "n + 2"), "test_shop.py": f"import sys{others}\n\n{TESTS}{passing}"}
+    run = play(tmp_path, files, TASK, [], key=None, search=True, offline=True, sections=ONE_EDIT)
+    assert run.result.changed_files == ("shop.py",)
+    assert run.result.verdict is not None
+    assert run.result.verdict.tests_passed == 31

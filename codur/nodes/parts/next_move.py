@@ -209,7 +209,8 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
         raise AssertionError("a failed step left no attempt behind")
     # `codur repair` asks for a search and nothing else: no model takes over.
     if state["task"].repair is not None:
-        end = _end(record, "not_achieved", "the repair does not hold outside of the search")
+        reason = "the repair mends a part" if context.best.apart else "the repair does not hold outside of the search"
+        end = _end(record, "not_achieved", reason)
         return RunUpdate(verdict=judged.last, iteration=1, attempts=[judged.attempt], **end)
     return _after_failure(record, judged.attempt, judged, state, context)
 

@@ -101,7 +101,8 @@ def choose(
     return Choice(
         ranked=tuple(each.passed for group in behaviours for each in group),
         repairs=tuple(
-            _repair(group[0], first[0], original, trial.inputs) for group in behaviours[: most if every else MOST_SHOWN]
+            repair_of(group[0].passed.program, original, _distinction(first[0].answers, group[0].answers, trial.inputs))
+            for group in behaviours[: most if every else MOST_SHOWN]
         ),
         tier="deterministic" if clear else "guided",
         share=share,
@@ -162,14 +163,14 @@ def changed(program: Program, original: Program) -> dict[str, str]:
     return {path: text for path, text in program.texts.items() if text != original.texts[path]}
 
 
-def _repair(each: _Scored, best: _Scored, original: Program, inputs: Inputs | None) -> Repair:
-    program = each.passed.program
+def repair_of(program: Program, original: Program, distinction: Distinction | None = None) -> Repair:
+    """A program that passes, as the patch that it is."""
     files = changed(program, original)
     patch = Patch(
         diff=_diff(files, original.texts),
         explanation=explained(program.changes, program.texts, original.texts),
         operators=tuple(change.operator for change in program.changes),
-        distinction=_distinction(best.answers, each.answers, inputs),
+        distinction=distinction,
     )
     return Repair(files=files, patch=patch)
 

@@ -12,6 +12,7 @@ from contextlib import closing, suppress
 from codur.checks.checker import Checker
 from codur.errors import WorkspaceError
 from codur.repair.code.source_edits import replacement
+from codur.repair.evidence.tracing import Coverage
 from codur.repair.judge.loaded_project import Loaded
 from codur.repair.judge.obstacles import why_flaky
 from codur.repair.judge.warm_judge import Unfit, Warm
@@ -59,6 +60,7 @@ class Judge:
         note: why candidates are judged in plain processes; empty as long as not all of them are.
         slow: why they are not judged with the project loaded, where the failing tests are known; empty if they are.
         loaded, warm, plain: how many candidates were judged in each way.
+        coverage: which lines each test runs, once that is known: an edit is judged by those that run its lines.
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class Judge:
         self._warmed: Warm | None = None
         self._started = False
         self._originals: dict[str, str] = {}
+        self.coverage: Coverage | None = None
         self.note = self.slow = ""
         self.loaded = self.warm = self.plain = 0
 
@@ -136,7 +139,8 @@ class Judge:
         if project is None or patient or apart:
             yield from self.judge_apart(candidates, patient=patient)
             return
-        for verdict in project.judged([*map(self._edit, candidates)]):
+        edits = [*map(self._edit, candidates)]
+        for verdict in project.judged(edits, [*map(self.reached, candidates)]):
             self.loaded += verdict is not None
             yield verdict
 
@@ -160,6 +164,20 @@ class Judge:
         if path not in self._originals:
             self._originals[path] = self._workspace.read_text(path).text
         return (path, *replacement(self._originals[path], new))
+
+    def reached(self, texts: Texts) -> frozenset[str]:
+        """The failing tests that run the changed lines; empty if that is not known, or if all may."""
+        edit = self._edit(texts)
+        if edit is None or self.coverage is None:
+            return frozenset()
+        path, start, end, _ = edit
+        text = self._originals[path]
+        first, last = (text.count("\n", 0, place) + 1 for place in (start, end))
+        # What is put between two lines belongs to both.
+        lines = {(path, line) for line in range(first - (start == end), last + 1 + (start == end))}
+        if lines & self.coverage.lines:
+            return frozenset()
+        return frozenset(name for name, test in self.coverage.tests.items() if test.failed and lines & test.lines)
 
     def judge_apart(self, candidates: Sequence[Texts], *, patient: bool = False) -> Generator[Verdict]:
         """As `judge_many`, by processes that load what a candidate changes."""

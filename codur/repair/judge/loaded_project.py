@@ -72,7 +72,7 @@ class Loaded:
         self._limits = Limits(cpu_s=_FIRST_S, keep=_KEEP)
         self._others_known = False
         self._others_s = _OTHERS_S + _OTHERS_TIMES * whole.duration_s
-        self._base: tuple[tuple[int, str], ...] = ()
+        self._as_is: dict[int, tuple[str, str, float]] = {}
         self._usual = ""
         self._first = Worker.start(self._launcher, self._job)
 
@@ -96,37 +96,54 @@ class Loaded:
             self._pool.add(worker)
             worker.ask_adopt({})
 
-    def judged(self, edits: Sequence[Edit | None]) -> Iterator[Verdict | None]:
+    def judged(self, edits: Sequence[Edit | None], reached: Sequence[frozenset[str]]) -> Iterator[Verdict | None]:
         """A verdict on each edit, in their order; None where it must be judged in another way.
 
         Several are tried in one process. What passes there, and what one of them may have spoilt for the others, is
         tried again in a process of its own. When the time is up, what is known by then is told.
+
+        Args:
+            reached: by edit the failing tests that run its lines: the others cannot pass by it. Empty: all may.
         """
-        asked = [place for place, edit in enumerate(edits) if edit is not None]
         found: dict[int, Verdict | None] = {}
-        groups = [asked[start : start + _TOGETHER] for start in range(0, len(asked), _TOGETHER)]
-        questions = (self._question([edits[place] for place in group]) for group in groups)
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for place, edit in enumerate(edits):
+            if edit is not None:
+                alike.setdefault(self._needed_by(reached[place]), []).append(place)
+        asked = [place for places in alike.values() for place in places]
+        needed = {place: numbers for numbers, places in alike.items() for place in places}
+        groups = [
+            places[start : start + _TOGETHER] for places in alike.values() for start in range(0, len(places), _TOGETHER)
+        ]
+        questions = (self._question([edits[place] for place in group], needed[group[0]]) for group in groups)
         with suppress(LimitReached):
             with closing(self._pool.judged(questions)) as answers:
                 for group, answer in zip(groups, answers, strict=True):
-                    found |= self._read(group, answer)
+                    found |= self._read(group, answer, needed[group[0]])
             # Alone now: what passed beside others may have passed because of them.
-            unsure = [place for place in asked if place not in found]
+            unsure = sorted(place for place in asked if place not in found)
             if unsure and not self._others_known:
                 self._find_others()
-            with closing(self._pool.judged(self._question([edits[place]]) for place in unsure)) as answers:
+            with closing(
+                self._pool.judged(self._question([edits[place]], needed[place]) for place in unsure)
+            ) as answers:
                 for place, answer in zip(unsure, answers, strict=True):
                     ends = answer.learnt.get("0") if answer and not answer.plain else None
                     found[place] = None if answer is None or ends is None else self._verdict(ends, answer)
         yield from (found.get(place) for place in range(len(edits)))
 
-    def _read(self, group: Sequence[int], answer: Answer | None) -> dict[int, Verdict | None]:
+    def _needed_by(self, reached: frozenset[str]) -> tuple[int, ...]:
+        """The numbers of these tests, all failing ones if there are none."""
+        failing = self._before.failing
+        return tuple(each for each in self._needed if self._part and failing[each] in reached) or self._needed
+
+    def _read(self, group: Sequence[int], answer: Answer | None, needed: Sequence[int]) -> dict[int, Verdict | None]:
         """The verdicts that an answer for several edits tells; not of those that need another try."""
         if answer is None:
             return {}
         # The last try of a process is the program as it is. If that ends otherwise than it always does, a candidate has
         # left something behind.
-        sound = _outcomes(answer.learnt.get("as it is", ())) == self._base or len(group) == 1
+        sound = _outcomes(answer.learnt.get("as it is", ())) == _outcomes(self._base(needed)) or len(group) == 1
         found: dict[int, Verdict | None] = {}
         for number, place in enumerate(group):
             ends = answer.learnt.get(str(number))
@@ -148,8 +165,12 @@ class Loaded:
         self._first.close()
         self._pool.close()
 
-    def _question(self, edits: Sequence[Edit | None]) -> Question:
-        tests, limits = self._tests, self._limits
+    def _base(self, needed: Sequence[int]) -> list[End]:
+        """How these tests end on the program as it is, as far as they are run."""
+        return [(number, *self._as_is[number]) for number in needed if number in self._as_is][: self._enough]
+
+    def _question(self, edits: Sequence[Edit | None], needed: tuple[int, ...]) -> Question:
+        tests, limits = replace(self._tests, needed=needed), self._limits
         limits = replace(limits, cpu_s=limits.cpu_s * (len(edits) + 1))
         return lambda worker: worker.ask_try(edits, tests, limits)
 
@@ -184,9 +205,8 @@ class Loaded:
             # How many of all tests pass tells how far a candidate is.
             self._needed = tuple(number for number, (outcome, *_) in ends.items() if outcome != "skipped")
             self._enough, self._others_known = len(self._needed), not hung
-        shown = [(number, *ends[number]) for number in self._needed if number in ends][: self._enough]
-        self._base = _outcomes(shown)
-        self._usual = "" if self._part else _signature(shown)
+        self._as_is = ends
+        self._usual = "" if self._part else _signature(self._base(self._needed))
         usual = max(seconds for *_, seconds in ends.values())
         after_hang_s = _LEAST_AFTER_HANG_S if self._part else _LEAST_S
         each = after_hang_s if hung else max(_LEAST_S, _SLOWER * usual)
@@ -217,13 +237,13 @@ class Loaded:
             self._tests = replace(self._tests, others=(*numbers, *rest))
 
     def _verdict(self, ends: Sequence[End], answer: Answer) -> Verdict:
-        """What the tests that were run come to."""
+        """What the tests that were run come to; it is a pass only if all that failed were needed."""
         failed = [end for end in ends if end[1] != "passed"]
         self._ask_first([number for number, *_ in failed if number not in self._needed])
         ran = {number for number, *_ in ends}
         complete = ran >= {*self._needed, *self._tests.others}
         total = len(self._needed) + len(self._tests.others)
-        green = complete and not failed
+        green = complete and not failed  # never of a part of the needed ones: the rest was not run
         reached = sum(number in ran for number in self._needed) - sum(number in self._needed for number, *_ in failed)
         broken = any(number not in self._needed for number, *_ in failed)
         signature = _signature(failed)
