@@ -22,6 +22,7 @@ from tests.runs.test_approval import User
 from tests.runs.test_faults import RIGHT, WRONG
 from tests.runs.test_make_check import EDIT as EDIT_DATES
 from tests.runs.test_make_check import FIX, NEW, OLD_TEST, PROJECT, REPORT, TEST, answer, run
+from tests.runs.test_part_mended import SHOP, TESTS, double
 from tests.runs.test_plans import CODING, EXPLAIN, classified, plan, tool
 from tests.support.groq_server import calls, text
 
@@ -68,6 +69,8 @@ def worse(place: Path) -> Played:
     return play(place, NEEDS_MODEL, "main.py is wrong", [EDIT, *[WRONG] * 5])
 
 
+NO_MORE = calls(("cannot", {"reason": "the other test asks for another machine"}))
+
 ROWS: dict[str, Callable[[Path], Played]] = {
     "a fix, the check is red": fixed,
     "a fix, nothing is red": lambda place: run(place, [EDIT_DATES, answer(TEST), FIX], REPORT),
@@ -88,6 +91,12 @@ ROWS: dict[str, Callable[[Path], Played]] = {
     "a tool call, an edit in so many words": lambda place: play(place, NEEDS_MODEL, "list files", []),
     "a plan of several steps": lambda place: play(
         place, NEEDS_MODEL, "main.py is wrong", [classified(confidence=0.1), STEPS, RIGHT]
+    ),
+    "a fix, some tests fail that do not run it": lambda place: play(
+        place,
+        {"shop.py": SHOP, "test_shop.py": TESTS},
+        "the tests fail, fix the bug",
+        [double("return n * 2"), NO_MORE],
     ),
     "any of these, not come to": worse,
     "the check is not steady": lambda place: play(
@@ -128,7 +137,7 @@ def test_a_task_ends_in_the_words_and_with_the_code_of_its_row(task: str, tmp_pa
         assert re.search(pattern, told), (pattern, told)
     assert bool(played.result.answer) or words != "the answer"
     assert played.unexpected == 0
-    assert code == "0" or not played.result.changed_files
+    assert code == "0" or "kept although" in words or not played.result.changed_files
 
 
 @pytest.mark.parametrize("files", [PROJECT, RED_PROJECT], ids=["all pass", "one is red"])

@@ -100,7 +100,7 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
         context.best.apart = _rest_apart(record, judged.last, state, context)
     else:
         context.workspace.restore(context.best.start)
-    return judged
+    return replace(judged, apart=bool(context.best.apart))
 
 
 def _nothing_to_check(verdict: Verdict, state: RunState, context: RunContext) -> bool:

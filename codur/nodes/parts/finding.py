@@ -17,6 +17,7 @@ class Judged(Struct):
     last: Verdict | None  # the verdict on the attempt itself
     attempt: Attempt | None  # the failed attempt; None if there is nothing to do better
     gained: bool = False  # the attempt came further than where it started from
+    apart: bool = False  # the best one mends all tests that run what it changes
 
 
 def finding(

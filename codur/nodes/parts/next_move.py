@@ -209,7 +209,7 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
         raise AssertionError("a failed step left no attempt behind")
     # `codur repair` asks for a search and nothing else: no model takes over.
     if state["task"].repair is not None:
-        reason = "the repair mends a part" if context.best.apart else "the repair does not hold outside of the search"
+        reason = "the repair mends a part" if judged.apart else "the repair does not hold outside of the search"
         end = _end(record, "not_achieved", reason)
         return RunUpdate(verdict=judged.last, iteration=1, attempts=[judged.attempt], **end)
     return _after_failure(record, judged.attempt, judged, state, context)
@@ -242,7 +242,7 @@ def _after_failure(
         iteration=1,
         attempts=[attempt],
         stalls=decision.stalls,
-        steer="\n".join(filter(None, (_APART if context.best.apart else "", decision.steer))),
+        steer="\n".join(filter(None, (_APART if judged.apart else "", decision.steer))),
         verdict=judged.last if decision.move == "stop" else judged.verdict,
     )
     # For the next attempt that comes to the same change: it is not judged again.
