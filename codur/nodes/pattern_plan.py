@@ -119,11 +119,9 @@ def _check_before(discovery: Discovery, context: RunContext, *, edits: bool = Tr
             context.workspace.read_text(path)
             if edits:
                 context.workspace.require_writable(path)
-    follows = _what_follows(discovery, context)
-    if follows is not nullcontext:  # what starts programs takes 30 ms to start, as long as what follows here
-        context.launcher.prepare()
     if discovery.check is not None:  # what runs it is loaded before the other thread begins
         context.checker.guard(discovery.check)
+    follows = _what_follows(discovery, context)
     beside = Thread(target=lambda: _load(follows))  # a pool of threads would take 6 ms to load
     beside.start()
     try:

@@ -231,6 +231,7 @@ class Launcher:
         # After the token: a run that was cancelled says so, whatever its time.
         if timeout_s <= 0:
             return running.process_result.not_begun(words)
+        self.prepare()  # beside what is made for the first program, which takes as long
         kept = self._max_output_bytes if max_output_bytes is None else max_output_bytes
         outputs = (running.output.BoundedOutput(kept, tap), running.output.BoundedOutput(kept))
         # `/` is how a caller says that the program writes nowhere.
@@ -432,7 +433,10 @@ class Launcher:
 
     def _choose(self) -> Chosen:
         chosen = backends.probe.choose_backend(
-            self._settings.backend, self._environ, cache=self._state_cache, starter=self._for_trial
+            self._settings.backend,
+            self._environ,
+            cache=self._state_cache,
+            starter=self._for_trial if _HAS_STARTER else None,
         )
         if self._settings.require == "strict":
             backends.probe.require_whole(chosen)
