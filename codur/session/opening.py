@@ -6,7 +6,7 @@ import gc
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from codur.mcp.servers import McpServers
     from codur.tools.toolbox import Toolbox
 
+_GRAPH = "codur.session.graph_run"
 _USUAL = ("nodes.pattern_plan", "planning.patterns.code_request", "checks.check_programs", "checks.checker")
 """What a task about code loads first."""
 
@@ -133,7 +134,7 @@ def _load_graph() -> None:
     """
     gc.disable()
     try:
-        loaded("codur.session.graph_run")
+        loaded(_GRAPH)
     finally:
         gc.freeze()  # what was loaded is not looked at again
         gc.enable()
@@ -233,7 +234,7 @@ class _Opening(Struct):
             search_turn=host.search_turn,
             keep_plan=self._keep_plan,
             guidance=host.guidance,
-            load_graph=_load_graph,
+            load_graph=_load_graph if host.own_process else partial(loaded, _GRAPH),
         )
 
     def _checker(self) -> Checker:
