@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
-
-from codur.lazy import late
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-futures = late("concurrent.futures")
+from concurrent.futures import Future
+from typing import TypeVar
 
 T = TypeVar("T")
 
 
 def in_thread(function: Callable[[], T], name: str) -> Future[T]:
     """Call a function in a thread of that name."""
-    future: Future[T] = futures.Future()
+    future: Future[T] = Future()
     future.set_running_or_notify_cancel()  # from now on nobody can cancel it, so its result can always be set
 
     def call() -> None:

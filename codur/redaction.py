@@ -6,7 +6,6 @@ time is linear in the text: every search begins with a fixed string, and what fo
 read once (possessive quantifiers).
 """
 
-import base64
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +16,7 @@ from urllib.parse import quote, quote_plus
 from codur.lazy import late
 from codur.structs import Struct, is_data, names, replace
 
-html = late("html")
+base64, html = late("base64"), late("html")
 REDACTED = "[redacted]"
 MIN_SECRET = 8
 """Shorter values are words and numbers that stand everywhere."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from codur.checks.entry import MAKEFILES, is_test_code
 from codur.checks.pristine import MAX_BYTES
 from codur.checks.suites.junit import TestCounts
-from codur.lazy import regex
+from codur.lazy import late, regex
 from codur.types import Check
 from codur.workspace.workspace import Workspace
+
+tomllib = late("tomllib")
 
 WHOLE = frozenset(
     {"conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "sitecustomize.py", "usercustomize.py"}

@@ -16,7 +16,7 @@ from codur.session.host import Host, close_to_others, host_of, state_of
 from codur.store.directory import StateDirectory
 from codur.store.run_records import RunStore
 from codur.store.trusted_files import TrustStore
-from codur.structs import Struct
+from codur.structs import Struct, replace
 from codur.ui.output_formats import Output, OutputKind, choose_kind, make_output
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ STATE_REMEDY = "Set XDG_STATE_HOME to a directory of your own."
 def host() -> Host:
     """What the machine gives a run. From here on, no other program of the user may look into this process."""
     close_to_others()
-    return host_of(os.environ, home())
+    return replace(host_of(os.environ, home()), own_process=True)
 
 
 def state_directory() -> Path | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from functools import partial
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from codur import planning, python
 from codur.checks.describe import verdict_line
-from codur.lazy import late, loaded
+from codur.lazy import loaded
 from codur.nodes.parts.attempt_verdict import check_before
 from codur.nodes.parts.plan_rules import completed, problem_of
 from codur.nodes.parts.updates import can_ask, can_repair, explained, go, not_of_the_program, why_no_search, why_not
@@ -23,8 +24,6 @@ from codur.types import CODE_TASKS, Discovery, Plan, Step, Verdict
 
 if TYPE_CHECKING:
     from codur.checks.suites.run_problem import RunProblem
-
-futures = late("concurrent.futures")
 
 
 def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
@@ -122,14 +121,22 @@ def _check_before(discovery: Discovery, context: RunContext, *, edits: bool = Tr
                 context.workspace.require_writable(path)
     if discovery.check is not None:  # what runs it is loaded before the other thread begins
         context.checker.guard(discovery.check)
-    with futures.ThreadPoolExecutor(max_workers=1) as beside:
-        follows = _what_follows(discovery, context)
-        beside.submit(follows)  # what cannot be loaded is told by who needs it
+    follows = _what_follows(discovery, context)
+    beside = Thread(target=lambda: _load(follows))  # a pool of threads would take 6 ms to load
+    beside.start()
+    try:
         before = check_before(discovery, context)
         if not before.passed and follows is context.load_graph:
             # A request names it: 10 ms of a program, meanwhile.
             python.interpreter.python_version(context.python, context.launcher)
         return before
+    finally:
+        beside.join()
+
+
+def _load(follows: Callable[[], object]) -> None:
+    with suppress(Exception):  # what cannot be loaded is told by who needs it
+        follows()
 
 
 def _what_follows(discovery: Discovery, context: RunContext) -> Callable[[], object]:

@@ -1,14 +1,15 @@
 """The commands that a project's files declare for tox, nox, hatch, pdm and make. Nothing is run."""
 
+from __future__ import annotations
+
 import ast
-import configparser
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from codur.lazy import regex
+from codur.lazy import late, regex
 from codur.python.project_files import (
     assigned_values,
     called_name,
@@ -21,6 +22,11 @@ from codur.python.project_files import (
     words,
 )
 from codur.structs import Struct
+
+if TYPE_CHECKING:
+    import configparser
+else:
+    configparser = late("configparser")
 
 _PIECE = regex(r"""[^\s"'\\$`;&|<>()*?~#]|'[^']*'|"[^"$`\\]*"|(?<=\S)[~#]""")
 _SUBSTITUTION = regex(r"\{(posargs|args)(?::([^{}]*))?\}")

@@ -8,7 +8,6 @@ whatever session that moved to; elsewhere its process group does.
 from __future__ import annotations
 
 import contextlib
-import copy
 import os
 import sys
 import threading
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from codur.sandbox.processor_turns import SharedPrograms, Waited
     from codur.sandbox.starter.starter_client import Starter
 
-shutil = late("shutil")
+copy, shutil = late("copy"), late("shutil")
 
 __all__ = ["Launcher", "ProgramObserver"]
 
@@ -77,6 +76,7 @@ class Launcher:
         observer: told of every program that may write a workspace, except in the launcher's temporary directories.
         shared: what is shared with other launchers, which have the same settings and environment.
         waited: gets the seconds that programs waited for their turns.
+        meanwhile: called once if a back end must be tried, while what tries it starts.
 
     Attributes:
         versions: of interpreters, by their path, as far as they were asked for.
@@ -95,6 +95,7 @@ class Launcher:
         observer: ProgramObserver | None = None,
         shared: SharedPrograms | None = None,
         waited: Waited | None = None,
+        meanwhile: Callable[[], object] | None = None,
     ) -> None:
         self._cancel = cancel
         self._environ = dict(environ)
@@ -109,6 +110,7 @@ class Launcher:
         self._backend: Chosen | None = shared.backend if shared else None
         self._shared = shared
         self._waited = waited
+        self._meanwhile = meanwhile
         self._starter: Starter | None = shared.starter if shared else None
         self.versions: dict[str, str] = shared.versions if shared else {}
 
@@ -153,6 +155,11 @@ class Launcher:
             if self._starter is not None and self._shared is None:  # a shared one belongs to who made it
                 self._starter.close()
 
+    def prepare(self) -> None:
+        """Have what starts programs start, without waiting for it. Raises CodurError: no process can be started."""
+        if _HAS_STARTER:
+            self._helper().prepare()
+
     def ended_by(self, cancel: CancelToken) -> Launcher:
         """The same launcher, whose programs end with this token instead. It is not to be closed.
 
@@ -163,7 +170,7 @@ class Launcher:
         if _HAS_STARTER:
             self._helper()  # there is one, and both have it
         # All else is shared on purpose: the starter, the choice of the back end, what is known of workspaces.
-        other = copy.copy(self)
+        other: Launcher = copy.copy(self)
         other._cancel = cancel
         return other
 
@@ -224,6 +231,7 @@ class Launcher:
         # After the token: a run that was cancelled says so, whatever its time.
         if timeout_s <= 0:
             return running.process_result.not_begun(words)
+        self.prepare()  # beside what is made for the first program, which takes as long
         kept = self._max_output_bytes if max_output_bytes is None else max_output_bytes
         outputs = (running.output.BoundedOutput(kept, tap), running.output.BoundedOutput(kept))
         # `/` is how a caller says that the program writes nowhere.
@@ -408,6 +416,13 @@ class Launcher:
                 self._starter = Starter()
             return self._starter
 
+    def _for_trial(self) -> Starter:
+        starter = self._helper()
+        starter.prepare()
+        if self._meanwhile is not None:
+            self._meanwhile()
+        return starter
+
     def _chosen(self) -> Chosen:
         with self._lock:
             if self._backend is None:
@@ -418,7 +433,10 @@ class Launcher:
 
     def _choose(self) -> Chosen:
         chosen = backends.probe.choose_backend(
-            self._settings.backend, self._environ, cache=self._state_cache, starter=self._helper
+            self._settings.backend,
+            self._environ,
+            cache=self._state_cache,
+            starter=self._for_trial if _HAS_STARTER else None,
         )
         if self._settings.require == "strict":
             backends.probe.require_whole(chosen)

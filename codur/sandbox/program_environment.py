@@ -8,11 +8,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from shutil import which
 
+from codur.lazy import late
 from codur.sandbox.backends.system_paths import interpreter_paths, is_below, toolchain_paths, without_home
 from codur.sandbox.environment import child_environment
 from codur.sandbox.scratch import private_directory
+
+shutil = late("shutil")
 
 
 class Surroundings:
@@ -34,7 +36,7 @@ class Surroundings:
         if python is not None:
             folder, path = str(Path(python).parent), self.variables["PATH"]
             # Only where it is not found first as it is: other tools are found in the user's order.
-            first = [which(name, path=path) for name in ("python", "python3")]
+            first = [shutil.which(name, path=path) for name in ("python", "python3")]
             if any(program and str(Path(program).parent) != folder for program in first):
                 self.variables["PATH"] = f"{folder}{os.pathsep}{path}"
             # Many commands say `python`, and systems without that name would run none, or another one.
@@ -60,7 +62,9 @@ class Surroundings:
             found = [path for python in pythons for path in interpreter_paths(python)]
             stated = (*dict.fromkeys(found), *toolchain_paths(self.variables))
             self._programs = without_home(stated, self._home)
-        named = _program_paths(argv[0]) if argv and argv[0].startswith("/") else ()
+        # The interpreter is stated already; to look at it once more takes 9 ms.
+        other = argv[0] if argv and argv[0] != self._python else ""
+        named = _program_paths(other) if other.startswith("/") else ()
         ours = (within, *(() if self._python is None else (Path(self._python).parent.parent,)))
         return tuple(
             path

@@ -47,6 +47,7 @@ class Host(Struct):
     cache: Path | None = None  # a private directory for what can be found out again; None for none
     # what the run has in common with others that go on at the same time; None if it goes on alone
     shared: Shared | None = None
+    own_process: bool = False  # nothing but Codur goes on in this process: its collector of garbage may be held
     cancel: CancelToken | None = None  # stops the run when it is set, from any thread; None: only the user's signals do
     waited: Waited | None = None  # gets the seconds that the run waited for others; they do not count as its time
     exchanges: Exchanges = field(default_factory=Exchanges)  # what is done with the exchange with models

@@ -6,7 +6,6 @@ the check and what other programs execute is not edited, and every change can be
 
 from __future__ import annotations
 
-import copy
 import errno
 import os
 import re
@@ -15,6 +14,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
+from codur.lazy import late
 from codur.types import ScopeViolation
 from codur.workspace import copies, listing, paths, text
 from codur.workspace.disk import file_access
@@ -35,6 +35,7 @@ from codur.workspace.usable_root import usable_root
 
 __all__ = ["CommandChange", "FileChange", "FileError", "Image", "Observed", "Snapshot", "TextFile", "Workspace"]
 
+copy = late("copy")
 
 _MAX_GENERATED = 1_000
 
@@ -100,7 +101,7 @@ class Workspace:
         Args:
             covers: whether the file of a relative path is withheld; links to it are, too.
         """
-        seen = copy.copy(self)
+        seen: Workspace = copy.copy(self)
         seen._withholds = covers
         return seen
 

@@ -1,12 +1,20 @@
 """How many tests passed: by pytest's JUnit XML report, or by what a run told."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING
 
 from codur.checks.describe import cut, plain
+from codur.lazy import late
 from codur.python.test_run import TestRun
 from codur.structs import Struct, replace
+
+if TYPE_CHECKING:
+    from xml.etree import ElementTree
+else:
+    ElementTree = late("xml.etree.ElementTree")
 
 SHOWN_FAILURES = 5
 FAILURE_CHARS = 1_600

@@ -26,6 +26,8 @@ _NO_CACHE = ("-p", "no:cacheprovider")
 _IMPORT = regex(r"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
 # they print, open a browser, or need a display when they are imported
 _SHOWY = frozenset({"this", "antigravity", "idlelib", "turtle", "turtledemo", "tkinter", "test", "lib2to3"})
+_OFTEN = frozenset({"ast", "copy", "pathlib"})
+"""What tracebacks and our own programs load: 4 of the 7 ms of a candidate that raises."""
 _AT_EXIT = b"__del__"
 """A fork ends without the interpreter's own end, in which objects that remain are deleted one by one."""
 
@@ -129,9 +131,9 @@ def _files(workspace: Workspace, *, at_exit: bool) -> tuple[dict[str, bytes], st
 
 
 def library(files: Files) -> list[str]:
-    """Modules of the standard library that the files import by name."""
+    """Modules of the standard library that the files import by name, and those that most forks load."""
     texts = (data.decode("utf-8", "replace") for data in files.values())
     named = {name for text in texts for name in _IMPORT.findall(text)}
     own = {Path(path).stem for path in files} | {path.partition("/")[0] for path in files}
     # A module of the workspace hides the standard library's of the same name.
-    return sorted((named & sys.stdlib_module_names) - _SHOWY - own)
+    return sorted(((named | _OFTEN) & sys.stdlib_module_names) - _SHOWY - own)

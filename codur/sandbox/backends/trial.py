@@ -65,6 +65,7 @@ def try_backend(backend: Backend, environ: Mapping[str, str], starter: Callable[
     Returns:
         What went wrong; empty if the program was contained.
     """
+    given = starter() if starter is not None else None  # first: it starts beside what is made here
     with tempfile.TemporaryDirectory(prefix="codur-probe-", dir=environ.get("TMPDIR") or None) as made_here:
         base = Path(made_here).resolve()
         for name in ("workspace", "temporary", "outside"):
@@ -85,7 +86,7 @@ def try_backend(backend: Backend, environ: Mapping[str, str], starter: Callable[
             env = {"PATH": "/usr/bin:/bin", "HOME": str(base / "temporary"), "TMPDIR": str(base / "temporary")}
             try:
                 confined = backend.confine(policy, [sys.executable, *words], env, base / "workspace")
-                output, errors = _run(confined, starter)
+                output, errors = _run(confined, given)
             except (OSError, CodurError) as error:
                 return f"a program cannot be started under it: {error}"
         # What it says and what is there afterwards: it could be kept from saying it.
@@ -114,7 +115,7 @@ def _judged(did: list[str], errors: str, *, wrote: bool, loopback: bool) -> str:
     return ""
 
 
-def _run(confined: Confined, starter: Callable[[], Starter] | None) -> tuple[str, str]:
+def _run(confined: Confined, starter: Starter | None) -> tuple[str, str]:
     """Standard output and error of a confined program."""
     outputs = (BoundedOutput(_MOST_BYTES), BoundedOutput(_MOST_BYTES))
     with contextlib.ExitStack() as stack:
@@ -125,8 +126,8 @@ def _run(confined: Confined, starter: Callable[[], Starter] | None) -> tuple[str
     return (outputs[0].text(), outputs[1].text()) if end == "ended" else ("", "it does not end")
 
 
-def _started(stack: contextlib.ExitStack, confined: Confined, starter: Callable[[], Starter] | None) -> Process:
+def _started(stack: contextlib.ExitStack, confined: Confined, starter: Starter | None) -> Process:
     if sys.platform != "linux":
         return GroupProcess.start(confined.argv, cwd=confined.cwd, env=confined.env, has_input=False)
-    given = starter() if starter is not None else stack.enter_context(contextlib.closing(Starter()))
-    return given.start(confined, Limits(wall_s=_TIMEOUT_S), has_input=False)
+    starter = starter or stack.enter_context(contextlib.closing(Starter()))
+    return starter.start(confined, Limits(wall_s=_TIMEOUT_S), has_input=False)

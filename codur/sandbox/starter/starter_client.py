@@ -55,6 +55,13 @@ class Starter:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._helpers: dict[Template, _Helper] = {}
+        self._ready: _Helper | None = None
+
+    def prepare(self) -> None:
+        """Have a helper start, so that the first program need not wait 30 ms for it. Raises CodurError: as `start`."""
+        with self._lock:
+            if not self._helpers and self._ready is None:
+                self._ready = _Helper()
 
     def start(self, confined: Confined, limits: Limits, *, has_input: bool) -> StartedProgram:
         """Start a program; what it inherits stays open here.
@@ -77,9 +84,10 @@ class Starter:
     def close(self) -> None:
         """End the helpers; programs that still run end as if they had not been."""
         with self._lock:
-            helpers, self._helpers = self._helpers, {}
-        for helper in helpers.values():
-            helper.stop()
+            helpers, self._helpers, self._ready = [*self._helpers.values(), self._ready], {}, None
+        for helper in helpers:
+            if helper is not None:
+                helper.stop()
 
     def _send(self, template: Template, descriptors: Sequence[int]) -> None:
         helper = self._helper(template)
@@ -96,20 +104,26 @@ class Starter:
     def _helper(self, template: Template) -> _Helper:
         with self._lock:
             if template not in self._helpers:
-                self._helpers[template] = _Helper(template)
+                helper, self._ready = self._ready or _Helper(), None
+                self._helpers[template] = helper
+                with contextlib.suppress(ConnectionError):  # it was killed meanwhile: whoever sends to it sees the same
+                    helper.begin(template)
             return self._helpers[template]
 
 
 class _Helper:
-    """A process that starts programs which have the same things to give up."""
+    """A process that starts programs which have the same things to give up, once it is told what."""
 
-    def __init__(self, template: Template) -> None:
+    def __init__(self) -> None:
         # Each request is one message, taken whole by one of the processes that wait for it.
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             process = _start_helper(theirs.fileno())
         # No `__del__`: this one also runs at the interpreter's end, and holds no reference to the object.
         self.stop = weakref.finalize(self, _stop, process, self._socket)
+
+    def begin(self, template: Template) -> None:
+        """Tell it what its programs give up. Raises OSError: it is gone."""
         self._socket.send(marshal.dumps(template))
 
     def send(self, descriptors: Sequence[int]) -> None:
