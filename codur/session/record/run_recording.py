@@ -1,15 +1,13 @@
 """What is kept of a run while it goes on: record, trace, steps, result; and the workspace's lock while it lasts."""
 
-import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import to_builtins
 
 from codur import __version__
-from codur.errors import WorkspaceBusy
 from codur.events import Emit, Event, ModelAnswered, ModelPrompted, Note, RunFinished
 from codur.graph.wiring import fingerprint
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
@@ -222,23 +220,11 @@ def locked(state: StateDirectory, root: Path, run_id: str, *, wait: bool, emit: 
         WorkspaceBusy: another run works in the workspace.
         KeyboardInterrupt: the user does not want to wait any longer.
     """
-    with ExitStack() as stack:
-        try:
-            # Without waiting first, so that the user hears for whom before it begins.
-            note = stack.enter_context(workspace_lock(state.locks, root, run_id=run_id, wait=None))
-        except WorkspaceBusy as busy:
-            if not wait:
-                raise
-            emit(Note(text=f"waiting: {busy.message}"))
-            note = stack.enter_context(workspace_lock(state.locks, root, run_id=run_id, wait=_sleep))
+    tell = (lambda text: emit(Note(text=text))) if wait else None
+    with workspace_lock(state.locks, root, run_id=run_id, tell=tell) as note:
         if note:
             emit(Note(level="warning", text=note))
         yield
-
-
-def _sleep(seconds: float) -> bool:
-    time.sleep(seconds)
-    return False
 
 
 @contextmanager
