@@ -7,6 +7,7 @@ from codur.checks.challenge_file import read_challenge
 from codur.config.settings import ScopeSettings, Settings, StateSettings
 from codur.events import Note
 from codur.nodes.run_state import RunContext
+from codur.parsing.bounded_text import listed
 from codur.session.host import limits_of
 from codur.session.scratch_directory import Scratch
 from codur.store.blobs import BlobStore
@@ -76,5 +77,4 @@ def within_scope(result: RunResult, context: RunContext) -> RunResult:
 
 def _note(title: str, items: Iterable[ScopeViolation]) -> list[str]:
     words = [f"{item.path} ({item.change})" for item in items]
-    more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
-    return [f"{title}: {', '.join(words[:_SHOWN])}{more}"] if words else []
+    return [f"{title}: {listed(words, _SHOWN)}"] if words else []

@@ -21,6 +21,7 @@ from codur.errors import (
 from codur.events import Emit, Note, RunFinished
 from codur.graph.walk import Walked, walk
 from codur.nodes.run_state import RunContext, RunState, initial_state
+from codur.parsing.bounded_text import listed
 from codur.redaction import Redactor, redact_value
 from codur.session.host import Host, redactor_of
 from codur.session.opening import open_workspace, opened
@@ -265,12 +266,11 @@ def _with_program_changes(result: RunResult, context: RunContext) -> RunResult:
     What is new and git ignores is a build's, and not told.
     """
     changes = context.workspace.command_changes()
-    listed = set(context.workspace.list_files()) if changes else set()
-    paths = [change.path for change in changes if change.kind != "made" or change.path in listed]
+    kept = set(context.workspace.list_files()) if changes else set()
+    paths = [change.path for change in changes if change.kind != "made" or change.path in kept]
     if not paths:
         return result
-    more = f" and {len(paths) - _SHOWN_PATHS} more" if len(paths) > _SHOWN_PATHS else ""
-    text = f"changed while programs ran: {', '.join(paths[:_SHOWN_PATHS])}{more}; `codur undo` puts that back"
+    text = f"changed while programs ran: {listed(paths, _SHOWN_PATHS)}; `codur undo` puts that back"
     context.emit(Note(level="warning", text=text))
     return replace(result, notes=(*result.notes, text))
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from codur.checks.describe import cut, plain
+from codur.checks.describe import plain
+from codur.parsing.bounded_text import bounded, listed
 from codur.python.test_run import TestRun
 from codur.structs import Struct, replace
 
@@ -65,7 +66,8 @@ def less(counts: TestCounts | None, run: TestRun, excused: Sequence[str]) -> Tes
 
 
 def _errors(run: TestRun, names: Sequence[str]) -> str:
-    return "\n\n".join(f"{name}\n{cut(plain(run.ends[name].text), FAILURE_CHARS)}" for name in names[:SHOWN_FAILURES])
+    texts = {name: bounded(plain(run.ends[name].text).rstrip(), FAILURE_CHARS) for name in names[:SHOWN_FAILURES]}
+    return "\n\n".join(f"{name}\n{text}" for name, text in texts.items())
 
 
 def _uncollected(case: ElementTree.Element) -> bool:
@@ -80,14 +82,10 @@ def _told(failures: Sequence[tuple[ElementTree.Element, ElementTree.Element]]) -
         groups.setdefault(_text(problem).rsplit("\n", 1)[-1], []).append((case, problem))
     told = []
     for (case, problem), *others in list(groups.values())[:SHOWN_FAILURES]:
-        more = f" (and {len(others)} more in the same way: {_names(others)})" if others else ""
+        names = listed([_name(case) for case, _ in others], SHOWN_FAILURES)
+        more = f" (and {len(others)} more in the same way: {names})" if others else ""
         told.append(f"{_name(case)}{more}\n{_text(problem)}")
     return told
-
-
-def _names(failures: Sequence[tuple[ElementTree.Element, ElementTree.Element]]) -> str:
-    names = [_name(case) for case, _ in failures]
-    return ", ".join(names[:SHOWN_FAILURES]) + (", …" if len(names) > SHOWN_FAILURES else "")
 
 
 def _problems(case: ElementTree.Element) -> Iterator[ElementTree.Element]:
@@ -100,4 +98,4 @@ def _name(case: ElementTree.Element) -> str:
 
 
 def _text(problem: ElementTree.Element) -> str:
-    return cut(plain(problem.text or problem.get("message") or "").strip(), FAILURE_CHARS)
+    return bounded(plain(problem.text or problem.get("message") or "").strip(), FAILURE_CHARS)

@@ -5,12 +5,14 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from codur.parsing.bounded_text import listed
 from codur.tools.code.grammars import BY_SUFFIX
 from codur.tools.code.syntax_trees import Kind, Place, Syntax, SyntaxDefinition, grammar_of
 from codur.tools.tool import ToolError
 
 DefinitionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 MISSING = "what it defines is not known here, as codur[languages] is not installed"
+_MOST_NAMES = 12
 PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
 
 
@@ -122,10 +124,7 @@ def _definition(node: DefinitionNode, around: tuple[str, ...], *, in_class: bool
     )
 
 
-def names_of(found: Sequence[Defined], kind: Kind | None = None, limit: int = 12) -> str:
+def names_of(found: Sequence[Defined], kind: Kind | None = None) -> str:
     """Qualified names for a message: "it has: add, main"."""
     names = list(dict.fromkeys(item.qualname for item in found if kind is None or item.kind == kind))
-    if not names:
-        return "it has none"
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return f"it has: {', '.join(names[:limit])}{more}"
+    return f"it has: {listed(names, _MOST_NAMES)}" if names else "it has none"

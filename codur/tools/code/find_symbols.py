@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Annotated
 
 from codur.errors import WorkspaceError
+from codur.parsing.bounded_text import listed
 from codur.tools.code.definitions import assigned, definitions, definitions_in, names_of, parse, quietly
 from codur.tools.code.python_outline import places_of
 from codur.tools.code.syntax_trees import Syntax, family_of, grammar_of
@@ -116,8 +117,7 @@ def rename_symbol(
     done = tuple(Edit(path=where, action="changed", count=_count(before[where], changed[where])) for where in changed)
     lines = [f"renamed {name} to {new_name} in {', '.join(changed)}"]
     if left:
-        more = f" and {len(left) - _MAX_LEFT} more" if len(left) > _MAX_LEFT else ""
-        lines.append(f"left as it is where it may mean something else: {', '.join(left[:_MAX_LEFT])}{more}")
+        lines.append(f"left as it is where it may mean something else: {listed(left, _MAX_LEFT)}")
     return ToolResult(text="\n".join(lines), data=Edits(edits=done), changed_files=tuple(changed))
 
 
