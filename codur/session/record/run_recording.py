@@ -13,7 +13,7 @@ from codur.graph.wiring import fingerprint
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
 from codur.redaction import Redactor
 from codur.session.record.codec import encode
-from codur.session.record.steps import Kept, StepLog
+from codur.session.record.steps import Kept, Marks, StepLog
 from codur.session.record.trace import Trace
 from codur.session.stop import leaving
 from codur.store.directory import StateDirectory
@@ -67,9 +67,8 @@ class Recording:
         part = self._record.resumed if self._record else 0
         self._steps = StepLog(run.steps, redact=redactor, part=part, kept=kept or Kept()) if run else None
         self._best: Snapshot | None = None
-        self._best_mark = kept.best_mark if kept else ""
         self._start: Snapshot | None = None
-        self._start_mark = kept.start_mark if kept else ""
+        self._marks = kept.marks if kept else Marks()
         self._prompt_chars = 0
         self._spent: Callable[[], tuple[Usage, float]] = lambda: (Usage(), 0.0)
 
@@ -113,23 +112,14 @@ class Recording:
             mark = self._steps.next_mark()
             # First the files, then the step: a step without its files is not gone on from.
             context.workspace.mark(mark)
-            if context.best.snapshot is not self._best:
-                self._best, self._best_mark = context.best.snapshot, mark
-            if context.best.start is not self._start:
-                self._start, self._start_mark = context.best.start, mark if context.best.start else ""
+            best, marks = context.best, self._marks
+            if best.snapshot is not self._best:
+                self._best, marks = best.snapshot, replace(marks, best_mark=mark)
+            if best.start is not self._start:
+                self._start, marks = best.start, replace(marks, start_mark=mark if best.start else "")
+            self._marks = replace(marks, best_progress=best.progress, start_progress=best.start_progress)
             usage, used_s = self._spent()
-            self._steps.step(
-                node,
-                update,
-                usage=usage,
-                used_s=used_s,
-                best={
-                    "best_mark": self._best_mark,
-                    "best_progress": context.best.progress,
-                    "start_mark": self._start_mark,
-                    "start_progress": context.best.start_progress,
-                },
-            )
+            self._steps.step(node, update, usage=usage, used_s=used_s, marks=self._marks)
 
         return keep
 
@@ -152,15 +142,10 @@ class Recording:
             )
         )
 
-    def crashed(self) -> None:
-        """Put on record that the run ended without a result, unless it has one."""
+    def left(self, status: RunStatus = "interrupted") -> None:
+        """Put on record that the run was left at once, or ended without a result, unless it has one."""
         if self._record is not None and self._record.status == "running":
-            self._write(replace(self._record, status="crashed"))
-
-    def left(self) -> None:
-        """Put on record that the run was left at once."""
-        if self._record is not None and self._record.status == "running":
-            self._write(replace(self._record, status="interrupted"))
+            self._write(replace(self._record, status=status))
 
     def close(self) -> None:
         """Close the files."""
@@ -235,7 +220,7 @@ def _open(made: Recording) -> Iterator[Recording]:
     finally:
         leaving.remove(made.left)
         try:
-            made.crashed()
+            made.left("crashed")
         finally:
             made.close()
 
