@@ -190,5 +190,5 @@ def _error(delegated: Delegated, *, answered: bool) -> tuple[str, ToolCode]:
     code: ToolCode = "timeout" if answer.end == "timed_out" else "failed"
     if answer.error:
         return f"no file was changed: {answer.error}", code
-    what = "it changed nothing" if delegated.changed_nothing else "nothing of what it changed may be changed"
+    what = "nothing of what it changed may be changed" if taken.notes else "it changed nothing"
     return f"no file was changed: {what}", "failed"
