@@ -127,20 +127,12 @@ class Recording:
         """Keep the result. Raises StateError: it cannot be kept."""
         if self.run is None or self._record is None or self._steps is None:
             return
-        status: RunStatus = "interrupted" if result.outcome == "interrupted" else "finished"
         self._steps.spent(result.usage, result.duration_s)
         self._trace.keep(RunFinished(result=result))
-        if status == "finished":  # one that was stopped is to be gone on with, and has no result yet
+        ended = ended_record(self._record, result)
+        if ended.status == "finished":  # one that was stopped is to be gone on with, and has no result yet
             self.run.write_result(to_builtins(result))
-        self._write(
-            replace(
-                self._record,
-                status=status,
-                sandbox=result.sandbox,
-                sandbox_note=result.sandbox_note,
-                summary=summary_of(result),
-            )
-        )
+        self._write(ended)
 
     def left(self, status: RunStatus = "interrupted") -> None:
         """Put on record that the run was left at once, or ended without a result, unless it has one."""
@@ -227,31 +219,45 @@ def _open(made: Recording) -> Iterator[Recording]:
 
 def _record(task: Task, root: Path, run_id: str, redactor: Redactor) -> RunRecord:
     fields = encode(task, redactor)
-    return RunRecord(
-        id=run_id,
-        prompt=task.prompt,
+    return replace(
+        begun_record(run_id, task),
         workspace=str(root),
-        started=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        version=__version__,
         task=fields,
         # What was blanked cannot be carried out later: such a run is not gone on with.
         secret=fields != encode(task),
         graph=fingerprint(),
+    )
+
+
+def begun_record(run_id: str, task: Task) -> RunRecord:
+    """The record of a run that this process begins now."""
+    return RunRecord(
+        id=run_id,
+        prompt=task.prompt,
+        workspace=task.workspace,
+        started=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        version=__version__,
         **this_process(),
     )
 
 
-def summary_of(result: RunResult) -> RunSummary:
-    """What a list of runs shows of a result."""
+def ended_record(record: RunRecord, result: RunResult) -> RunRecord:
+    """The record of a run that has a result, or was stopped."""
     verdict = result.verdict or result.before
-    return RunSummary(
-        outcome=result.outcome,
-        exit_code=result.exit_code,
-        reason=result.reason,
-        verdict=verdict.status if verdict else "",
-        model_calls=result.model_calls,
-        tokens=result.usage.total_tokens,
-        cost_usd=result.usage.cost_usd,
-        duration_s=result.duration_s,
-        changed_files=result.changed_files,
+    return replace(
+        record,
+        status="interrupted" if result.outcome == "interrupted" else "finished",
+        sandbox=result.sandbox,
+        sandbox_note=result.sandbox_note,
+        summary=RunSummary(
+            outcome=result.outcome,
+            exit_code=result.exit_code,
+            reason=result.reason,
+            verdict=verdict.status if verdict else "",
+            model_calls=result.model_calls,
+            tokens=result.usage.total_tokens,
+            cost_usd=result.usage.cost_usd,
+            duration_s=result.duration_s,
+            changed_files=result.changed_files,
+        ),
     )
