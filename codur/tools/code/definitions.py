@@ -3,7 +3,6 @@
 import ast
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 
 from codur.parsing.bounded_text import listed
 from codur.tools.code.grammars import BY_SUFFIX
@@ -67,20 +66,12 @@ def is_read(path: str) -> bool:
 def parse(path: str, text: str) -> ast.Module:
     """The syntax tree. Raises ToolError: `syntax_error` with line and text."""
     try:
-        with quietly():
+        with warnings.catch_warnings(action="ignore"):  # of code that is only looked at
             return ast.parse(text)
     except SyntaxError as error:
         raise ToolError("syntax_error", syntax_message(path, text, error)) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise ToolError("syntax_error", f"{path} cannot be parsed: {type(error).__name__} {error}") from error
-
-
-@contextmanager
-def quietly() -> Iterator[None]:
-    """Without warnings of code that is only looked at, and of libraries about themselves."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def syntax_message(path: str, text: str, error: SyntaxError) -> str:

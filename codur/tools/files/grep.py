@@ -122,8 +122,7 @@ def _line_test(given: _Search) -> Callable[[str], bool]:
 def _regex_matches(context: ToolContext, given: _Search, limit: int, skipped: list[str]) -> list[Place]:
     flags = re.IGNORECASE if given.ignore_case else re.NOFLAG
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             re.compile(given.pattern, flags)
     except (re.error, OverflowError, RecursionError) as error:
         raise ToolError("invalid", f"the pattern is no regular expression: {error}") from error
