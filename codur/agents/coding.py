@@ -7,11 +7,12 @@ from typing import Literal
 
 from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.coding_messages import Talk
-from codur.agents.look_tool import ASK, CANNOT, LOOK, READS, RUN_CHECK, Looks, Sight, specs, told_shortly, windows
+from codur.agents.look_tool import ASK, CANNOT, LOOK, READS, RUN_CHECK, Looks, Sight, specs, windows
 from codur.agents.registry import Agent
 from codur.events import ToolRan
 from codur.llm.model import ChatReply
 from codur.llm.tokens import BYTES_PER_TOKEN
+from codur.parsing.bounded_text import listed
 from codur.parsing.code import code_from_text
 from codur.parsing.tool_calls import tool_calls_from_text
 from codur.structs import replace
@@ -128,7 +129,7 @@ class _Step:
 
     async def _look(self, reply: ChatReply, calls: Sequence[ToolCall]) -> CodingOutcome | None:
         if self.looks_left <= 0:
-            found = told_shortly(self.looks.told)
+            found = listed([text[:80] for text in self.looks.told], 8)
             return _nothing("invalid", f"it only looked ({found}) and made no edit" if found else "it made no edit")
         self.looks_left -= 1
         room = self._room() // len(calls)
@@ -166,8 +167,7 @@ class _Step:
         why = outcome.error
         if places:
             self.task.workspace.restore(start)
-            named = [f"{path}:{lines.start}-{lines.stop - 1}" for path, lines in places]
-            shown = ", ".join(named[:6]) + (", …" if len(named) > 6 else "")
+            shown = listed([f"{path}:{lines.start}-{lines.stop - 1}" for path, lines in places], 6)
             why = f"lines that you had not been shown would change ({shown}); no edit was applied"
         elif failed is not None and outcome.code in {"no_match", "many_matches"}:
             places = self._nearest(failed)

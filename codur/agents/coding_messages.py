@@ -16,8 +16,8 @@ from codur.context.places import is_unfinished
 from codur.lazy import regex
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.tokens import BYTES_PER_TOKEN, estimate_tokens
+from codur.parsing.bounded_text import bounded
 from codur.structs import Struct, replace
-from codur.tools.output_bounds import bounded
 from codur.types import Message, ToolCall, ToolSpec
 
 SMALL_REQUEST = 12_000

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from codur.agents.registry import Agent
 from codur.config.settings import Profile
 from codur.llm.tokens import BYTES_PER_TOKEN
+from codur.parsing.bounded_text import beginning
 
 if TYPE_CHECKING:
     from codur.config.instructions import Instruction, InstructionSet
@@ -85,19 +86,5 @@ class Instructions:
 
 
 def _cut(text: str, room: int) -> str:
-    """The first lines of a text that is too long, with a note of how many are left out; nothing in too little room."""
-    if len(text) <= room:
-        return text
-    if room < _MIN_CHARS:
-        return ""
-    lines = text.split("\n")
-    kept: list[str] = []
-    left = room - 60
-    for line in lines:
-        left -= len(line) + 1
-        if left < 0:
-            break
-        kept.append(line)
-    if not kept:
-        kept = [f"{lines[0][: room - 60]}…"]
-    return "\n".join([*kept, f"[… {len(lines) - len(kept)} more lines left out: too long]"])
+    """The first lines of a text, with a note of how many are left out; nothing in too little room."""
+    return beginning(text, room) if len(text) <= room or room >= _MIN_CHARS else ""

@@ -6,11 +6,11 @@ And what a conversation has shown of the files, so that edits which go beyond th
 import difflib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from codur.context.excerpts import merged
 from codur.lazy import regex
-from codur.tools.output_bounds import beginning
+from codur.parsing.bounded_text import beginning
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolCall, ToolResult, ToolSpec
 
@@ -205,8 +205,3 @@ class Looks:
 def size_of(tools: Iterable[ToolSpec]) -> int:
     """Characters that tools take in a request."""
     return sum(len(tool.name) + len(tool.description) + len(json.dumps(dict(tool.parameters))) + 60 for tool in tools)
-
-
-def told_shortly(told: Sequence[str]) -> str:
-    """What was looked at, for a sentence."""
-    return ", ".join(text[:80] for text in told[:8]) + (", …" if len(told) > 8 else "")

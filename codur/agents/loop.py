@@ -14,9 +14,9 @@ from codur.config.settings import Profile
 from codur.events import ToolChosen, ToolRan
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.tokens import BYTES_PER_TOKEN
+from codur.parsing.bounded_text import beginning, bounded
 from codur.parsing.tool_calls import is_call_alone, tool_calls_from_text
 from codur.structs import Struct, replace
-from codur.tools.output_bounds import beginning, bounded
 from codur.types import Message, Tier, ToolCall, ToolResult, ToolSpec
 
 CALLS_PER_ANSWER = 8

@@ -1,7 +1,7 @@
 """A whole batch: what is left to do is done, kept, and made into reports."""
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Protocol
@@ -9,9 +9,8 @@ from typing import Protocol
 from codur.batch.engines.worker_supervisor import Supervisor
 from codur.batch.reports import write_reports
 from codur.batch.reports.totals import totals_of
-from codur.batch.results.challenge_record import ChallengeResult
+from codur.batch.results.challenge_record import ChallengeResult, Status
 from codur.batch.results.earlier import GOES_ON, Mode, counting, finished, of_other_settings, of_other_work
-from codur.batch.results.identity import settings_hash
 from codur.batch.results.kept_files import Keeper, Keys
 from codur.batch.results.kept_run import RUNS
 from codur.batch.results.progress import Ended, Watch
@@ -82,18 +81,18 @@ def solve_batch(work: Sequence[Work], setup: Setup, output: Output, *, watch: Wa
             f"{results} holds results already",
             remedy="Go on with --resume or --rerun-failed, start over with --fresh, or name another with --results.",
         )
-    keys = Keys(settings_hash(setup.settings, setup.limits, offline=setup.offline))
+    keys = Keys.of_batch(setup)
     with ResultsDirectory(results) as directory:
         aside = directory.set_aside() if mode == "fresh" else None
-        before = _before(work, results, setup, keys, mode)
-        missing = [item for item in work if item.number not in before.numbers]
+        before = done_before(work, results, setup, keys, mode)
+        missing = [item for item in work if item.number not in before.ended]
         keeping = replace(setup.keeping, below=str(results.absolute() / RUNS))
         setup = replace(setup, tokens=before.tokens, cost_usd=before.cost_usd, keeping=keeping)
         keeper = Keeper(directory, setup, keys)
         watch.begins(len(missing), before.results, before.others)
         ended, code = _supervised(output.engine(setup, missing, keeper, watch)) if missing else ("all", 0)
         found = read_results(results)
-        ordered = found.at(item.place for item in work if item.number in keeper.kept or item.number in before.numbers)
+        ordered = found.at(item.place for item in work if item.number in keeper.kept or item.number in before.ended)
         elsewhere = of_other_work(work, found)
         everything = found.at(sorted((*ordered.places, *elsewhere.places)))
         reports, notes = _reports(directory, everything, setup, output.junit)
@@ -101,7 +100,7 @@ def solve_batch(work: Sequence[Work], setup: Setup, output: Output, *, watch: Wa
         results=ordered,
         ended=ended,
         code=code or exit_code(ordered, ended),
-        done_before=len(before.numbers),
+        done_before=len(before.ended),
         reports=reports,
         others=before.others,
         notes=((f"earlier results are in {aside}",) if aside else ()) + _told(elsewhere) + notes,
@@ -109,29 +108,30 @@ def solve_batch(work: Sequence[Work], setup: Setup, output: Output, *, watch: Wa
     )
 
 
-class _Before(Struct):
-    """What earlier parts of a batch came to: the numbers of the work that counts as done, and its results; what all of
-    it has cost; and what to know of the others."""
+class Before(Struct):
+    """What earlier parts of a batch came to: how the work ended that counts as done, by its number, and its results;
+    what all of it has cost; and what to know of the others."""
 
-    numbers: frozenset[int]
+    ended: Mapping[int, Status]
     results: KeptResults
     tokens: int
     cost_usd: float
     others: str
 
 
-def _before(work: Sequence[Work], results: Path, setup: Setup, keys: Keys, mode: Mode) -> _Before:
+def done_before(work: Sequence[Work], results: Path, setup: Setup, keys: Keys, mode: Mode) -> Before:
+    """What the results in a directory are worth. Raises UsageError: they cannot be read."""
     earlier = read_results(results)
     valid = finished(work, earlier, keys, in_place=setup.in_place)
-    numbers = frozenset(counting(valid, mode))
-    done = earlier.at(item.place for item in work if item.number in numbers)
+    ended = counting(valid, mode)
+    done = earlier.at(item.place for item in work if item.number in ended)
     spent = totals_of(done)
     tokens, cost_usd = spent.tokens, spent.cost_usd
     if mode in GOES_ON:  # what was under way when it was cut off, and what is done again, has been paid for too
         had_tokens, had_cost_usd = read_spent(results)
         tokens, cost_usd = max(tokens, had_tokens), max(cost_usd, had_cost_usd)
     others = of_other_settings(work, earlier, valid, keys.settings)
-    return _Before(numbers=numbers, results=done, tokens=tokens, cost_usd=cost_usd, others=others)
+    return Before(ended=ended, results=done, tokens=tokens, cost_usd=cost_usd, others=others)
 
 
 def exit_code(results: Collection[ChallengeResult], ended: Ended) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 from codur.checks import suites
 from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
-from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, cut, headline, plain
+from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, headline, plain
 from codur.checks.pristine import Pristine
 from codur.checks.python_syntax import syntax_verdict
 from codur.checks.signature import signature_of, told_apart
@@ -22,6 +22,7 @@ from codur.checks.suites.junit import TestCounts, counts_of, less, read_report
 from codur.checks.suites.runner_output import counts_in, is_plain_runner, was_exited
 from codur.config.settings import VerificationSettings
 from codur.lazy import regex
+from codur.parsing.bounded_text import bounded, listed
 from codur.python.test_run import TestEnd, TestRun, read_run
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
@@ -377,7 +378,7 @@ class Checker:
         if len(text) <= SHOWN_CHARS:
             return text
         begin = compiler_error(text)
-        return cut(text[begin:], SHOWN_CHARS) if begin >= 0 else f"…{text[-SHOWN_CHARS:]}"
+        return bounded(text[begin:], SHOWN_CHARS) if begin >= 0 else f"…{text[-SHOWN_CHARS:]}"
 
     def _inside_paths(self, text: str) -> str:
         return text.replace(f"{self.workspace.root}/", "").strip()
@@ -397,7 +398,6 @@ def _left_out(excused: Sequence[str], run: TestRun) -> str:
     """What is said of tests that are left out of a verdict; nothing if there are none."""
     if not excused:
         return ""
-    names = ", ".join(excused[:_NAMED]) + (", …" if len(excused) > _NAMED else "")
     count = "1 test cannot run" if len(excused) == 1 else f"{len(excused)} tests cannot run"
     left_out = "is" if len(excused) == 1 else "are"
-    return f"{count} here and {left_out} left out of the verdict: {names} ({run.blocked_by(excused)})"
+    return f"{count} here and {left_out} left out of the verdict: {listed(excused, _NAMED)} ({run.blocked_by(excused)})"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from codur.lazy import regex
+from codur.parsing.bounded_text import bounded, left_out
 from codur.types import Attempt, Check, Verdict
 
 KEPT_ATTEMPTS = 8
@@ -107,9 +108,9 @@ def verdict_text(verdict: Verdict, *, limit: int = 2000) -> str:
             f"  actual:   {'(no such line)' if actual is None else actual}"
         )
     if verdict.expected:
-        parts.append(f"Expected output:\n{cut(verdict.expected, limit)}")
+        parts.append(f"Expected output:\n{bounded(verdict.expected, limit).rstrip()}")
     if verdict.actual or (verdict.expected and not silent_crash):
-        parts.append(f"Actual output:\n{cut(verdict.actual, limit) or '(nothing)'}")
+        parts.append(f"Actual output:\n{bounded(verdict.actual, limit).rstrip() or '(nothing)'}")
     return "\n\n".join(parts)
 
 
@@ -118,7 +119,7 @@ def error_text(error: str, limit: int) -> str:
     error = plain(error).strip()
     blocks = [block.rstrip("\n") for block in _NEXT_TEST.split(error)]
     if len(error) <= limit or len(blocks) == 1:
-        return error if len(error) <= limit else f"{_left_out(error[:-limit])}\n{error[-limit:].lstrip()}"
+        return error if len(error) <= limit else f"{left_out(error[:-limit])}\n{error[-limit:].lstrip()}"
     kept = _first(blocks, limit)
     left = len(blocks) - len(kept)
     return "\n\n".join([*kept, *([f"… [{left} more failing tests left out]"] if left else [])])
@@ -154,7 +155,9 @@ def attempts_text(
         outcome = told.get(attempt.signature) or error_text(attempt.error, error_chars) or "the check failed"
         lines.append(f"Outcome: {outcome}")
         if attempt.others and diff_chars and attempt is attempts[-1]:
-            lines.append(f"Other answers to that request, all put back:\n{cut(attempt.others, diff_chars)}")
+            lines.append(
+                f"Other answers to that request, all put back:\n{bounded(attempt.others, diff_chars).rstrip()}"
+            )
         told.setdefault(attempt.signature, f"same failure as attempt {attempt.number}")
     if lines and on_disk is not None:
         kept = [attempt for attempt in attempts if attempt.diff and attempt.diff == on_disk]
@@ -175,7 +178,7 @@ def diff_text(diff: str, limit: int = DIFF_CHARS) -> str:
 
 def _first(texts: Sequence[str], limit: int) -> list[str]:
     """As many whole texts as fit, but the first in any case, cut if need be."""
-    kept = [cut(texts[0], limit)]
+    kept = [bounded(texts[0], limit).rstrip()]
     for text in texts[1:]:
         if sum(map(len, kept)) + len(text) > limit:
             break
@@ -186,20 +189,3 @@ def _first(texts: Sequence[str], limit: int) -> list[str]:
 def plain(text: str) -> str:
     """An output without terminal colours, those in pytest's XML report included."""
     return _TERMINAL.sub("", text)
-
-
-def cut(text: str, limit: int) -> str:
-    """A long text's head and tail, in whole lines if they are not too long, with a note of how much is left out."""
-    if len(text) <= limit:
-        return text.rstrip()
-    head, tail = text[: limit * 2 // 3], text[len(text) - limit // 3 :]
-    whole = head.rpartition("\n")[0]
-    head = whole if len(whole) > len(head) // 2 else head
-    rest = tail.partition("\n")[2]
-    tail = rest if len(rest) > len(tail) // 2 else tail
-    return f"{head.rstrip()}\n{_left_out(text[len(head) : len(text) - len(tail)])}\n{tail.strip()}"
-
-
-def _left_out(text: str) -> str:
-    lines = text.strip("\n").count("\n") + 1
-    return f"… [{lines} lines left out] …" if lines > 1 else f"… [{len(text)} characters left out] …"

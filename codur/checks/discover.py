@@ -25,6 +25,7 @@ from codur.checks.entry import (
     text_of,
 )
 from codur.checks.expectation import files_to_edit, stated_output
+from codur.checks.python_syntax import NOT_FOUND
 from codur.checks.suites.find_suites import Suite, Suites
 from codur.errors import ConfigError, UsageError
 from codur.lazy import regex
@@ -41,7 +42,6 @@ __all__ = ["CheckRequest", "find_check", "find_entry"]
 EXPECTED_NAMES = ("expected.txt", "expected_output.txt")
 INPUT_NAME = "input.txt"
 ARGS_NAME = "args.txt"
-NOTHING_FOUND = "no expected output and no tests were found"
 _MAKE_TARGET = regex(r"^test\s*:(?!=)", re.MULTILINE)
 _NO_TEST = "no test specified"
 _DECLARING = frozenset({"npm", "make", "rake", "rspec", "phpunit"})
@@ -270,7 +270,7 @@ class _Search(Struct, dict=True):  # cached properties need one
         if not named and not any(path.endswith(".py") for path in self.listing):
             return None
         entry = self.found_entry or next(iter(named), None)
-        return Check(kind="syntax", argv=(), entry=entry, timeout_s=self.settings.timeout_s, source=NOTHING_FOUND)
+        return Check(kind="syntax", argv=(), entry=entry, timeout_s=self.settings.timeout_s, source=NOT_FOUND)
 
     def _existing(self, paths: Iterable[str]) -> tuple[str, ...]:
         return tuple(path for path in dict.fromkeys(paths) if self.workspace.is_file(path))

@@ -165,8 +165,7 @@ def _told(name: str, prompt: str) -> bool:
 
 
 def _parsed(text: str) -> ast.Module:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return ast.parse(text)
 
 

@@ -34,8 +34,7 @@ def syntax_verdict(workspace: Workspace, check: Check | None, *, sandbox: str) -
 def syntax_problem(data: bytes, path: str) -> str:
     """What is wrong with a source, as a traceback would say it; empty if it parses."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             ast.parse(data, filename=path)
     except SyntaxError as error:
         return f'File "{path}", line {error.lineno}\n{type(error).__name__}: {error.msg}'

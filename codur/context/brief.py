@@ -11,9 +11,9 @@ from codur.context.excerpts import Excerpt, fit
 from codur.context.outline import NOTHING_ELSE, Outline
 from codur.context.selection import Want
 from codur.llm.tokens import BYTES_PER_TOKEN
+from codur.parsing.bounded_text import bounded
 from codur.structs import Struct, field, replace
 from codur.tools.code.grammars import BY_SUFFIX
-from codur.tools.output_bounds import bounded
 from codur.types import Attempt, Check, Verdict
 
 FILE_FRAME_CHARS = 110

@@ -9,9 +9,9 @@ from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.nodes.parts.step_criteria import Left, left_open, not_met, seen_by_author
 from codur.nodes.parts.updates import current_step, go, origin_of
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.parsing.bounded_text import bounded
 from codur.planning.replies import CriteriaReply, messages
 from codur.structs import replace
-from codur.tools.output_bounds import bounded
 from codur.types import Step
 
 ANSWER_TOKENS = 700

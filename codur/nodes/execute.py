@@ -13,21 +13,11 @@ from codur.agents.registry import Agent
 from codur.context.brief import CodingBrief, brief_text, question_text
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.nodes.coding import code_with
+from codur.nodes.parts import updates
 from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.sources import assignment, brief_of, inputs, instruction_notes, objective
 from codur.nodes.parts.step_criteria import held_to
-from codur.nodes.parts.updates import (
-    current_step,
-    edits,
-    end_by,
-    go,
-    hint_of,
-    not_answered,
-    origin_of,
-    tell_changes,
-    warn,
-    why_not,
-)
+from codur.nodes.parts.updates import go
 from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
 from codur.python.interpreter import python_version
 from codur.structs import replace
@@ -42,18 +32,18 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
     if agent.external:
         return await delegate_to(agent, state, context)
     seen = RunUpdate()
-    if edits(current_step(state), context):
+    if updates.edits(updates.current_step(state), context):
         seen = await asyncio.to_thread(seen_before, state, context)
     state = {**state, **seen}
-    origin, end = origin_of(state), RunUpdate()
+    origin, end = updates.origin_of(state), RunUpdate()
     try:
         outcome = await _run(agent, state, context)
     except ModelAnswerError as error:
         outcome = LoopOutcome(text="", error=error.message)
     except (ModelUnavailable, LimitReached) as error:
         outcome = LoopOutcome(text="", error=error.message)
-        origin, end = "llm_error", end_by(error)
-    step = current_step(state)
+        origin, end = "llm_error", updates.end_by(error)
+    step = updates.current_step(state)
     record = StepRecord(
         step_id=step.id,
         node="execute",
@@ -76,7 +66,7 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
 
 async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcome:
     agent = replace(agent, profile=context.models.profiles.named(agent.profile))
-    step = current_step(state)
+    step = updates.current_step(state)
     profile = context.models.sizes.fitted(agent.profile)
     brief = await asyncio.to_thread(brief_of, state, step, context)
     # Half, since the conversation grows with each result of a tool.
@@ -105,13 +95,13 @@ def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
     state = {**state, **seen}
     obstacle = context.externals.obstacle(agent)
     if obstacle is not None:
-        cannot = why_not({**state, "coder": agent.name}, context)
-        return RunUpdate(**seen, **not_answered("execute", agent, cannot, state))
+        cannot = updates.why_not({**state, "coder": agent.name}, context)
+        return RunUpdate(**seen, **updates.not_answered("execute", agent, cannot, state))
     try:
         # Before it is started: what it will cost is known only afterwards.
         context.models.require_left()
     except LimitReached as error:
-        return RunUpdate(**seen, **not_answered("execute", agent, error, state))
+        return RunUpdate(**seen, **updates.not_answered("execute", agent, error, state))
     try:
         delegated = run_external(
             context.externals,
@@ -127,12 +117,12 @@ def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
         )
     except WorkspaceError as error:
         cannot = ModelUnavailable(f"{agent.name} cannot work: {error.message}", remedy=error.remedy)
-        return RunUpdate(**seen, **not_answered("execute", agent, cannot, state))
+        return RunUpdate(**seen, **updates.not_answered("execute", agent, cannot, state))
     # What it says it has spent counts in the run's limits; at least one call, as programs may tell nothing.
     usage = delegated.answer.usage
     context.models.charge(replace(usage, calls=max(1, usage.calls)))
-    tell_changes(delegated.taken.changed_files, context)
-    notes = warn((delegated.note, *delegated.taken.notes), context, told=state["notes"])
+    updates.tell_changes(delegated.taken.changed_files, context)
+    notes = updates.warn((delegated.note, *delegated.taken.notes), context, told=state["notes"])
     record = held_to(_record(agent, delegated, state, context), delegated.answer.text, state, context)
     outputs, why = {record.step_id: record.output_ref}, f"agent {agent.name}"
     way = go("review", origin=record.origin, tier="open", why=why, records=[record], notes=notes, outputs=outputs)
@@ -140,7 +130,7 @@ def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
 
 
 def _prompt(state: RunState, context: RunContext) -> str:
-    step = current_step(state)
+    step = updates.current_step(state)
     brief = CodingBrief(
         task=task_told(state),
         objective=objective(state, step),
@@ -152,7 +142,7 @@ def _prompt(state: RunState, context: RunContext) -> str:
         verdict=state["verdict"],
         attempts=state["attempts"],
         will_retry=False,
-        steer=hint_of(state),
+        steer=updates.hint_of(state),
     )
     text = brief_text(brief, budget_tokens=_BRIEF_TOKENS).text
     if state["discovery"].task_type in _WORDS_ONLY:
@@ -173,11 +163,11 @@ def _record(agent: Agent, delegated: Delegated, state: RunState, context: RunCon
     said = " ".join(answer.text.split())[:200]
     error, code = _error(delegated, answered=bool(said) and state["discovery"].task_type not in CODE_TASKS)
     return StepRecord(
-        step_id=current_step(state).id,
+        step_id=updates.current_step(state).id,
         node="execute",
         action="delegate",
         capability=agent.name,
-        origin=origin_of(state),
+        origin=updates.origin_of(state),
         tier="open",
         code=code,
         summary=said,
@@ -200,5 +190,5 @@ def _error(delegated: Delegated, *, answered: bool) -> tuple[str, ToolCode]:
     code: ToolCode = "timeout" if answer.end == "timed_out" else "failed"
     if answer.error:
         return f"no file was changed: {answer.error}", code
-    what = "it changed nothing" if delegated.changed_nothing else "nothing of what it changed may be changed"
+    what = "nothing of what it changed may be changed" if taken.notes else "it changed nothing"
     return f"no file was changed: {what}", "failed"

@@ -1,23 +1,11 @@
 """The only gate between deciding and doing. Deterministic; never calls a model."""
 
 from codur.events import StepBegan
+from codur.nodes.parts import updates
 from codur.nodes.parts.approval_question import ask_first, ask_late, effects, end_run, rejected
 from codur.nodes.parts.plan_rules import completed, problem_at_last, problem_of, told
 from codur.nodes.parts.step_criteria import left_open
-from codur.nodes.parts.updates import (
-    NEEDS_ANSWER,
-    can_ask,
-    edits,
-    go,
-    left_failed,
-    may_make_check,
-    only_words_left,
-    output_of,
-    present_plan,
-    unfinished,
-    why_not,
-    without_words,
-)
+from codur.nodes.parts.updates import go
 from codur.nodes.run_state import Route, RunContext, RunState, RunUpdate
 from codur.planning import plans
 from codur.planning.plans.step_references import UnresolvedReference, filled
@@ -34,7 +22,7 @@ _NODE_OF: dict[Action, Route] = {"tool": "tool", "coding": "coding", "delegate":
 
 def policy(state: RunState, context: RunContext) -> RunUpdate:
     """Let the next step through, ask the user, send the plan back, or end the run."""
-    plan = present_plan(state)
+    plan = updates.present_plan(state)
     if state["answer"] is not None:
         return RunUpdate(**{"answer": None, **_after_answer(state["answer"], plan, state, context)})
     if state["cursor"] > 0:
@@ -84,7 +72,7 @@ def _reject(problem: Problem, plan: Plan, state: RunState, context: RunContext) 
         reason = f"the plan cannot be carried out: {told(problem, plan)}"
         remedy = "Correct the plan; `codur tools` and `codur agents` show what there is."
         return end_run(origin, "usage", reason, remedy, text)
-    if state["replans"] < REPLANS and can_ask(state, context) and origin != "pattern":
+    if state["replans"] < REPLANS and updates.can_ask(state, context) and origin != "pattern":
         return go("llm_plan", origin=origin, why=text, replans=1, reason=text)
     remedy = "Say the task in other words, or in smaller parts."
     return end_run(origin, "not_achieved", f"no plan could be carried out: {text}", remedy, text)
@@ -112,10 +100,12 @@ def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
         return go("consult", origin=plan.origin, why=step.objective, question=question)
     if step.action in {"respond", "ask"}:
         return _last_word(step, plan, state, context)
-    if step.action in {"coding", "delegate"} and not can_ask(state, context):
-        error = why_not(state, context)
-        if only_words_left(state, context):
-            return go("end", origin="llm_error", why=error.message, **without_words(error.message, state, context))
+    if step.action in {"coding", "delegate"} and not updates.can_ask(state, context):
+        error = updates.why_not(state, context)
+        if updates.only_words_left(state, context):
+            return go(
+                "end", origin="llm_error", why=error.message, **updates.without_words(error.message, state, context)
+            )
         return end_run("llm_error", "no_model", error.message, error.remedy)
     problem = problem_at_last(step, plan, state, context)
     if problem is not None:
@@ -137,9 +127,13 @@ def _needs_test(step: Step, plan: Plan, state: RunState, context: RunContext) ->
     """
     if plan.origin not in {"pre_plan", "plan"} or step.action not in {"coding", "delegate"}:
         return False
-    if not edits(step, context) or _is_for_others(step, state, context) or context.agents.is_external(step.capability):
+    if (
+        not updates.edits(step, context)
+        or _is_for_others(step, state, context)
+        or context.agents.is_external(step.capability)
+    ):
         return False
-    return may_make_check(state, context)
+    return updates.may_make_check(state, context)
 
 
 def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
@@ -149,11 +143,11 @@ def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> 
     outcome = plan.outcome
     reason = plan.reason if outcome != "done" else ""
     if step.action == "ask":
-        outcome, reason = "not_achieved", NEEDS_ANSWER
+        outcome, reason = "not_achieved", updates.NEEDS_ANSWER
     elif outcome == "done":
-        reason = left_failed(state, context)
+        reason = updates.left_failed(state, context)
         if not reason and plan.origin != "pattern":
-            reason = unfinished(state, context)
+            reason = updates.unfinished(state, context)
         outcome = "not_achieved" if reason else "done"
     solved_by = "pattern" if plan.origin == "pattern" else state["solved_by"]
     told = RunUpdate(
@@ -167,6 +161,6 @@ def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> 
 def _text_of(step: Step, state: RunState, context: RunContext) -> str:
     """What a step says, with the outputs that it quotes."""
     try:
-        return str(filled(step.arguments, lambda name: output_of(name, state, context)).get("text", ""))
+        return str(filled(step.arguments, lambda name: updates.output_of(name, state, context)).get("text", ""))
     except UnresolvedReference as problem:
         return f"{step.arguments.get('text', '')}\n({problem})"

@@ -158,8 +158,7 @@ def _line_call(line: str, tools: Collection[str]) -> Call | None:
     if match is None or match["name"] not in tools:
         return None
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an odd escape in a model's string is no warning for the user
+        with warnings.catch_warnings(action="ignore"):  # an odd escape in a model's string is no warning for the user
             tree = ast.parse(line.strip(" \t;"), mode="eval").body
         if not isinstance(tree, ast.Call) or tree.args or not all(item.arg for item in tree.keywords):
             return None

@@ -44,8 +44,7 @@ def _ended(code: str) -> str | None:
 def _is_python(text: str) -> bool:
     """Whether `text` parses and does more than name or compute a value, as a word of prose would."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an odd escape in a model's string is no warning for the user
+        with warnings.catch_warnings(action="ignore"):  # an odd escape in a model's string is no warning for the user
             body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False

@@ -163,8 +163,7 @@ def _without_trailing_commas(text: str) -> str:
 
 def _python_literal(text: str) -> Any:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an odd escape in a model's string is no warning for the user
+        with warnings.catch_warnings(action="ignore"):  # an odd escape in a model's string is no warning for the user
             tree = ast.parse(text, mode="eval")
         return plain(ast.literal_eval(_JsonConstants().visit(tree)))
     except _UNREADABLE:

@@ -9,6 +9,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from codur.lazy import regex
+from codur.parsing.bounded_text import listed
 from codur.python.dependencies import declared_dependencies, lacking
 from codur.python.installed import is_importable
 from codur.python.project_files import read_text, read_toml, table
@@ -76,8 +77,7 @@ def _candidate(path: Path, name: str, needed: Iterable[str]) -> _Candidate:
 def _reason(chosen: _Candidate, environments: list[_Candidate]) -> str:
     """Why a candidate was taken; those that come before it are told with what they lack."""
     if chosen.lacks:
-        shown = ", ".join(chosen.lacks[:_SHOWN_NAMES]) + (", …" if len(chosen.lacks) > _SHOWN_NAMES else "")
-        return f"{chosen.name} (lacks {shown})"
+        return f"{chosen.name} (lacks {listed(chosen.lacks, _SHOWN_NAMES)})"
     before = list(takewhile(lambda item: item != chosen, environments))
     passed = [f"{item.name} lacks {item.lacks[0] if item.lacks else 'pytest'}" for item in before]
     return f"{chosen.name} ({'; '.join(passed)})" if passed else chosen.name

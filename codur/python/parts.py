@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from posixpath import basename, dirname
 
+from codur.parsing.bounded_text import listed
+
 _MARKS = ("pyproject.toml", "setup.py", "setup.cfg")
 _NO_PARTS = frozenset({"tests", "test", "docs", "doc", "examples", "example", "vendor", "third_party", "templates"})
 _SHOWN = 4
@@ -40,7 +42,7 @@ def choose_part(parts: Sequence[str], named: Sequence[str], changed: Callable[[]
             (chosen,) = owners
             first = next(path for path in files if _part_of(path, set(parts)) == chosen)
             return chosen, f"{chosen}, as {why} {first}"
-    shown = ", ".join(parts[:_SHOWN]) + (", …" if len(parts) > _SHOWN else "")
+    shown = listed(parts, _SHOWN)
     return "", f"this repository holds {len(parts)} projects ({shown}); name a file of the one that is meant"
 
 

@@ -83,11 +83,10 @@ def words(value: object) -> list[str]:
     return [item.strip() for item in items if isinstance(item, str) and item.strip()]
 
 
-def parsed(text: str) -> ast.Module | None:
+def parsed(text: str | bytes) -> ast.Module | None:
     """The syntax tree of a Python text; None if it has none."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of code that is only looked at
+        with warnings.catch_warnings(action="ignore"):  # of code that is only looked at
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

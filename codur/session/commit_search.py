@@ -18,7 +18,6 @@ from codur.python.interpreter import find_python
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.scratch import remove_tree
 from codur.session.host import Host
-from codur.session.scratch_directory import scratch_directories
 from codur.structs import Struct, field, replace
 from codur.tools.flow.code_outputs import Commit
 from codur.tools.git import git_commits as commits
@@ -116,7 +115,7 @@ def bisect(root: Path, settings: Settings, wanted: Wanted, *, host: Host, tell: 
                 checker=checker,
                 own=own,
                 check=check,
-                place=stack.enter_context(scratch_directories()).root,
+                place=stack.enter_context(launcher.temporary_directory()),
                 extra=commits.generated(repository),
             )
             return _Bisecting(judging=judging, bad=head, tell=tell).run(known, judge_files=not wanted.bad)

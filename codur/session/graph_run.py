@@ -1,12 +1,10 @@
 """Runs the compiled graph to its end on an event loop of its own, within the run's time."""
 
 import asyncio
-import json
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.types import Interrupt
 
 from codur.errors import Interrupted, out_of_time
 from codur.events import Asked
@@ -14,7 +12,6 @@ from codur.graph.build import GraphContext, run_graph
 from codur.graph.walk import Walked
 from codur.nodes.run_state import RunContext, RunState
 from codur.questions import Answer, Question
-from codur.session.record.codec import decode, encode
 from codur.session.record.run_recording import Recording
 
 _LOOK_S = 1.0
@@ -34,7 +31,7 @@ def run_graph_blocking(start: RunState, walked: Walked, context: RunContext, rec
     taken = GraphContext(run=context, done=walked.done, finished=record.finished(context))
     # LangGraph's `interrupt` needs a checkpointer, and nothing else does: a run that was cut off is gone on with from
     # its record. It ends with this process, and so nothing in it is blanked: what was approved of is carried out.
-    saver = InMemorySaver(serde=_Plain()) if context.consult is not None else None
+    saver = InMemorySaver(serde=_AsItIs()) if context.consult is not None else None
     answer: Answer | None = None
     while True:
         # A new event loop each time: waiting for the user within one would keep its connections open, and count as
@@ -45,19 +42,14 @@ def run_graph_blocking(start: RunState, walked: Walked, context: RunContext, rec
         answer = _asked(found, context)
 
 
-class _Plain:
-    """LangGraph's `SerializerProtocol` over `codec`: plain JSON, and nothing that is executed when it is read."""
+class _AsItIs:
+    """LangGraph's `SerializerProtocol` for what stays in this process: nothing is written, nor executed when read."""
 
-    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
-        if isinstance(obj, list | tuple) and obj and all(isinstance(item, Interrupt) for item in obj):
-            return "questions", json.dumps([{"id": item.id, "value": encode(item.value)} for item in obj]).encode()
-        return "value", json.dumps(encode(obj)).encode()
+    def dumps_typed(self, obj: Any) -> tuple[str, Any]:
+        return "value", obj
 
-    def loads_typed(self, data: tuple[str, bytes]) -> Any:
-        kept = json.loads(data[1])
-        if data[0] == "questions":
-            return tuple(Interrupt(value=decode(item["value"]), id=item["id"]) for item in kept)
-        return decode(kept)
+    def loads_typed(self, data: tuple[str, Any]) -> Any:
+        return data[1]
 
 
 def _once(part: Coroutine[Any, Any, RunState | Question]) -> RunState | Question:

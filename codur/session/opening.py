@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cache, partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from codur.questions import Answer, Question
 from codur.sandbox.cancel import CancelToken, Until
 from codur.sandbox.launcher import Launcher
 from codur.sandbox.processor_turns import Waited
+from codur.sandbox.scratch import private_directory, temporary_base
 from codur.session.accepted import instructions_of, may_instruct
 from codur.session.consulting import asking, consulting
 from codur.session.host import Host
@@ -36,7 +38,6 @@ from codur.session.programs import Programs
 from codur.session.record.exchanges import exchanging
 from codur.session.record.run_recording import START_MARK, Recording
 from codur.session.scoping import new_journal, scoped
-from codur.session.scratch_directory import Scratch, scratch_directories
 from codur.store.directory import StateDirectory
 from codur.structs import Struct, replace
 from codur.types import Plan, Task, Usage
@@ -82,7 +83,7 @@ def opened(task: Task, settings: Settings, record: Recording, *, host: Host, sta
             workspace.mark(START_MARK)
         # This and the scratch directory are a thirteenth of the instructions of a settled request, which needs neither.
         python = once(lambda: pythons.interpreter.find_python(workspace.root, host.environ))
-        scratch = stack.enter_context(scratch_directories())
+        scratch = _scratch(stack, host.environ)
         # After the journal: a copy has none, as nothing of it stays.
         if task.dry_run:
             workspace = workspace.scratch_copy(scratch())
@@ -146,6 +147,19 @@ def _load_usual() -> None:
         loaded(f"codur.{name}")
 
 
+def _scratch(stack: ExitStack, environ: Mapping[str, str]) -> Callable[[], Path]:
+    """Makes empty directories below the run's temporary one, which is made when it is first needed."""
+    root = once(lambda: Path(stack.enter_context(private_directory(temporary_base(environ)))))
+    numbers = count(1)
+
+    def scratch() -> Path:
+        path = root() / f"scratch-{next(numbers)}"
+        path.mkdir()
+        return path
+
+    return scratch
+
+
 def open_workspace(task: Task, settings: Settings, *, host: Host, journal: Journal | None = None) -> Workspace:
     """The task's workspace.
 
@@ -190,7 +204,7 @@ class _Opening(Struct):
     time_left: Callable[[], float]
     consult: Callable[[Question], Answer] | None
 
-    def context(self, pool: Mapping[str, Any], scratch: Scratch) -> RunContext:
+    def context(self, pool: Mapping[str, Any], scratch: Callable[[], Path]) -> RunContext:
         """All of it, once the start of the run is told.
 
         Args:

@@ -1,14 +1,14 @@
 """Which files a run may change, and what is told of changes that went beyond."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from codur.checks.challenge_file import read_challenge
 from codur.config.settings import ScopeSettings, Settings, StateSettings
 from codur.events import Note
 from codur.nodes.run_state import RunContext
+from codur.parsing.bounded_text import listed
 from codur.session.host import limits_of
-from codur.session.scratch_directory import Scratch
 from codur.store.blobs import BlobStore
 from codur.structs import replace
 from codur.types import RunResult, ScopeRules, ScopeViolation, Task
@@ -29,7 +29,9 @@ def bounded(task: Task, settings: Settings) -> Task:
     return replace(task, limits=limits_of(settings), scope=rules_of(settings.scope))
 
 
-def scoped(workspace: Workspace, task: Task, settings: Settings, *, kept: bool, scratch: Scratch) -> Workspace:
+def scoped(
+    workspace: Workspace, task: Task, settings: Settings, *, kept: bool, scratch: Callable[[], Path]
+) -> Workspace:
     """The workspace with the scope of the task (or of the settings) and of its `challenge.yaml`.
 
     Args:
@@ -76,5 +78,4 @@ def within_scope(result: RunResult, context: RunContext) -> RunResult:
 
 def _note(title: str, items: Iterable[ScopeViolation]) -> list[str]:
     words = [f"{item.path} ({item.change})" for item in items]
-    more = f" and {len(words) - _SHOWN} more" if len(words) > _SHOWN else ""
-    return [f"{title}: {', '.join(words[:_SHOWN])}{more}"] if words else []
+    return [f"{title}: {listed(words, _SHOWN)}"] if words else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
@@ -22,14 +23,15 @@ from codur.errors import (
 from codur.events import Emit, Note, RunFinished
 from codur.graph.walk import Walked, walk
 from codur.nodes.run_state import RunContext, RunState, initial_state
+from codur.parsing.bounded_text import listed
 from codur.redaction import Redactor, redact_value
+from codur.sandbox.scratch import sweep, temporary_base
 from codur.session.host import Host, redactor_of
 from codur.session.opening import open_workspace, opened
 from codur.session.record.resume import CannotResume, put_in_place, resumed
 from codur.session.record.run_recording import Recording, recording
 from codur.session.record.run_result import error_result, result_of
 from codur.session.scoping import within_scope
-from codur.session.scratch_directory import sweep_scratch
 from codur.session.stop import code_of
 from codur.store.directory import StateDirectory
 from codur.store.run_records import RunDirectory
@@ -82,7 +84,7 @@ def _run_task(task: Task, settings: Settings, *, host: Host, emit: Emit) -> RunR
         with recording(task, root, state=state, emit=emit, redactor=redactor) as record:
             result = _recorded(task, settings, record, host=host, started=started)
         if state is not None:
-            tidy(state, settings.state, emit)
+            tidy(state, settings.state, emit, host.environ)
     except (CodurError, KeyboardInterrupt) as error:
         result = _finished(_ended_by(error, task), task, started, redactor)
     emit(RunFinished(result=result))
@@ -107,7 +109,7 @@ def resume_task(run: RunDirectory, settings: Settings, *, host: Host, emit: Emit
         with resumed(run, state, wait=wait, emit=told, redactor=redactor) as (task, record):
             started = time.monotonic() - (record.kept.used_s if record.kept else 0.0)
             result = _recorded(task, settings, record, host=host, started=started)
-        tidy(state, settings.state, told)
+        tidy(state, settings.state, told, host.environ)
         told(RunFinished(result=result))
     return result
 
@@ -267,12 +269,11 @@ def _with_program_changes(result: RunResult, context: RunContext) -> RunResult:
     What is new and git ignores is a build's, and not told.
     """
     changes = context.workspace.command_changes()
-    listed = set(context.workspace.list_files()) if changes else set()
-    paths = [change.path for change in changes if change.kind != "made" or change.path in listed]
+    kept = set(context.workspace.list_files()) if changes else set()
+    paths = [change.path for change in changes if change.kind != "made" or change.path in kept]
     if not paths:
         return result
-    more = f" and {len(paths) - _SHOWN_PATHS} more" if len(paths) > _SHOWN_PATHS else ""
-    text = f"changed while programs ran: {', '.join(paths[:_SHOWN_PATHS])}{more}; `codur undo` puts that back"
+    text = f"changed while programs ran: {listed(paths, _SHOWN_PATHS)}; `codur undo` puts that back"
     context.emit(Note(level="warning", text=text))
     return replace(result, notes=(*result.notes, text))
 
@@ -285,7 +286,7 @@ _EVERY_S = 600.0  # measuring all runs takes longer than many a run
 _STAMP = "tidied"
 
 
-def tidy(state: StateDirectory, settings: StateSettings, emit: Emit) -> None:
+def tidy(state: StateDirectory, settings: StateSettings, emit: Emit, environ: Mapping[str, str]) -> None:
     """Forget the oldest runs beyond the bounds. Their number is looked at each time, their size now and then.
 
     What cannot be done is told and left: the run that has just ended is not to fail of it.
@@ -296,8 +297,8 @@ def tidy(state: StateDirectory, settings: StateSettings, emit: Emit) -> None:
         from codur.store.forget import forget_oldest  # noqa: PLC0415 - lazy: hardly any run comes here
 
         (state.cache / _STAMP).touch(mode=0o600)  # before the work: runs that end meanwhile need not do it as well
-        sweep_scratch()
         forget_oldest(state, max_bytes=settings.max_mb << 20, max_runs=settings.max_runs)
+        sweep(temporary_base(environ))  # what killed runs have left
     except (StateError, OSError) as error:
         emit(Note(level="warning", text=f"old runs could not be forgotten: {error}"))
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from msgspec import to_builtins
 
+from codur.parsing.bounded_text import beginning
 from codur.store.atomic import PRIVATE_DIRECTORY, PRIVATE_FILE, state_errors
 from codur.structs import Struct, convert
 from codur.types import RunResult
@@ -76,7 +77,7 @@ def earlier_text(turns: Sequence[Turn], limit: int = MAX_CHARS) -> str:
         room = max(left // _SHARE, _LEAST_CHARS)
         if left < _LEAST_CHARS:
             break
-        told.append(_cut(_text(turn), room))
+        told.append(beginning(_text(turn), room))
         left -= len(told[-1])
     return "\n\n".join(reversed(told))
 
@@ -86,13 +87,6 @@ def _text(turn: Turn) -> str:
     parts += [turn.said] if turn.said else []
     parts += [f"Changed:\n{turn.diff}"] if turn.diff else []
     return "\n".join(parts)
-
-
-def _cut(text: str, room: int) -> str:
-    if len(text) <= room:
-        return text
-    whole = text[:room].rpartition("\n")[0] or text[:room]
-    return f"{whole}\n[{len(text) - len(whole)} characters left out]"
 
 
 class Turns:

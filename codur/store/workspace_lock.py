@@ -4,18 +4,19 @@ import contextlib
 import hashlib
 import json
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec import to_builtins
 
 from codur.errors import WorkspaceBusy
-from codur.store.atomic import is_alive, open_lock, state_errors, temporary_name, try_lock, write_private
+from codur.store.atomic import open_lock, state_errors, try_lock
 from codur.structs import Struct, convert, field
 
 _POLL_S = 0.2  # a waiting flock(2) could not be interrupted by the user
 _MAX_BYTES = 4096
-_NO_FLOCK = "the file system of the state directory has no locks; a file with the process id stands in"
+_NO_FLOCK = "the file system of the state directory has no locks: nothing keeps another run out of the workspace"
 
 
 class Holder(Struct):
@@ -27,7 +28,7 @@ class Holder(Struct):
 
 @contextlib.contextmanager
 def workspace_lock(
-    locks: Path, root: Path, *, run_id: str, wait: Callable[[float], bool] | None = None
+    locks: Path, root: Path, *, run_id: str, tell: Callable[[str], object] | None = None
 ) -> Iterator[str]:
     """Be the only run in a workspace, while this lasts. A holder that has died does not count.
 
@@ -35,35 +36,36 @@ def workspace_lock(
         locks: the directory of lock files.
         root: the workspace.
         run_id: who we are, for those who find the workspace taken.
-        wait: None refuses at once; else called with seconds to wait between tries, and says whether to give up.
+        tell: gets for whom we wait, once; None: we do not wait.
 
     Yields:
         One line to tell the user if the lock is weaker than it should be; else empty.
 
     Raises:
-        WorkspaceBusy: another run has it.
+        WorkspaceBusy: another run has it, and we do not wait.
+        KeyboardInterrupt: the user does not want to wait any longer.
         StateError: the lock file cannot be used.
     """
     path = locks / lock_name(root)
     with state_errors(path):
         descriptor = open_lock(path)
+    told = False
     try:
-        while (locked := _take(descriptor, path)) is False:
-            if wait is None or wait(_POLL_S):
-                raise _busy(root, _holder(path))
-        note = ""
-        if locked is None:
-            _take_pid_file(path, root, run_id, wait)
-            note = _NO_FLOCK
         with state_errors(path):
+            while (locked := try_lock(descriptor)) is False:
+                busy = _busy(root, _holder(path))
+                if tell is None:
+                    raise busy
+                if not told:
+                    tell(f"waiting: {busy.message}")
+                told = True
+                time.sleep(_POLL_S)
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, _who(run_id), 0)
+            os.pwrite(descriptor, json.dumps(to_builtins(Holder(pid=os.getpid(), run_id=run_id))).encode(), 0)
         try:
-            yield note
+            yield "" if locked else _NO_FLOCK
         finally:
             os.ftruncate(descriptor, 0)
-            if locked is None:
-                _pid_file(path).unlink(missing_ok=True)
     finally:
         os.close(descriptor)
 
@@ -83,15 +85,9 @@ def running(locks: Path) -> frozenset[str]:
                 locked = try_lock(descriptor)
             finally:
                 os.close(descriptor)
-            holder = _holder(path)
-            if locked is False or (locked is None and holder.pid and is_alive(holder.pid)):
-                found.add(holder.run_id)
+            if locked is False:
+                found.add(_holder(path).run_id)
     return frozenset(found)
-
-
-def _take(descriptor: int, path: Path) -> bool | None:
-    with state_errors(path):
-        return try_lock(descriptor)
 
 
 def _holder(path: Path) -> Holder:
@@ -111,35 +107,3 @@ def _busy(root: Path, holder: Holder) -> WorkspaceBusy:
         run_id=holder.run_id,
         remedy="Wait until it has ended, or add --wait.",
     )
-
-
-def _pid_file(path: Path) -> Path:
-    return path.with_suffix(".pid")
-
-
-def _take_pid_file(path: Path, root: Path, run_id: str, wait: Callable[[float], bool] | None) -> None:
-    """Make a file that only one can make (link(2) is atomic); one of a dead process is taken away first."""
-    target = _pid_file(path)
-    while not _created(target, run_id):
-        holder = _holder(target)
-        if holder.pid and not is_alive(holder.pid):
-            target.unlink(missing_ok=True)
-        elif wait is None or wait(_POLL_S):
-            raise _busy(root, holder)
-
-
-def _created(target: Path, run_id: str) -> bool:
-    temporary = target.with_name(temporary_name(target.name))
-    with state_errors(target):
-        write_private(temporary, _who(run_id))
-        try:
-            target.hardlink_to(temporary)
-        except FileExistsError:
-            return False
-        finally:
-            temporary.unlink()
-    return True
-
-
-def _who(run_id: str) -> bytes:
-    return json.dumps(to_builtins(Holder(pid=os.getpid(), run_id=run_id))).encode()

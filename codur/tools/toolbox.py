@@ -11,11 +11,11 @@ from codur.config.tool_names import GONE, RENAMED
 from codur.errors import CodurError, WorkspaceError
 from codur.lazy import Made, late
 from codur.mcp.offered_tools import server_of
+from codur.parsing.bounded_text import MAX_PROBLEM, MAX_TEXT, bounded
 from codur.structs import is_data, replace
 from codur.tools.arguments import build, built_for, meant, schema
 from codur.tools.catalogue import BY_NAME
 from codur.tools.flow.outputs import to_json
-from codur.tools.output_bounds import MAX_PROBLEM, MAX_TEXT, bounded
 from codur.tools.tool import Tool, ToolContext, ToolError, sentence
 from codur.types import SideEffect, ToolCall, ToolResult, ToolSpec
 from codur.workspace.private import may_hold_secrets

@@ -117,7 +117,7 @@ TESTS: dict[str, str] = {
     "I01": "store/test_workspace_lock: test_no_update_is_lost_between_processes; cli/test_resume: test_a_second_run_in_a_directory_names_the_first",
     "I03": "batch/test_batch_run: test_many_at_a_time_give_the_results_of_one_after_the_other",
     "I02": "workspace/test_changes: test_a_file_changed_meanwhile_is_refused",
-    "I04": "store/test_workspace_lock: test_a_dead_holder_does_not_count test_without_file_locks_a_file_with_the_process_stands_in",
+    "I04": "store/test_workspace_lock: test_a_dead_holder_does_not_count test_without_file_locks_the_user_is_warned",
     "I06": "workspace/test_races: test_a_workspace_that_is_replaced_is_noticed; sandbox/tripwire/test_tripwire: test_a_workspace_that_is_gone_is_told",
     "I08": "agents/test_agents: test_all_edits_of_an_answer_are_applied",
     "J01": "adversarial/test_malformed: test_j01_j02_bytes_outside_the_change_stay; workspace/test_text: test_untouched_lines_keep_their_bytes",

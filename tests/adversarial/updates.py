@@ -13,6 +13,7 @@ import time
 from contextlib import nullcontext
 from pathlib import Path
 
+from codur.store import workspace_lock as lock_module
 from codur.store.workspace_lock import workspace_lock
 from codur.workspace.workspace import Workspace
 
@@ -33,19 +34,13 @@ def lost(directory: Path, each: int, *, locked: bool = True) -> int:
     return 2 * each - int((directory / "w" / "count").read_text())
 
 
-def _wait(seconds: float) -> bool:
-    time.sleep(min(seconds, 0.005))
-    return False
-
-
 def main() -> None:
     """One of the two processes."""
     directory, each, locked = Path(sys.argv[1]), int(sys.argv[2]), "--no-lock" not in sys.argv
     root = directory / "w"
+    lock_module._POLL_S = 0.005
     for number in range(each):
-        guard = (
-            workspace_lock(directory / "locks", root, run_id=f"run-{number}", wait=_wait) if locked else nullcontext()
-        )
+        guard = workspace_lock(directory / "locks", root, run_id=f"run-{number}", tell=len) if locked else nullcontext()
         with guard:
             if locked:
                 workspace = Workspace(root, durable=False)

@@ -168,14 +168,14 @@ def test_long_ones_are_cut_with_a_note_and_leave_room_for_nearer_ones(request_to
     found = instructions(tmp_path, files, user="Mine.\n" * 9000)
     told = text(found, "a/x.py", request_tokens=request_tokens)
     assert len(told) <= min(2000, request_tokens // 8) * 3.5 + 20
-    assert "more lines left out: too long]" in told
+    assert "more lines did not fit]" in told
     if request_tokens > 6000:
         assert "Another rule." in told
 
 
 def test_one_endless_line_is_cut(tmp_path: Path) -> None:
     told = text(instructions(tmp_path, {"AGENTS.md": "word " * 9000}), request_tokens=6000)
-    assert told.endswith("…\n[… 0 more lines left out: too long]")
+    assert told.endswith("\n… [1 more lines did not fit]")
     assert len(told) < 3000
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from codur.batch.reports.junit_report import junit_xml
 from codur.batch.reports.markdown import markdown
 from codur.batch.reports.page import MAX_DATA_BYTES, page
-from codur.batch.reports.report_text import cut, encodable, markdown_cell, visible, xml_text
+from codur.batch.reports.report_text import encodable, markdown_cell, visible, xml_text
 from tests.batch.report_kit import HOSTILE, data_of, elements, failed, hostile, solved, strings, text_of
 
 EMPTY = "".join(page([], title="t"))
@@ -72,11 +72,6 @@ def test_any_text_makes_valid_junit(text: str) -> None:
 def test_cells_are_bounded_and_show_what_cannot_be_seen() -> None:
     assert markdown_cell("a\u202eb\x1b[0m\n\n c") == "a(U+202E)b(U+001B)\\[0m c"
     assert markdown_cell("x" * 300) == "x" * 199 + "…"
-
-
-def test_a_cut_text_says_how_much_is_left_out() -> None:
-    assert cut("abcdefghi", 6) == "abcd\n… 3 characters left out …\nhi"
-    assert cut("abcdef", 6) == "abcdef"
 
 
 def test_a_thousand_rows_with_long_outputs_stay_below_five_megabytes() -> None:

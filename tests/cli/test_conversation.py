@@ -396,7 +396,7 @@ def test_what_is_told_of_earlier_tasks_is_bounded_and_the_latest_most() -> None:
     assert 1000 < len(told) < 4400
     assert told.index("task 198") < told.index("task 199")
     assert "task 0\n" not in told
-    assert told.count("characters left out]") == told.count("User: ")
+    assert told.count("more lines did not fit]") == told.count("User: ")
     assert earlier_text([], 4000) == ""
     assert earlier_text(turns[:1]).count("line\n") > 1000
 

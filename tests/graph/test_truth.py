@@ -258,7 +258,7 @@ LOOKS = frozenset(
 )
 """Uses of them that change nothing, and start nothing but servers that are asked what they have."""
 DOING = ("codur.agents.loop", "codur.agents.coding", "codur.repair", "codur.sandbox", "codur.tools")
-LOOKING = ("codur.context", "codur.tools.compatibility", "codur.tools.arguments", "codur.tools.output_bounds")
+LOOKING = ("codur.context", "codur.tools.compatibility", "codur.tools.arguments", "codur.parsing.bounded_text")
 """Modules by which something is done, and those below them that only look."""
 DECIDING = (
     "codur.nodes.parts.next_move",

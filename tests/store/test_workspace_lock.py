@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -77,21 +76,18 @@ def test_a_dead_holder_does_not_count(locks: Path) -> None:
             assert running(locks) == {"ours"}
 
 
-def test_waiting_until_it_is_free_or_until_told_to_stop(locks: Path) -> None:
+def test_waiting_until_it_is_free(locks: Path) -> None:
     root = locks.parent / "w"
-    asked: list[float] = []
+    told: list[str] = []
     with held(locks, root) as holder:
 
-        def free_it(seconds: float) -> bool:
-            asked.append(seconds)
+        def free_it(text: str) -> None:
+            told.append(text)
             holder.kill()
             holder.wait()
-            return False
 
-        with workspace_lock(locks, root, run_id="ours", wait=free_it):
-            assert len(asked) == 1
-    with held(locks, root), pytest.raises(WorkspaceBusy), workspace_lock(locks, root, run_id="o", wait=lambda _: True):
-        pass
+        with workspace_lock(locks, root, run_id="ours", tell=free_it):
+            assert told == [f"waiting: run theirs (process {holder.pid}) works in {root}"]
 
 
 def test_the_lock_is_given_back_after_an_error(locks: Path) -> None:
@@ -102,30 +98,19 @@ def test_the_lock_is_given_back_after_an_error(locks: Path) -> None:
     assert (locks / lock_name(locks)).read_bytes() == b""
 
 
-def test_without_file_locks_a_file_with_the_process_stands_in(locks: Path) -> None:
-    """The stand-in itself: a live holder is respected, a dead one's file is taken away."""
-    target = locks / lock_name(locks)
-    take = lock_module._take_pid_file
-    take(target, locks, "first", None)
-    with pytest.raises(WorkspaceBusy) as caught:
-        take(target, locks, "second", None)
-    assert (caught.value.pid, caught.value.run_id) == (os.getpid(), "first")
-    with subprocess.Popen(["true"]) as process:
-        process.wait()
-    target.with_suffix(".pid").write_text(f'{{"pid": {process.pid}, "run": "dead"}}')
-    take(target, locks, "third", None)
-    assert b"third" in target.with_suffix(".pid").read_bytes()
-    assert [path.suffix for path in locks.iterdir()] == [".pid"]
+def test_without_file_locks_the_user_is_warned(locks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lock_module, "try_lock", lambda _: None)
+    with workspace_lock(locks, locks, run_id="a") as note:
+        assert "no locks" in note
 
 
 def test_no_update_is_lost_between_processes(tmp_path: Path, locks: Path) -> None:
     """Two processes add 1 to a number in a file 300 times each, under the lock."""
     program = (
-        "import sys, time; from pathlib import Path; from codur.store.workspace_lock import workspace_lock\n"
-        "number = Path(sys.argv[3])\n"
-        "def wait(seconds): time.sleep(0); return False\n"
+        "import sys; from pathlib import Path; from codur.store import workspace_lock as module\n"
+        "number, module._POLL_S = Path(sys.argv[3]), 0\n"
         "for _ in range(300):\n"
-        "    with workspace_lock(Path(sys.argv[1]), Path(sys.argv[2]), run_id='x', wait=wait):\n"
+        "    with module.workspace_lock(Path(sys.argv[1]), Path(sys.argv[2]), run_id='x', tell=len):\n"
         "        number.write_text(str(int(number.read_text()) + 1))\n"
     )
     number = tmp_path / "number"

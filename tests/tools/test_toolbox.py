@@ -11,7 +11,7 @@ import pytest
 
 from codur.config.settings import Settings, ToolSettings
 from codur.config.tool_names import TOOL_NAMES
-from codur.tools.output_bounds import bounded
+from codur.parsing.bounded_text import bounded
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolResult, ToolSpec
 from tests.tools.conftest import toolbox_on

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from codur.config.protected import has_protected_name, instructs_agents, sets_agents
 from codur.errors import WorkspaceError
+from codur.parsing.bounded_text import listed
 from codur.structs import Struct, field
 from codur.workspace.listing import SKIPPED_DIRECTORIES
 from codur.workspace.private import may_hold_secrets
@@ -38,9 +39,8 @@ class Copy(Struct):
         """What the user is told of what it lacks; empty if that is nothing that could be accepted."""
         if not self.unaccepted:
             return ""
-        more = f" and {len(self.unaccepted) - _SHOWN} more" if len(self.unaccepted) > _SHOWN else ""
-        names = ", ".join(self.unaccepted[:_SHOWN])
-        return f"{names}{more}: instructions not given to other agents, as they are not accepted; {_LOOK}"
+        names = listed(self.unaccepted, _SHOWN)
+        return f"{names}: instructions not given to other agents, as they are not accepted; {_LOOK}"
 
 
 class Changes(Struct):
@@ -246,8 +246,6 @@ def _notes(agent: str, refused: dict[str, str]) -> tuple[str, ...]:
     by_reason: dict[str, list[str]] = {}
     for path, reason in sorted(refused.items()):
         by_reason.setdefault(reason, []).append(path)
-    told = []
-    for reason, paths in by_reason.items():
-        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-        told.append(f"not taken over from {agent}: {', '.join(paths[:_NAMED])}{more}: {reason}")
-    return tuple(told)
+    return tuple(
+        f"not taken over from {agent}: {listed(paths, _NAMED)}: {reason}" for reason, paths in by_reason.items()
+    )

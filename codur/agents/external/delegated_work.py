@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from codur.agents.external.copy import Allowed, Copy, Taken, changes_in, copy_workspace, take_over
+from codur.agents.external.copy import Taken, changes_in, copy_workspace, take_over
 from codur.agents.external.delegation import ExternalAgents, Terms, find_program, installation_of, variables_of
 from codur.agents.external.dialects import READERS, PlainReader, Reader
 from codur.agents.external.protocol import Answer, End, Happening, Job, Said, run_plugin
@@ -18,7 +18,7 @@ from codur.events import AgentMessage, Emit, ToolRan
 from codur.llm.tokens import PER_MILLION
 from codur.parsing.json_values import read_json
 from codur.sandbox.process.process_result import ProcessResult
-from codur.structs import Struct, field, replace
+from codur.structs import Struct, replace
 from codur.types import Usage
 from codur.workspace.workspace import Workspace
 
@@ -186,8 +186,7 @@ class Delegated(Struct):
     """What came of a delegation; `note` tells what was kept from the agent although it could be accepted."""
 
     answer: Answer
-    taken: Taken = field(default_factory=Taken)
-    changed_nothing: bool = True
+    taken: Taken = Taken()
     note: str = ""
 
 
@@ -209,7 +208,13 @@ def run_external(agents: ExternalAgents, agent: Agent, prompt: str, workspace: W
         answer = _run(agents, agent, job)
         if answer.end in {"cancelled", "not_started"}:
             return Delegated(answer=answer)
-        return replace(_settled(agent, answer, copy, workspace, terms.allowed), note=copy.note)
+        try:
+            changes = changes_in(copy, max_file_bytes=workspace.max_file_bytes, leaves=agent.config.leaves)
+        except (WorkspaceError, OSError) as error:
+            taken = Taken(problem=f"its copy cannot be read: {error}")
+        else:
+            taken = take_over(agent.name, changes, copy, workspace, allowed=terms.allowed)
+        return Delegated(answer=answer, taken=taken, note=copy.note)
 
 
 def _run(agents: ExternalAgents, agent: Agent, job: Job) -> Answer:
@@ -220,16 +225,6 @@ def _run(agents: ExternalAgents, agent: Agent, job: Job) -> Answer:
     if agents.mcp is None:
         return Answer(error="no MCP servers are configured", end="not_started")
     return agents.mcp(agent, job)
-
-
-def _settled(agent: Agent, answer: Answer, copy: Copy, workspace: Workspace, allowed: Allowed) -> Delegated:
-    try:
-        changes = changes_in(copy, max_file_bytes=workspace.max_file_bytes, leaves=agent.config.leaves)
-    except (WorkspaceError, OSError) as error:
-        return Delegated(answer=answer, taken=Taken(problem=f"its copy cannot be read: {error}"), changed_nothing=False)
-    taken = take_over(agent.name, changes, copy, workspace, allowed=allowed)
-    nothing = not (changes.files or changes.refused or changes.problem)
-    return Delegated(answer=answer, taken=taken, changed_nothing=nothing)
 
 
 def _emit(happening: Happening, agent: str, emit: Emit) -> None:

@@ -27,7 +27,6 @@ from codur.sandbox.processor_turns import SharedPrograms, Turns, Waited
 from codur.sandbox.scratch import remove_tree, sweep, temporary_base
 from codur.sandbox.starter.starter_client import Starter
 from codur.session.host import Host, Shared
-from codur.session.scratch_directory import sweep_scratch
 from codur.structs import Struct, replace
 
 _LOOKS_S = 0.2
@@ -65,7 +64,6 @@ class ClusterWorker:
         warnings.simplefilter("ignore", SyntaxWarning)  # about the programs under repair
         self._base = temporary_base({})
         sweep(self._base)
-        sweep_scratch()
         self._setup = replace(setup, settings=side_by_side(setup))
         programs = SharedPrograms(starter=Starter(), turns=Turns(PROGRAMS_PER_PROCESSOR * setup.processors))
         self._host = replace(host, shared=Shared(programs=programs, models=models, prompts=PromptLibrary()))

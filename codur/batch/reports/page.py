@@ -17,11 +17,12 @@ from msgspec import to_builtins
 
 from codur.batch.reports.charts import bars_of, charts_of
 from codur.batch.reports.comparison import compare
-from codur.batch.reports.report_text import UNSEEN, cut, encodable, visible
+from codur.batch.reports.report_text import UNSEEN, encodable, visible
 from codur.batch.reports.totals import TIER_WORDS, agent_name, totals_of
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.kept_run import kept_place
 from codur.lazy import regex
+from codur.parsing.bounded_text import bounded
 
 MAX_DATA_BYTES = 4_500_000
 """The size that the data is brought below, by cutting its long texts, as far as that goes."""
@@ -118,15 +119,15 @@ def _row(item: ChallengeResult, limit: int) -> dict[str, Any]:
     """A result as the page shows it: under the names of its record, with bounds."""
     small = min(limit, _SMALL_LIMIT)
     shown = {name: value for name, value in item.to_json().items() if name not in _UNSHOWN}
-    bounded = {name: _bounded(value, limit if name in _LONG else small) for name, value in shown.items()}
-    steps = [{name: cut(text, _STEP_LIMIT) for name, text in step.items()} for step in shown["route"][:_SHOWN]]
-    return {**bounded, "agent": agent_name(item), "kept": cut(kept_place(item), small), "route": steps}
+    texts = {name: _bounded(value, limit if name in _LONG else small) for name, value in shown.items()}
+    steps = [{name: bounded(text, _STEP_LIMIT) for name, text in step.items()} for step in shown["route"][:_SHOWN]]
+    return {**texts, "agent": agent_name(item), "kept": bounded(kept_place(item), small), "route": steps}
 
 
 def _bounded(value: Any, limit: int) -> Any:
     if isinstance(value, list | tuple):
         return [_bounded(each, limit) for each in value[:_SHOWN]]
-    return cut(value, limit) if isinstance(value, str) else value
+    return bounded(value, limit) if isinstance(value, str) else value
 
 
 def _hash(text: str) -> str:

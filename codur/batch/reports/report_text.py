@@ -28,14 +28,6 @@ def xml_text(text: str) -> str:
     return _NOT_XML.sub(REPLACEMENT, text)
 
 
-def cut(text: str, limit: int) -> str:
-    """At most `limit` characters of a text, from both ends, with a line between that says what is left out."""
-    if len(text) <= limit:
-        return text
-    head = limit * 2 // 3
-    return f"{text[:head]}\n… {len(text) - limit:,} characters left out …\n{text[len(text) - limit + head :]}"
-
-
 def markdown_cell(text: str, limit: int = 200) -> str:
     """The text as one cell of a Markdown table: one line, nothing in it is markup, at most `limit` characters of it."""
     line = _SPACE.sub(" ", visible(text)).strip()

@@ -5,6 +5,7 @@ from typing import Final
 
 from codur.batch.results.challenge_record import ChallengeResult, RouteEntry, SolvedTier, Status
 from codur.llm.rate_limits.shared_limits import OVER_BUDGET
+from codur.parsing.bounded_text import bounded
 from codur.structs import replace
 from codur.types import RunResult, Verdict
 
@@ -40,7 +41,7 @@ def outcome_of(result: RunResult, base: ChallengeResult) -> ChallengeResult:
         attempts=result.iterations,
         signature=last.signature if last and not solved else "",
         changed_files=result.changed_files,
-        diff=cut(result.diff, MAX_DIFF),
+        diff=bounded(result.diff, MAX_DIFF),
         output_before=_output(result.before),
         output_after=_output(result.verdict),
         sandbox=result.sandbox,
@@ -73,14 +74,6 @@ def is_solved(result: RunResult) -> bool:
 def over_budget(result: ChallengeResult) -> bool:
     """Whether the batch's budget ended it: it is not finished, then."""
     return result.status == "limit" and result.reason.startswith(OVER_BUDGET)
-
-
-def cut(text: str, most: int) -> str:
-    """A text, shortened in the middle."""
-    if len(text) <= most:
-        return text
-    half = most // 2
-    return f"{text[:half]}\n… {len(text) - 2 * half:,} characters left out …\n{text[-half:]}"
 
 
 def _reason(result: RunResult) -> str:
@@ -116,4 +109,4 @@ def _output(verdict: Verdict | None) -> str:
     if verdict is None:
         return ""
     both = (verdict.actual, verdict.error)
-    return cut("\n".join(text.rstrip("\n") for text in both if text), MAX_OUTPUT)
+    return bounded("\n".join(text.rstrip("\n") for text in both if text), MAX_OUTPUT)

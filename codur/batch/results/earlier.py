@@ -1,16 +1,11 @@
 """What earlier results are worth for the work that is wanted now."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Literal
 
 from codur.batch.results.challenge_outcome import over_budget
 from codur.batch.results.challenge_record import Status
-from codur.batch.results.identity import settings_hash
-from codur.batch.results.kept_files import Keys
 from codur.batch.results.result_lines import KeptResults
-from codur.batch.results.results_directory import read_results
-from codur.batch.setup import Setup
 from codur.batch.work import Work
 
 Mode = Literal["new", "resume", "rerun_failed", "fresh"]
@@ -26,16 +21,6 @@ def counting(found: Mapping[int, Status], mode: Mode) -> dict[int, Status]:
     if mode not in GOES_ON:
         return {}
     return {number: status for number, status in found.items() if mode == "resume" or status == "solved"}
-
-
-def counting_in(path: Path, work: Sequence[Work], setup: Setup, *, mode: Mode) -> dict[int, Status]:
-    """The work that counts as done by the results in a directory.
-
-    Raises:
-        UsageError: they cannot be read.
-    """
-    keys = Keys(settings_hash(setup.settings, setup.limits, offline=setup.offline))
-    return counting(finished(work, read_results(path), keys, in_place=setup.in_place), mode)
 
 
 def finished(

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 
 from codur.batch.results.challenge_record import Attempted, ChallengeResult
-from codur.batch.results.identity import content_hash, key_of
+from codur.batch.results.identity import content_hash, key_of, settings_hash
 from codur.batch.results.kept_run import RUNS
 from codur.batch.results.results_directory import PATCHES, ResultsDirectory
 from codur.batch.setup import Setup
@@ -25,6 +25,11 @@ class Keys:
     def __init__(self, settings: str) -> None:
         self.settings = settings
         self._last = ("", "")
+
+    @staticmethod
+    def of_batch(setup: Setup) -> "Keys":
+        """Those of a batch's work."""
+        return Keys(settings_hash(setup.settings, setup.limits, offline=setup.offline))
 
     def __call__(self, work: Work) -> str:
         """The key of a piece of work."""

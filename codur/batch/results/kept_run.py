@@ -3,13 +3,11 @@
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TextIO
 
 from msgspec import to_builtins
 
-from codur import __version__
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.setup import Keeping
 from codur.batch.work import file_name
@@ -18,10 +16,9 @@ from codur.events import Emit, Event
 from codur.lazy import regex
 from codur.redaction import Redactor
 from codur.sandbox.scratch import remove_tree
-from codur.session.record.run_recording import summary_of
+from codur.session.record.run_recording import begun_record, ended_record
 from codur.session.record.trace import Trace
-from codur.store.run_record import RunRecord
-from codur.store.run_records import RunDirectory, this_process
+from codur.store.run_records import RunDirectory
 from codur.structs import replace
 from codur.types import RunResult, Task
 
@@ -51,14 +48,7 @@ class KeptRun:
             raise StateError(f"{path} cannot be written: {reason_of(error)}") from error
         self._trace = Trace(tell, redactor, self._run.trace)
         self._begun = time.monotonic()
-        self._record = RunRecord(
-            id=path.name,
-            prompt=task.prompt,
-            workspace=task.workspace,
-            started=datetime.now(UTC).isoformat(timespec="milliseconds"),
-            version=__version__,
-            **this_process(),
-        )
+        self._record = begun_record(path.name, task)
         self._run.write_record(self._record)
 
     def __call__(self, event: Event) -> None:
@@ -81,13 +71,7 @@ class KeptRun:
         self._run.write_result(to_builtins(result))
         if result.attempts:
             (self._run.path / ATTEMPTS).write_text(_attempts(result), encoding="utf-8", errors="replace")
-        self._record = replace(
-            self._record,
-            status="interrupted" if result.outcome == "interrupted" else "finished",
-            sandbox=result.sandbox,
-            sandbox_note=result.sandbox_note,
-            summary=summary_of(result),
-        )
+        self._record = ended_record(self._record, result)
         self._run.write_record(self._record)
 
     def close(self) -> None:

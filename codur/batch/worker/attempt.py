@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from codur.batch.challenge_directory import DEFAULT_PROMPT
-from codur.batch.results.challenge_outcome import MAX_PROMPT, cut, is_solved, outcome_of
+from codur.batch.results.challenge_outcome import MAX_PROMPT, is_solved, outcome_of
 from codur.batch.results.challenge_record import Attempted, ChallengeResult, result_for
 from codur.batch.results.kept_run import EXCHANGE, kept_run
 from codur.batch.setup import Setup
@@ -18,6 +18,7 @@ from codur.batch.worker.copying import copy_files
 from codur.config.settings import Settings
 from codur.errors import CodurError, InternalError, Refused, UsageError, internal_error, reason_of
 from codur.events import Emit
+from codur.parsing.bounded_text import bounded
 from codur.sandbox.backends.probe import choose_backend
 from codur.sandbox.processor_turns import Waited
 from codur.sandbox.scratch import remove_tree
@@ -73,7 +74,7 @@ def attempt(job: Work, key: str, setup: Setup, host: Host, *, below: Path, emit:
                 copy,
                 redactor_of(setup.settings, host.environ),
             )
-            return _attempted(result, replace(base, prompt=cut(prompt, MAX_PROMPT)), copy, patch)
+            return _attempted(result, replace(base, prompt=bounded(prompt, MAX_PROMPT)), copy, patch)
         finally:
             remove_tree(place)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from codur.batch.challenge_directory import PROMPT_FILE, Challenge
 from codur.batch.discovery import RESULTS_NAME
 from codur.errors import UsageError
+from codur.parsing.bounded_text import listed
 
 if sys.platform == "linux":  # not every system has it
     import fcntl
@@ -41,9 +42,8 @@ def copy_files(challenge: Challenge, target: Path) -> tuple[str, ...]:
     except shutil.Error as error:
         # its only argument is the list of what failed: source, target, why
         names = sorted({Path(source).relative_to(root).as_posix() for source, _, _ in error.args[0]})
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         raise UsageError(
-            f"{names[0]}{more} cannot be copied", remedy="Check the permissions of the challenge's files."
+            f"{listed(names, 1)} cannot be copied", remedy="Check the permissions of the challenge's files."
         ) from error
     return tuple(left_out)
 

@@ -24,7 +24,6 @@ from codur.sandbox.processor_turns import SharedPrograms, Turns, Waited
 from codur.sandbox.scratch import prefix, remove_tree, sweep, temporary_base
 from codur.sandbox.starter.starter_client import Starter
 from codur.session.host import Shared, close_to_others
-from codur.session.scratch_directory import sweep_scratch
 from codur.structs import replace
 
 PROGRAMS_PER_PROCESSOR = 2
@@ -50,7 +49,6 @@ def main(descriptor: int) -> None:
     setup = first.setup
     base = temporary_base(setup.host.environ)
     sweep(base)
-    sweep_scratch()
     worker = Worker(setup, FrameWriter(connection), below=batch_directory(base))
     worker.ready()
     for message in messages:

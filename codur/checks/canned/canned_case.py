@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from codur.checks.canned import canned_syntax
 from codur.checks.canned.wording import lines_of
+from codur.python.project_files import called_name
 from codur.structs import Struct
 
 MOST = 0.8  # chosen: a header or a last line may be honest text
@@ -54,12 +55,12 @@ def _together(node: ast.AST) -> list[Sequence[ast.AST]]:
         return [[row] for row in node.elts if isinstance(row, ast.List)]
     if isinstance(node, canned_syntax.Function) and sum(isinstance(item, ast.Assert) for item in ast.walk(node)) == 1:
         return [node.body]
-    is_call = isinstance(node, ast.Call) and canned_syntax.called(node).startswith("assert")
+    is_call = isinstance(node, ast.Call) and called_name(node).startswith("assert")
     return [[node]] if is_call or isinstance(node, ast.Assert | ast.Tuple) else []
 
 
 def _items(nodes: Sequence[ast.AST]) -> frozenset[str]:
     inside = [item for node in nodes for item in ast.walk(node)]
-    names = [canned_syntax.called(item) for item in inside if isinstance(item, ast.Call)]
+    names = [called_name(item) for item in inside if isinstance(item, ast.Call)]
     values = [canned_syntax.literal(item) for item in inside if isinstance(item, ast.expr)]
     return frozenset([*names, *(value for value in values if value is not None)])

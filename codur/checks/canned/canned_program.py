@@ -10,6 +10,7 @@ from typing import Any
 
 from codur.checks.canned import canned_syntax
 from codur.checks.canned.wording import as_text, lines_of
+from codur.python.project_files import called_name
 from codur.structs import Struct
 
 MAX_STEPS = 200_000
@@ -162,7 +163,7 @@ class _Folder:
             for item in call.args:
                 values += self._value(item.value) if isinstance(item, ast.Starred) else [self._value(item)]
             separator = next((self._value(item.value) for item in call.keywords if item.arg == "sep"), " ")
-            if canned_syntax.called(call) == "writelines":
+            if called_name(call) == "writelines":
                 separator, values = "", list(values[0])
             return str(separator).join(map(as_text, values)).strip()
         except _NOT_FOLDED:
@@ -211,7 +212,7 @@ class _Folder:
         return "\n".join(map(as_text, value)) if name in self._loops else value
 
     def _called(self, call: ast.Call) -> Any:
-        name = canned_syntax.called(call)
+        name = called_name(call)
         if result := self._results.get(name):
             return self._value(result)
         if name == "map" and ast.unparse(call.args[0]) == "str":

@@ -1,8 +1,9 @@
 """Reading syntax trees: literals, names, functions."""
 
 import ast
-import warnings
 from collections import Counter
+
+from codur.python.project_files import called_name, parsed
 
 MAX_INT_BITS = 14_000  # Python writes out no longer integers in decimal
 
@@ -15,12 +16,9 @@ TRIVIAL = frozenset({"0", "1", "-1", "0.0", "1.0", "-1.0", "", "''", "b''", "Non
 
 def parse(source: str | bytes) -> ast.Module | None:
     """The tree, or None if the text is no Python or holds an integer too long to be written out."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # invalid escapes in the user's program are not our business
-        try:
-            tree = ast.parse(source)
-        except (SyntaxError, ValueError, MemoryError):
-            return None
+    tree = parsed(source)
+    if tree is None:
+        return None
     ints = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, int))
     # `repr` and `ast.unparse` would raise for such a number, wherever it stands.
     return None if any(value.bit_length() > MAX_INT_BITS for value in ints) else tree
@@ -36,13 +34,8 @@ def literal(node: ast.expr | None) -> str | None:
         return None
 
 
-def called(call: ast.Call) -> str:
-    """The bare name of the function or method that is called."""
-    return call.func.id if isinstance(call.func, ast.Name) else str(getattr(call.func, "attr", ""))
-
-
 def is_writer(call: ast.Call) -> bool:
-    return called(call) in {"print", "write", "writelines", "echo"}
+    return called_name(call) in {"print", "write", "writelines", "echo"}
 
 
 def is_text(statement: ast.AST) -> bool:

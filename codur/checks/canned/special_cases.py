@@ -9,6 +9,7 @@ from codur.checks.canned import canned_syntax
 from codur.checks.canned.canned_case import Case
 from codur.checks.canned.canned_program import Changes
 from codur.checks.canned.wording import FIGURES, is_number, short
+from codur.python.project_files import called_name
 from codur.structs import Struct
 
 _COMPUTES = (ast.For, ast.While, ast.BinOp, ast.Call, ast.comprehension)
@@ -144,7 +145,7 @@ def _is_plain(subject: ast.expr) -> bool:
     """Is it an input as it came (a name, part, conversion or stripped text), not something computed from it?"""
     nodes = list(ast.walk(subject))
     calls = [node for node in nodes if isinstance(node, ast.Call)]
-    computing = [call for call in calls if canned_syntax.called(call) not in _CONVERTERS]
+    computing = [call for call in calls if called_name(call) not in _CONVERTERS]
     if any(not isinstance(item, ast.Constant) for call in computing for item in call.args):
         return False
     # What was computed from the input and is then compared is an ordinary branch, as in FizzBuzz.

@@ -8,6 +8,7 @@ import ast
 from collections.abc import Container, Iterable, Iterator, Mapping
 
 from codur.checks.canned import canned_syntax
+from codur.python.project_files import called_name
 
 _GUARD = "_hollow_function"
 _HELPER = """\
@@ -83,6 +84,6 @@ def calls_own(texts: Mapping[str, str]) -> bool:
     trees = [tree for tree in map(canned_syntax.parse, texts.values()) if tree is not None]
     own = {name for tree in trees for name in canned_syntax.functions(tree)}
     loaded = [part for tree in trees for node in _outer(tree.body) for part in ast.walk(node)]
-    names = {canned_syntax.called(part) for part in loaded if isinstance(part, ast.Call)}
+    names = {called_name(part) for part in loaded if isinstance(part, ast.Call)}
     names |= {part.id for part in loaded if isinstance(part, ast.Name)}
     return not own.isdisjoint(names)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from codur.checks.entry import MAKEFILES, is_pytest_file, is_test_file, text_of
 from codur.lazy import regex
+from codur.parsing.bounded_text import listed
 from codur.python.parts import choose_part, find_parts
 from codur.python.project_files import read_ini
 from codur.python.pytest_settings import PytestSettings, pytest_settings
@@ -69,7 +70,7 @@ class Suites(Struct, dict=True):  # cached properties need one
         if not files:
             return None
         return Suite(
-            argv=(PYTHON, "-m", "pytest", "--doctest-modules", *files), source=f"the examples in {_few(files)}"
+            argv=(PYTHON, "-m", "pytest", "--doctest-modules", *files), source=f"the examples in {listed(files, 1)}"
         )
 
     @cached_property
@@ -129,7 +130,7 @@ class Suites(Struct, dict=True):  # cached properties need one
         if not any(_DJANGO_TESTS.search(self._text(path)) for path in files):
             return None
         argv = (PYTHON, scripts[0], "test", *((top,) if top else ()))
-        return Suite(argv=argv, source=f"the tests in {_few(files)}, run by {scripts[0]}", files=files)
+        return Suite(argv=argv, source=f"the tests in {listed(files, 1)}, run by {scripts[0]}", files=files)
 
     def _pytest(self) -> Suite | None:
         command = (PYTHON, "-m", "pytest")
@@ -146,7 +147,7 @@ class Suites(Struct, dict=True):  # cached properties need one
             source = f"the tests in {named[0]}, named in the prompt{note}"
             return Suite(argv=(*command, named[0]), source=source, files=files)
         argv = (*command, *(f"--ignore={path.rstrip('/')}" for path in foreign))
-        return self._of_parts(files) or Suite(argv=argv, source=f"the tests in {_few(files)}{note}", files=files)
+        return self._of_parts(files) or Suite(argv=argv, source=f"the tests in {listed(files, 1)}{note}", files=files)
 
     def _of_parts(self, files: tuple[str, ...]) -> Suite | None:
         """The tests of the project that is meant, where the workspace holds several."""
@@ -179,7 +180,9 @@ class Suites(Struct, dict=True):  # cached properties need one
         # unittest takes modules; a directory with a dash in its name is none.
         if not modules or not all(name.isidentifier() for module in modules for name in module.split(".")):
             return None
-        return Suite(argv=(PYTHON, "-m", "unittest", *modules), source=f"the test cases in {_few(files)}", files=files)
+        return Suite(
+            argv=(PYTHON, "-m", "unittest", *modules), source=f"the test cases in {listed(files, 1)}", files=files
+        )
 
     def _python_tests(self) -> Iterator[str]:
         for path in self.listing:
@@ -198,7 +201,3 @@ def _two_settings(settings: PytestSettings) -> str:
     if not settings.ignored:
         return ""
     return f"; pytest takes its settings from {settings.file}, not from {' and '.join(settings.ignored)}"
-
-
-def _few(files: Sequence[str]) -> str:
-    return files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more"

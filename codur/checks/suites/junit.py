@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codur.checks.describe import cut, plain
+from codur.checks.describe import plain
 from codur.lazy import late
+from codur.parsing.bounded_text import bounded, listed
 from codur.python.test_run import TestRun
 from codur.structs import Struct, replace
 
@@ -73,7 +74,8 @@ def less(counts: TestCounts | None, run: TestRun, excused: Sequence[str]) -> Tes
 
 
 def _errors(run: TestRun, names: Sequence[str]) -> str:
-    return "\n\n".join(f"{name}\n{cut(plain(run.ends[name].text), FAILURE_CHARS)}" for name in names[:SHOWN_FAILURES])
+    texts = {name: bounded(plain(run.ends[name].text).rstrip(), FAILURE_CHARS) for name in names[:SHOWN_FAILURES]}
+    return "\n\n".join(f"{name}\n{text}" for name, text in texts.items())
 
 
 def _uncollected(case: ElementTree.Element) -> bool:
@@ -88,14 +90,10 @@ def _told(failures: Sequence[tuple[ElementTree.Element, ElementTree.Element]]) -
         groups.setdefault(_text(problem).rsplit("\n", 1)[-1], []).append((case, problem))
     told = []
     for (case, problem), *others in list(groups.values())[:SHOWN_FAILURES]:
-        more = f" (and {len(others)} more in the same way: {_names(others)})" if others else ""
+        names = listed([_name(case) for case, _ in others], SHOWN_FAILURES)
+        more = f" (and {len(others)} more in the same way: {names})" if others else ""
         told.append(f"{_name(case)}{more}\n{_text(problem)}")
     return told
-
-
-def _names(failures: Sequence[tuple[ElementTree.Element, ElementTree.Element]]) -> str:
-    names = [_name(case) for case, _ in failures]
-    return ", ".join(names[:SHOWN_FAILURES]) + (", …" if len(names) > SHOWN_FAILURES else "")
 
 
 def _problems(case: ElementTree.Element) -> Iterator[ElementTree.Element]:
@@ -108,4 +106,4 @@ def _name(case: ElementTree.Element) -> str:
 
 
 def _text(problem: ElementTree.Element) -> str:
-    return cut(plain(problem.text or problem.get("message") or "").strip(), FAILURE_CHARS)
+    return bounded(plain(problem.text or problem.get("message") or "").strip(), FAILURE_CHARS)

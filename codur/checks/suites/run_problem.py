@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from codur.lazy import regex
+from codur.parsing.bounded_text import listed
 from codur.python.dependencies import declared_dependencies, lacking
 from codur.python.installed import normal_name
 from codur.python.layout import import_roots, modules_in
@@ -126,11 +127,10 @@ def _not_installed(output: str, root: Path, python: str, planned: Collection[str
 def _lacking(modules: Sequence[str], absent: Sequence[str], root: Path, python: str) -> RunProblem:
     """What is said of modules and plugins that are not installed, and of declared distributions that are `absent`."""
     names = list(dict.fromkeys([*(_DISTRIBUTIONS.get(n := normal_name(name), n) for name in modules), *absent]))
-    shown = ", ".join(names[:_SHOWN_NAMES]) + (", …" if len(names) > _SHOWN_NAMES else "")
     where = _inside(python, root)
     return RunProblem(
         kind="not_installed",
-        text=f"{shown} {'is' if len(names) == 1 else 'are'} not installed in {where}.",
+        text=f"{listed(names, _SHOWN_NAMES)} {'is' if len(names) == 1 else 'are'} not installed in {where}.",
         remedy=f"Run `{_install_command(root, where, names, known=bool(set(names) & set(absent)))}`, then try again.",
     )
 

@@ -7,9 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from codur.checks.describe import FAILED_TEST, cut, plain
+from codur.checks.describe import FAILED_TEST, plain
 from codur.checks.suites.junit import FAILURE_CHARS, SHOWN_FAILURES, TestCounts
 from codur.lazy import late, regex
+from codur.parsing.bounded_text import bounded
 from codur.structs import Struct
 
 textwrap = late("textwrap")
@@ -155,7 +156,7 @@ def _failures(runner: _Runner, text: str) -> Iterator[tuple[str, str]]:
 
 def _shown(told: dict[str, str]) -> str:
     """The first failures, each below its name; the others by their names."""
-    shown = [f"{FAILED_TEST}{name}\n{cut(words, FAILURE_CHARS)}".rstrip() for name, words in told.items()]
+    shown = [f"{FAILED_TEST}{name}\n{bounded(words, FAILURE_CHARS)}".rstrip() for name, words in told.items()]
     if len(shown) > SHOWN_FAILURES:
         shown[SHOWN_FAILURES:] = [f"{len(shown) - SHOWN_FAILURES} more: {', '.join([*told][SHOWN_FAILURES:])}"]
     return "\n\n".join(shown)

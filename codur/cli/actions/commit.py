@@ -13,7 +13,6 @@ from codur.cli.machine import Showing
 from codur.cli.printing import say_found, tell
 from codur.errors import CodurError, UsageError
 from codur.sandbox.launcher import Launcher
-from codur.session.scratch_directory import scratch_directories
 from codur.store.directory import StateDirectory
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory
@@ -131,8 +130,8 @@ def _made(run: RunDirectory, wish: Wish, repository: Repository, state: StateDir
         return found
     wanted = Wanted(message=found.message, who=identity(repository, machine.home()), hooks=wish.hooks)
     versions = [_versions(item, journal) for item in taken]
-    with scratch_directories() as scratch:
-        return replace(found, commit=commit_changes(repository, versions, wanted, scratch()))
+    with repository.launcher.temporary_directory() as scratch:
+        return replace(found, commit=commit_changes(repository, versions, wanted, scratch))
 
 
 def _still_there(journal: Journal, record: RunRecord) -> list[RunChange]:

@@ -3,25 +3,10 @@
 import re
 from collections.abc import Sequence
 
+from codur.nodes.parts import updates
 from codur.nodes.parts.finding import Judged, keeps
 from codur.nodes.parts.handover import affordable, escalation_after, stand_in_for
-from codur.nodes.parts.updates import (
-    about_code,
-    blocked,
-    can_ask,
-    can_repair,
-    current_step,
-    edits,
-    failed_steps,
-    go,
-    left_failed,
-    only_words_left,
-    present_plan,
-    repair_tried,
-    unfinished,
-    why_not,
-    without_words,
-)
+from codur.nodes.parts.updates import go
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning import plans
 from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
@@ -45,7 +30,7 @@ _MOST_QUESTIONS = 3  # each is an interruption of the user
 def next_move(record: StepRecord, judged: Judged | None, state: RunState, context: RunContext) -> RunUpdate:
     """What follows a step, in which `judged` was found; None if that was not due."""
     if _lacks_words(record, state, context):
-        return go("end", origin="llm_error", why=record.error, **without_words(record.error, state, context))
+        return go("end", origin="llm_error", why=record.error, **updates.without_words(record.error, state, context))
     if record.node != "repair" and record.origin == "llm_error":
         return _model_failed(record, state, context)
     if not record.ok and _needs_the_user(record, state):
@@ -59,7 +44,7 @@ def next_move(record: StepRecord, judged: Judged | None, state: RunState, contex
         return _next_step(following, state)
     if record.action == "ask" and record.ok:
         return _with_answer(record, state, context)
-    lost = blocked(state)
+    lost = updates.blocked(state)
     return _plan_failed(lost, state, context) if lost else _end_of_plan(record, state, context)
 
 
@@ -75,43 +60,43 @@ def is_due(record: StepRecord, state: RunState, context: RunContext) -> bool:
     asks = record.origin == "llm_error" or (not record.ok and _needs_the_user(record, state))
     if asks or _lacks_words(record, state, context):
         return False
-    plan = present_plan(state)
-    if plan.origin in {"user", "pre_plan"} and not about_code(plan, state):
+    plan = updates.present_plan(state)
+    if plan.origin in {"user", "pre_plan"} and not updates.about_code(plan, state):
         return False
     code = state["discovery"].task_type in CODE_TASKS or bool(record.changed_files)
-    if plan.origin == "pattern" or not edits(plan.steps[state["cursor"]], context, code=code):
+    if plan.origin == "pattern" or not updates.edits(plan.steps[state["cursor"]], context, code=code):
         return False
     if not record.ok:
         return True
     # After the last edit only: half of a change may well be red.
-    return not any(edits(step, context) for step in plan.steps[state["cursor"] + 1 :])
+    return not any(updates.edits(step, context) for step in plan.steps[state["cursor"] + 1 :])
 
 
 def _lacks_words(record: StepRecord, state: RunState, context: RunContext) -> bool:
     """Whether a step failed that was only to say in words what is done."""
-    return record.action == "delegate" and not (record.ok or record.summary) and only_words_left(state, context)
+    return record.action == "delegate" and not (record.ok or record.summary) and updates.only_words_left(state, context)
 
 
 def _needs_the_user(record: StepRecord, state: RunState) -> bool:
     """Whether a step that edits ended with a question that nobody answered, or with what it cannot do and why."""
     words = {"ask", "respond"}
-    return record.action in words and current_step(state).action not in words
+    return record.action in words and updates.current_step(state).action not in words
 
 
 def _following(state: RunState) -> int | None:
     """The index of the next step that can still run."""
-    steps, lost = present_plan(state).steps, blocked(state)
+    steps, lost = updates.present_plan(state).steps, updates.blocked(state)
     return next((index for index in range(state["cursor"] + 1, len(steps)) if steps[index].id not in lost), None)
 
 
 def _next_step(following: int, state: RunState) -> RunUpdate:
-    return go("policy", origin=present_plan(state).origin, why="next step", cursor=following)
+    return go("policy", origin=updates.present_plan(state).origin, why="next step", cursor=following)
 
 
 def _with_answer(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
     """The plan was a question: with the answer, one that carries out the task."""
-    step = current_step(state)
-    if not can_ask(state, context) or state["answers"] >= _MOST_QUESTIONS:
+    step = updates.current_step(state)
+    if not updates.can_ask(state, context) or state["answers"] >= _MOST_QUESTIONS:
         return _end(record, "not_achieved", "the plan ended with a question")
     answer = context.artifacts.get(record.output_ref)
     reason = f"You asked: {step.arguments.get('text', '')} The user answered: {answer}"
@@ -120,11 +105,11 @@ def _with_answer(record: StepRecord, state: RunState, context: RunContext) -> Ru
 
 def _plan_failed(lost: Sequence[str], state: RunState, context: RunContext) -> RunUpdate:
     """Steps could not run because one before them failed: a new plan that knows what was done, or the end."""
-    plan, failed = present_plan(state), failed_steps(state)
+    plan, failed = updates.present_plan(state), updates.failed_steps(state)
     first = failed[0]
     reason = f"step {first.step_id} failed: {first.error}"
     # Once; the user's own plan is never made anew without them.
-    if plan.origin == "plan" and state["replans"] < 1 and can_ask(state, context):
+    if plan.origin == "plan" and state["replans"] < 1 and updates.can_ask(state, context):
         ended = [
             f"{record.step_id} ({record.capability})" for record in state["records"][state["since"] :] if record.ok
         ]
@@ -136,13 +121,13 @@ def _plan_failed(lost: Sequence[str], state: RunState, context: RunContext) -> R
 
 def _end_of_plan(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
     """The last step only read: its output is the answer, if the task asked for one."""
-    plan = present_plan(state)
+    plan = updates.present_plan(state)
     if not record.ok:
         outcome: Outcome = "refused" if record.code == "refused" else "not_achieved"
         return _end(record, outcome, record.error, answer_ref=record.output_ref)
-    reason = left_failed(state, context)
+    reason = updates.left_failed(state, context)
     if not reason and plan.origin != "pattern" and not keeps(state["verdict"], state):
-        reason = unfinished(state, context)
+        reason = updates.unfinished(state, context)
     if reason:
         return _end(record, "not_achieved", reason, answer_ref=record.output_ref)
     solver = "pattern" if plan.origin == "pattern" else state["solved_by"] or record.capability
@@ -158,8 +143,8 @@ def _after_repair(record: StepRecord, state: RunState, context: RunContext) -> R
         return _end(record, "not_achieved", record.error)
     if state["outcome"] is not None:
         return go("end", origin="llm_error", why=state["reason"])
-    if not can_ask(state, context):
-        error = why_not(state, context)
+    if not updates.can_ask(state, context):
+        error = updates.why_not(state, context)
         searched = f"the search without one stopped. {record.error}"
         reason = searched if state["task"].offline else f"{searched} {error.message}"
         remedy = _CHOOSE_REMEDY if report is not None and report.patches else error.remedy
@@ -173,7 +158,7 @@ def _model_failed(record: StepRecord, state: RunState, context: RunContext) -> R
     if other:
         return other
     # A search may do without what the model was to do.
-    if can_repair(state, context) and not repair_tried(state):
+    if updates.can_repair(state, context) and not updates.repair_tried(state):
         return go("repair", origin="llm_error", why=f"{state['reason']}; searching offline instead")
     return go("end", origin="llm_error", why=state["reason"], outcome=state["outcome"] or "no_model")
 
@@ -198,7 +183,7 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
         notes = _left_out(state, context)
         solver = "repair" if record.node == "repair" else record.capability
         following = _following(state) if record.node != "repair" else None
-        reason = "" if following is not None else left_failed({**state, "verdict": verdict}, context)
+        reason = "" if following is not None else updates.left_failed({**state, "verdict": verdict}, context)
         end = _end(record, "not_achieved" if reason else "done", reason)
         end = end if following is None else _next_step(following, state)
         return RunUpdate(**{**end, "solved_by": solver}, verdict=verdict, iteration=1, notes=notes)
@@ -233,7 +218,7 @@ def _after_failure(
             patience=context.settings.agents.preferences.patience,
             iteration=state["iteration"] + 1,
             max_iterations=state["task"].limits.max_iterations,
-            near_miss_repair=can_repair(state, context) and record.ok and attempt.progress > 0,
+            near_miss_repair=updates.can_repair(state, context) and record.ok and attempt.progress > 0,
             another_agent=agent is not None,
             affordable=agent is None or affordable(agent, state, context),
         )
@@ -261,8 +246,8 @@ def _move(record: StepRecord, decision: Decision, state: RunState, context: RunC
         return _end(record, decision.outcome, decision.reason, remedy=remedy)
     if decision.move == "near_miss":
         return go("repair", origin="repair", why=decision.reason)
-    if not can_ask(state, context):
-        error = why_not(state, context)
+    if not updates.can_ask(state, context):
+        error = updates.why_not(state, context)
         if record.node == "repair" and state["task"].offline:
             return _end(record, "no_model", _mends_a_part(state), remedy=_KEEP_REMEDY)
         return _end(record, "no_model", error.message, remedy=error.remedy)

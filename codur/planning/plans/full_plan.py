@@ -8,10 +8,10 @@ from codur.config.settings import Profile
 from codur.lazy import regex
 from codur.llm.model import ChatRequest
 from codur.llm.tokens import BYTES_PER_TOKEN
+from codur.parsing.bounded_text import bounded
 from codur.planning.replies import Asker, PlanReply, StepReply, argument_values, messages
 from codur.structs import Struct, replace
 from codur.tools.compatibility import MAX_CANDIDATES
-from codur.tools.output_bounds import bounded
 from codur.types import Action, Attempt, Discovery, Origin, Plan, Step, ToolSpec, Verdict
 
 LISTED_FILES = 60

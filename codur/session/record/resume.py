@@ -97,14 +97,14 @@ def put_in_place(context: RunContext, record: Recording, start: RunState) -> Non
     context.workspace.rewind(START_MARK)
     # At the start's state, in which the check's files are as the user had them.
     _guard(context, state)
-    if kept.best_mark:
-        context.workspace.rewind(kept.best_mark)
-        context.best.snapshot = context.workspace.snapshot()
-    context.best.progress = kept.best_progress
-    if kept.start_mark:
-        context.workspace.rewind(kept.start_mark)
-        context.best.start = context.workspace.snapshot()
-    context.best.start_progress = kept.start_progress
+    marks, best = kept.marks, context.best
+    if marks.best_mark:
+        context.workspace.rewind(marks.best_mark)
+        best.snapshot = context.workspace.snapshot()
+    if marks.start_mark:
+        context.workspace.rewind(marks.start_mark)
+        best.start = context.workspace.snapshot()
+    best.progress, best.start_progress = marks.best_progress, marks.start_progress
     if kept.mark:
         context.workspace.rewind(kept.mark)
     record.begin_again(context)

@@ -1,21 +1,19 @@
 """What is kept of a run while it goes on: record, trace, steps, result; and the workspace's lock while it lasts."""
 
-import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from msgspec import to_builtins
 
 from codur import __version__
-from codur.errors import WorkspaceBusy
 from codur.events import Emit, Event, ModelAnswered, ModelPrompted, Note, RunFinished
 from codur.graph.wiring import fingerprint
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
 from codur.redaction import Redactor
 from codur.session.record.codec import encode
-from codur.session.record.steps import Kept, StepLog
+from codur.session.record.steps import Kept, Marks, StepLog
 from codur.session.record.trace import Trace
 from codur.session.stop import leaving
 from codur.store.directory import StateDirectory
@@ -69,9 +67,8 @@ class Recording:
         part = self._record.resumed if self._record else 0
         self._steps = StepLog(run.steps, redact=redactor, part=part, kept=kept or Kept()) if run else None
         self._best: Snapshot | None = None
-        self._best_mark = kept.best_mark if kept else ""
         self._start: Snapshot | None = None
-        self._start_mark = kept.start_mark if kept else ""
+        self._marks = kept.marks if kept else Marks()
         self._prompt_chars = 0
         self._spent: Callable[[], tuple[Usage, float]] = lambda: (Usage(), 0.0)
 
@@ -115,23 +112,14 @@ class Recording:
             mark = self._steps.next_mark()
             # First the files, then the step: a step without its files is not gone on from.
             context.workspace.mark(mark)
-            if context.best.snapshot is not self._best:
-                self._best, self._best_mark = context.best.snapshot, mark
-            if context.best.start is not self._start:
-                self._start, self._start_mark = context.best.start, mark if context.best.start else ""
+            best, marks = context.best, self._marks
+            if best.snapshot is not self._best:
+                self._best, marks = best.snapshot, replace(marks, best_mark=mark)
+            if best.start is not self._start:
+                self._start, marks = best.start, replace(marks, start_mark=mark if best.start else "")
+            self._marks = replace(marks, best_progress=best.progress, start_progress=best.start_progress)
             usage, used_s = self._spent()
-            self._steps.step(
-                node,
-                update,
-                usage=usage,
-                used_s=used_s,
-                best={
-                    "best_mark": self._best_mark,
-                    "best_progress": context.best.progress,
-                    "start_mark": self._start_mark,
-                    "start_progress": context.best.start_progress,
-                },
-            )
+            self._steps.step(node, update, usage=usage, used_s=used_s, marks=self._marks)
 
         return keep
 
@@ -139,30 +127,17 @@ class Recording:
         """Keep the result. Raises StateError: it cannot be kept."""
         if self.run is None or self._record is None or self._steps is None:
             return
-        status: RunStatus = "interrupted" if result.outcome == "interrupted" else "finished"
         self._steps.spent(result.usage, result.duration_s)
         self._trace.keep(RunFinished(result=result))
-        if status == "finished":  # one that was stopped is to be gone on with, and has no result yet
+        ended = ended_record(self._record, result)
+        if ended.status == "finished":  # one that was stopped is to be gone on with, and has no result yet
             self.run.write_result(to_builtins(result))
-        self._write(
-            replace(
-                self._record,
-                status=status,
-                sandbox=result.sandbox,
-                sandbox_note=result.sandbox_note,
-                summary=summary_of(result),
-            )
-        )
+        self._write(ended)
 
-    def crashed(self) -> None:
-        """Put on record that the run ended without a result, unless it has one."""
+    def left(self, status: RunStatus = "interrupted") -> None:
+        """Put on record that the run was left at once, or ended without a result, unless it has one."""
         if self._record is not None and self._record.status == "running":
-            self._write(replace(self._record, status="crashed"))
-
-    def left(self) -> None:
-        """Put on record that the run was left at once."""
-        if self._record is not None and self._record.status == "running":
-            self._write(replace(self._record, status="interrupted"))
+            self._write(replace(self._record, status=status))
 
     def close(self) -> None:
         """Close the files."""
@@ -222,23 +197,11 @@ def locked(state: StateDirectory, root: Path, run_id: str, *, wait: bool, emit: 
         WorkspaceBusy: another run works in the workspace.
         KeyboardInterrupt: the user does not want to wait any longer.
     """
-    with ExitStack() as stack:
-        try:
-            # Without waiting first, so that the user hears for whom before it begins.
-            note = stack.enter_context(workspace_lock(state.locks, root, run_id=run_id, wait=None))
-        except WorkspaceBusy as busy:
-            if not wait:
-                raise
-            emit(Note(text=f"waiting: {busy.message}"))
-            note = stack.enter_context(workspace_lock(state.locks, root, run_id=run_id, wait=_sleep))
+    tell = (lambda text: emit(Note(text=text))) if wait else None
+    with workspace_lock(state.locks, root, run_id=run_id, tell=tell) as note:
         if note:
             emit(Note(level="warning", text=note))
         yield
-
-
-def _sleep(seconds: float) -> bool:
-    time.sleep(seconds)
-    return False
 
 
 @contextmanager
@@ -249,38 +212,52 @@ def _open(made: Recording) -> Iterator[Recording]:
     finally:
         leaving.remove(made.left)
         try:
-            made.crashed()
+            made.left("crashed")
         finally:
             made.close()
 
 
 def _record(task: Task, root: Path, run_id: str, redactor: Redactor) -> RunRecord:
     fields = encode(task, redactor)
-    return RunRecord(
-        id=run_id,
-        prompt=task.prompt,
+    return replace(
+        begun_record(run_id, task),
         workspace=str(root),
-        started=datetime.now(UTC).isoformat(timespec="milliseconds"),
-        version=__version__,
         task=fields,
         # What was blanked cannot be carried out later: such a run is not gone on with.
         secret=fields != encode(task),
         graph=fingerprint(),
+    )
+
+
+def begun_record(run_id: str, task: Task) -> RunRecord:
+    """The record of a run that this process begins now."""
+    return RunRecord(
+        id=run_id,
+        prompt=task.prompt,
+        workspace=task.workspace,
+        started=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        version=__version__,
         **this_process(),
     )
 
 
-def summary_of(result: RunResult) -> RunSummary:
-    """What a list of runs shows of a result."""
+def ended_record(record: RunRecord, result: RunResult) -> RunRecord:
+    """The record of a run that has a result, or was stopped."""
     verdict = result.verdict or result.before
-    return RunSummary(
-        outcome=result.outcome,
-        exit_code=result.exit_code,
-        reason=result.reason,
-        verdict=verdict.status if verdict else "",
-        model_calls=result.model_calls,
-        tokens=result.usage.total_tokens,
-        cost_usd=result.usage.cost_usd,
-        duration_s=result.duration_s,
-        changed_files=result.changed_files,
+    return replace(
+        record,
+        status="interrupted" if result.outcome == "interrupted" else "finished",
+        sandbox=result.sandbox,
+        sandbox_note=result.sandbox_note,
+        summary=RunSummary(
+            outcome=result.outcome,
+            exit_code=result.exit_code,
+            reason=result.reason,
+            verdict=verdict.status if verdict else "",
+            model_calls=result.model_calls,
+            tokens=result.usage.total_tokens,
+            cost_usd=result.usage.cost_usd,
+            duration_s=result.duration_s,
+            changed_files=result.changed_files,
+        ),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
-from msgspec import ValidationError
+from msgspec import ValidationError, to_builtins
 
 from codur.graph.walk import Done
 from codur.nodes.run_state import NodeName, RunUpdate
@@ -13,17 +13,21 @@ from codur.structs import Struct, convert, field
 from codur.types import Usage
 
 
+class Marks(Struct):
+    """When the best attempt was there, if there was one, and how far it came; and what the next one starts from."""
+
+    best_mark: str = ""
+    best_progress: float = -1.0
+    start_mark: str = ""
+    start_progress: float = -1.0
+
+
 class Kept(Struct):
     """What the earlier part of a run left to go on from."""
 
     done: tuple[Done, ...] = ()  # the finished nodes with their updates
     mark: str = ""  # the workspace's mark after the last of them; empty if nothing had finished
-    # best_mark, best_progress: when the best attempt was there, if there was one, and how far it came
-    best_mark: str = ""
-    best_progress: float = -1.0
-    # start_mark, start_progress: the same for what the next attempt starts from
-    start_mark: str = ""
-    start_progress: float = -1.0
+    marks: Marks = Marks()
     usage: Usage = field(default_factory=Usage)  # what models have cost, also in the node that was cut off
     used_s: float = 0.0  # seconds that the run has used
 
@@ -35,16 +39,14 @@ class _Spent(Struct):
     used_s: float = 0.0
 
 
-class _Step(_Spent):
-    """A line of a finished node; earlier versions wrote no `start_mark` and `start_progress`."""
+class _Step(Marks):
+    """A line of a finished node."""
 
+    usage: Usage = Usage()
+    used_s: float = 0.0
     number: int
     node: NodeName
     mark: str
-    best_mark: str
-    best_progress: float
-    start_mark: str | None = None
-    start_progress: float | None = None
     update: dict[str, Any]
     whole: bool
 
@@ -69,13 +71,8 @@ class StepLog:
         """The workspace's mark for the step that finishes now."""
         return f"{self._part}.{self._count + 1}"
 
-    def step(
-        self, node: NodeName, update: RunUpdate, *, usage: Usage, used_s: float, best: Mapping[str, str | float]
-    ) -> None:
+    def step(self, node: NodeName, update: RunUpdate, *, usage: Usage, used_s: float, marks: Marks) -> None:
         """Keep a finished node.
-
-        Args:
-            best: the fields of `Kept` about the best attempt and the next one's start.
 
         Raises:
             StateError: it cannot be written.
@@ -88,7 +85,7 @@ class StepLog:
                 "number": self._count,
                 "node": node,
                 "mark": mark,
-                **best,
+                **to_builtins(marks),
                 "update": encode(update, self._redact),
                 "whole": self._is_whole(update),
             },
@@ -124,10 +121,12 @@ def read_steps(log: AppendLog, *, on_damage: Callable[[str], None]) -> Kept:
         StateError: it cannot be read.
         DamagedRecord: a step is not one of this version.
     """
-    spent, steps = _Spent(), list[_Step]()
+    steps: list[_Step] = []
+    spent: _Spent | _Step = _Spent()
     try:
         for record in log.read(on_damage=on_damage):
-            spent = convert(record, _Step if "number" in record else _Spent)
+            kind: type[_Step | _Spent] = _Step if "number" in record else _Spent
+            spent = convert(record, kind)
             if isinstance(spent, _Step):
                 del steps[max(0, spent.number - 1) :]  # a later part of the run did it again
                 if spent.number == len(steps) + 1:
@@ -142,10 +141,7 @@ def read_steps(log: AppendLog, *, on_damage: Callable[[str], None]) -> Kept:
     return Kept(
         done=tuple((step.node, cast("RunUpdate", decode(step.update))) for step in steps),
         mark=last.mark,
-        best_mark=last.best_mark,
-        best_progress=last.best_progress,
-        start_mark=last.best_mark if last.start_mark is None else last.start_mark,
-        start_progress=last.best_progress if last.start_progress is None else last.start_progress,
+        marks=convert(to_builtins(last), Marks),
         usage=spent.usage,
         used_s=spent.used_s,
     )

@@ -3,14 +3,15 @@
 import ast
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 
+from codur.parsing.bounded_text import listed
 from codur.tools.code.grammars import BY_SUFFIX
 from codur.tools.code.syntax_trees import Kind, Place, Syntax, SyntaxDefinition, grammar_of
 from codur.tools.tool import ToolError
 
 DefinitionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 MISSING = "what it defines is not known here, as codur[languages] is not installed"
+_MOST_NAMES = 12
 PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
 
 
@@ -65,20 +66,12 @@ def is_read(path: str) -> bool:
 def parse(path: str, text: str) -> ast.Module:
     """The syntax tree. Raises ToolError: `syntax_error` with line and text."""
     try:
-        with quietly():
+        with warnings.catch_warnings(action="ignore"):  # of code that is only looked at
             return ast.parse(text)
     except SyntaxError as error:
         raise ToolError("syntax_error", syntax_message(path, text, error)) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise ToolError("syntax_error", f"{path} cannot be parsed: {type(error).__name__} {error}") from error
-
-
-@contextmanager
-def quietly() -> Iterator[None]:
-    """Without warnings of code that is only looked at, and of libraries about themselves."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def syntax_message(path: str, text: str, error: SyntaxError) -> str:
@@ -122,10 +115,7 @@ def _definition(node: DefinitionNode, around: tuple[str, ...], *, in_class: bool
     )
 
 
-def names_of(found: Sequence[Defined], kind: Kind | None = None, limit: int = 12) -> str:
+def names_of(found: Sequence[Defined], kind: Kind | None = None) -> str:
     """Qualified names for a message: "it has: add, main"."""
     names = list(dict.fromkeys(item.qualname for item in found if kind is None or item.kind == kind))
-    if not names:
-        return "it has none"
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return f"it has: {', '.join(names[:limit])}{more}"
+    return f"it has: {listed(names, _MOST_NAMES)}" if names else "it has none"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import keyword
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Annotated
 
 from codur.errors import WorkspaceError
-from codur.tools.code.definitions import assigned, definitions, definitions_in, names_of, parse, quietly
+from codur.parsing.bounded_text import listed
+from codur.tools.code.definitions import assigned, definitions, definitions_in, names_of, parse
 from codur.tools.code.python_outline import places_of
 from codur.tools.code.syntax_trees import Syntax, family_of, grammar_of
 from codur.tools.flow.code_outputs import SymbolPlace, SymbolPlaces
@@ -49,7 +51,7 @@ def find_usages(
 
 
 def _rope(context: ToolContext) -> AbstractContextManager[RopeProject]:
-    with quietly():
+    with warnings.catch_warnings(action="ignore"):  # of rope about itself
         from codur.tools.code.rope_project import rope_project  # noqa: PLC0415 - lazy: rope takes 0.2 s
     return rope_project(context)
 
@@ -116,8 +118,7 @@ def rename_symbol(
     done = tuple(Edit(path=where, action="changed", count=_count(before[where], changed[where])) for where in changed)
     lines = [f"renamed {name} to {new_name} in {', '.join(changed)}"]
     if left:
-        more = f" and {len(left) - _MAX_LEFT} more" if len(left) > _MAX_LEFT else ""
-        lines.append(f"left as it is where it may mean something else: {', '.join(left[:_MAX_LEFT])}{more}")
+        lines.append(f"left as it is where it may mean something else: {listed(left, _MAX_LEFT)}")
     return ToolResult(text="\n".join(lines), data=Edits(edits=done), changed_files=tuple(changed))
 
 

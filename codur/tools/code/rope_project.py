@@ -4,6 +4,7 @@
 """
 
 import contextlib
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from rope.contrib.findit import find_occurrences
 from rope.refactor.rename import Rename
 
 from codur.structs import Struct
-from codur.tools.code.definitions import parse, quietly
+from codur.tools.code.definitions import parse
 from codur.tools.tool import ToolContext, ToolError
 from codur.workspace.problems import FileError
 
@@ -56,7 +57,7 @@ class RopeProject(Struct):
 @contextlib.contextmanager
 def _told(path: str) -> Iterator[None]:
     try:
-        with quietly():
+        with warnings.catch_warnings(action="ignore"):  # of rope about itself
             yield
     except (RopeError, AttributeError, KeyError, IndexError, AssertionError) as error:
         # Rope's static analysis meets code that it does not foresee; the workspace is untouched then.
@@ -79,7 +80,7 @@ def rope_project(context: ToolContext) -> Iterator[RopeProject]:
     with context.launcher.temporary_directory() as directory:
         texts = {path: text for path in paths if (text := _copied(context, path, directory)) is not None}
         options = {"automatic_soa": False, "import_dynload_stdmods": False, "extension_modules": []}
-        with quietly():
+        with warnings.catch_warnings(action="ignore"):  # of rope about itself
             project = Project(str(directory), ropefolder=None, **options)
         try:
             yield RopeProject(project=project, texts=texts)

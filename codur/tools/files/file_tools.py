@@ -5,9 +5,9 @@ from collections import Counter, defaultdict
 from typing import Annotated
 
 from codur.lazy import late
+from codur.parsing.bounded_text import bounded
 from codur.tools.files.data_tools import require_readable
 from codur.tools.flow.outputs import Edit, Edits, FileContent, FileContents, edited, unchanged
-from codur.tools.output_bounds import bounded
 from codur.tools.tool import WRITING_TASKS, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 from codur.workspace.problems import FileError

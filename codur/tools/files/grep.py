@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated
 
 from codur.lazy import regex
+from codur.parsing.bounded_text import listed
 from codur.tools.files.ripgrep import Wanted, candidates, required_bytes
 from codur.tools.flow.outputs import Matches, Place
 from codur.tools.tool import Arg, ToolContext, ToolError, tool
@@ -81,8 +82,7 @@ def grep_files(
     if not lines:
         lines.append(f"no line matches {pattern}")
     if skipped:
-        more = f" and {len(skipped) - 3} more" if len(skipped) > 3 else ""
-        lines.append(f"not searched (too large, not readable, or may hold secrets): {', '.join(skipped[:3])}{more}")
+        lines.append(f"not searched (too large, not readable, or may hold secrets): {listed(skipped, 3)}")
     return ToolResult(
         text="\n".join(lines), data=Matches(matches=tuple(shown), complete=len(matches) <= limit and not skipped)
     )
@@ -122,8 +122,7 @@ def _line_test(given: _Search) -> Callable[[str], bool]:
 def _regex_matches(context: ToolContext, given: _Search, limit: int, skipped: list[str]) -> list[Place]:
     flags = re.IGNORECASE if given.ignore_case else re.NOFLAG
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             re.compile(given.pattern, flags)
     except (re.error, OverflowError, RecursionError) as error:
         raise ToolError("invalid", f"the pattern is no regular expression: {error}") from error

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from codur.parsing.bounded_text import listed
 from codur.questions import PlanEffects, Question
 from codur.types import Plan, Step
 from codur.ui.styled_lines import Line, block, clip, count, line
@@ -87,12 +88,12 @@ def _arguments(step: Step, width: int) -> str:
 def _effect_lines(effects: PlanEffects) -> list[Line]:
     lines = []
     if "write" in effects.kinds:
-        named = [_some(effects.files)] if effects.files else []
+        named = [listed(effects.files, _MOST_SHOWN)] if effects.files else []
         rest = ["files that its steps choose"] if effects.other_files else []
         lines.append(line(("     changes: ", "dim"), " and ".join([*named, *rest]) or "nothing that it names"))
     if effects.tests:
         judged = "; they judge it as changed, and no fewer may pass than before"
-        lines.append(line(("     changes tests: ", "dim"), f"{_some(effects.tests)}{judged}"))
+        lines.append(line(("     changes tests: ", "dim"), f"{listed(effects.tests, _MOST_SHOWN)}{judged}"))
     lines += _named("runs", effects.commands, rest=" more, see the steps")
     lines += _named("checked by", (effects.check,) if effects.check else ())
     lines += _named("asks the network", effects.addresses)
@@ -109,11 +110,6 @@ def _named(what: str, items: Sequence[str], *, rest: str = " more") -> list[Line
     shown = [clip(item, width=_MOST_OF_A_COMMAND) for item in items[:_MOST_SHOWN]]
     more = [f"{len(items) - _MOST_SHOWN}{rest}"] if len(items) > _MOST_SHOWN else []
     return [line((f"     {what}: ", "dim"), text) for text in (*shown, *more)]
-
-
-def _some(files: Sequence[str]) -> str:
-    more = f" and {len(files) - _MOST_SHOWN} more" if len(files) > _MOST_SHOWN else ""
-    return ", ".join(files[:_MOST_SHOWN]) + more
 
 
 def _calls(effects: PlanEffects) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from codur.agents.external.copy import Taken
 from codur.agents.registry import Agent
 from codur.errors import ConfigError
 from codur.sandbox.cancel import CancelToken
@@ -63,7 +64,7 @@ def test_its_exit_status_decides_nothing(tmp_path: Path) -> None:
 def test_one_that_changes_nothing(tmp_path: Path) -> None:
     did = delegate(tmp_path, CODEX_DONE)
 
-    assert did.delegated.changed_nothing
+    assert did.delegated.taken == Taken()
     assert did.changed == ()
 
 

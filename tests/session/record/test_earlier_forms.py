@@ -24,7 +24,7 @@ from codur.events import (
 from codur.patches import Distinction, Patch, RepairReport, RepairRequest
 from codur.questions import Answer, PlanEffects, Question
 from codur.session.record.codec import decode, encode
-from codur.session.record.steps import Kept, StepLog, read_steps
+from codur.session.record.steps import Kept, Marks, StepLog, read_steps
 from codur.session.record.trace import Trace
 from codur.store.blobs import BlobStore
 from codur.store.run_record import RunRecord, RunSummary
@@ -197,8 +197,8 @@ def write_all(run: RunDirectory) -> None:
     steps = StepLog(run.steps, redact=str, part=0, kept=Kept())
     steps.spent(Usage(calls=1), 1.0)
     for number, update in enumerate(UPDATES):
-        best = {"best_mark": "0.1", "best_progress": 0.5, "start_mark": "", "start_progress": -1.0}
-        steps.step("repair", update, usage=Usage(calls=number, cost_usd=0.1), used_s=2.25, best=best)  # type: ignore[arg-type]
+        marks = Marks(best_mark="0.1", best_progress=0.5)
+        steps.step("repair", update, usage=Usage(calls=number, cost_usd=0.1), used_s=2.25, marks=marks)  # type: ignore[arg-type]
     steps.close()
     trace = Trace(lambda _: None, lambda text: text, run.trace)  # type: ignore[arg-type]
     for event in EVENTS_KEPT:
@@ -284,7 +284,8 @@ def test_the_record_and_the_task_in_it(run: RunDirectory) -> None:
 def test_the_steps(run: RunDirectory) -> None:
     kept = read_steps(run.steps, on_damage=pytest.fail)
     assert [update for _, update in kept.done] == UPDATES
-    assert (kept.mark, kept.best_mark, kept.best_progress, kept.start_progress) == ("0.2", "0.1", 0.5, -1.0)
+    marks = kept.marks
+    assert (kept.mark, marks.best_mark, marks.best_progress, marks.start_progress) == ("0.2", "0.1", 0.5, -1.0)
     assert (kept.usage, kept.used_s) == (Usage(calls=1, cost_usd=0.1), 2.25)
 
 

@@ -11,12 +11,13 @@ from secrets import token_hex
 
 from msgspec import structs
 
-from codur.batch.batch_run import EngineOf, Output, solve_batch
+from codur.batch.batch_run import EngineOf, Output, done_before, solve_batch
 from codur.batch.dataset import read_dataset
 from codur.batch.discovery import find_challenges
 from codur.batch.engines.ray_engine import Cluster, RayEngine
 from codur.batch.engines.worker_supervisor import Supervisor
-from codur.batch.results.earlier import GOES_ON, Mode, counting_in
+from codur.batch.results.earlier import GOES_ON, Mode
+from codur.batch.results.kept_files import Keys
 from codur.batch.results.results_directory import has_results, new_directory, newest
 from codur.batch.setup import Keeping, Place, Setup
 from codur.batch.work import Work, work_of
@@ -73,7 +74,7 @@ def solve_challenges(request: SolveRequest) -> int:
     if request.list_only:
         results = _results(request, work)
         goes_on = request.mode in GOES_ON and has_results(results)
-        done = counting_in(results, work, setup, mode=request.mode) if goes_on else {}
+        done = done_before(work, results, setup, Keys.of_batch(setup), request.mode).ended if goes_on else {}
         return show_list(work, done, json=request.json)
     if not request.no_sandbox and request.engine == "local":
         require_sandbox(settings, host)

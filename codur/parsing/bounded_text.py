@@ -1,4 +1,8 @@
-"""Cutting long texts: so that their beginning and end stay, or their beginning alone."""
+"""Cutting long texts, so that their beginning and end stay, or their beginning alone; and long lists of names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
 
 MAX_TEXT = 200_000
 """Longest text that a tool gives back, in characters."""
@@ -13,13 +17,13 @@ def bounded(text: str, limit: int) -> str:
     """
     if len(text) <= limit:
         return text
-    room = limit - len(_note("x" * len(text)))
+    room = limit - len(left_out("x" * len(text))) - 2
     if room <= 0:
         return text[: max(limit, 0)]
     head_room = room * 2 // 3
     head = _whole_lines_head(text[:head_room])
     tail = _whole_lines_tail(text[len(text) - (room - head_room) :])
-    return f"{head}{_note(text[len(head) : len(text) - len(tail)])}{tail}"
+    return f"{head}\n{left_out(text[len(head) : len(text) - len(tail)])}\n{tail}"
 
 
 def beginning(text: str, limit: int, first_line: int | None = None) -> str:
@@ -37,17 +41,23 @@ def beginning(text: str, limit: int, first_line: int | None = None) -> str:
     return (head + _rest(text[len(head) :], first_line and first_line + head.count("\n") + 1))[: max(0, limit)]
 
 
-def _rest(left_out: str, first_line: int | None) -> str:
-    lines = left_out.strip("\n").count("\n") + 1
+def listed(names: Sequence[str], most: int) -> str:
+    """The first names, `most` of them, and how many more there are: `a, b and 3 more`."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def _rest(rest: str, first_line: int | None) -> str:
+    lines = rest.strip("\n").count("\n") + 1
     if first_line is None:
         return f"\n… [{lines} more lines did not fit]"
     return f"\n… [lines {first_line} to {first_line + lines - 1} did not fit; go on from line {first_line}]"
 
 
-def _note(left_out: str) -> str:
-    lines = left_out.strip("\n").count("\n") + 1
-    told = f"{lines} lines" if lines > 1 else f"{len(left_out)} characters"
-    return f"\n… [{told} left out] …\n"
+def left_out(text: str) -> str:
+    """What is said in the place of a text that is left out."""
+    lines = text.strip("\n").count("\n") + 1
+    return f"… [{f'{lines} lines' if lines > 1 else f'{len(text)} characters'} left out] …"
 
 
 def _whole_lines_head(text: str) -> str:
