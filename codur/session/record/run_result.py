@@ -4,6 +4,7 @@ from codur.errors import CodurError
 from codur.nodes.run_state import RunContext, RunState
 from codur.types import EXIT_CODES, BestAttempt, Outcome, RunResult, Task
 
+KEEP_REMEDY = "Run it again with --keep to keep what came furthest."
 _OUTCOME_OF_EXIT: dict[int, Outcome] = {code: outcome for outcome, code in EXIT_CODES.items()}
 
 
@@ -13,19 +14,21 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
     if outcome is None:
         raise AssertionError("the run ended without an outcome")
     usage = state["usage"]
+    best = None if outcome == "done" else _best(state, context)  # of what is done it is the result itself
+    before = state["before"]
+    further = best is not None and before is not None and not best.kept and best.progress > before.progress
     return RunResult(
         outcome=outcome,
         exit_code=EXIT_CODES[outcome],
         reason=state["reason"],
-        remedy=state["remedy"],
+        remedy=state["remedy"] or (KEEP_REMEDY if further and outcome == "not_achieved" else ""),
         answer=context.artifacts.get(state["answer_ref"]) if state["answer_ref"] else "",
         explanation=_explanation(state),
         task_type=state["discovery"].task_type,
         before=state["before"],
         verdict=state["verdict"],
         repair=state["repair"],
-        # Of what is done the best attempt is the result itself.
-        best=None if outcome == "done" else _best(state, context),
+        best=best,
         solved_by=state["solved_by"],
         iterations=state["iteration"],
         model_calls=usage.calls,
