@@ -76,7 +76,7 @@ class Reporter:
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             why = reasons(self.raised.pop(report.nodeid, None))
-            text = str(report.longrepr)[-TEXT:]
+            text = bounded(str(report.longrepr))
             self.write(id=report.nodeid, outcome="failed", when="collect", seconds=0.0, text=text, **why)
 
     def pytest_internalerror(self, excinfo: Any) -> None:
@@ -108,8 +108,9 @@ class Reporter:
                 why["blocked"] = host[0] if (host := NO_HOST.search(said)) else ""
             if report.when == "setup" and isinstance(error, locale.Error):  # in a call the program may have named it
                 why["blocked"] = "a locale is not installed"
-            text = str(report.longrepr)[-TEXT:]
-            event.update(text=text, printed=printed[-PRINTED:], raised=type(error).__name__, **why)
+            event.update(
+                text=bounded(str(report.longrepr)), printed=printed[-PRINTED:], raised=type(error).__name__, **why
+            )
         self.write(**event)
 
     def limited(self, item: Any) -> Iterator[None]:
@@ -136,6 +137,11 @@ class Reporter:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
+
+
+def bounded(text: str) -> str:
+    """A long report's head, with the place in the test, and its end, with what was wrong."""
+    return text if len(text) <= TEXT else f"{text[: TEXT // 2]}\n…\n{text[-TEXT // 2 :]}"
 
 
 def reasons(error: BaseException | None) -> dict[str, Any]:

@@ -39,7 +39,7 @@ class TestEnd(Struct):
     outcome: Literal["passed", "failed", "skipped"]
     when: When = "call"
     seconds: float = 0.0
-    text: str = ""  # of one that failed: the end of pytest's report
+    text: str = ""  # of one that failed: pytest's report, cut in the middle
     printed: str = ""  # the end of what it and the programs that it started printed
     raised: str = ""  # the name of what it raised
     blocked: str = ""  # the refusal by the system that it failed for; empty if there was none

@@ -169,3 +169,10 @@ def test_a_slow_test_of_a_run_with_time_is_no_endless_one(tmp_path: Path) -> Non
     argv = reported_argv(["python", "-m", "pytest"], tmp_path / "events", timeout_s=120)
     assert argv is not None
     assert json.loads(argv[-1])["limit"] >= 15
+
+
+def test_a_long_report_keeps_the_place_and_what_was_wrong(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("def test_long():\n    raise ValueError('x' * 9_000)\n")
+    (end,) = run(tmp_path, "--tb=short").ends.values()
+    assert end.text.startswith("test_it.py:2: in test_long")
+    assert len(end.text) < 4_100
