@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -35,6 +35,7 @@ _OUTPUT_CHARS = 2_000
 TRIES = 2
 """Tests that are asked for: one, and one more that knows what became of it."""
 _FRAMES = 3  # of what a test of no use failed in, shown to who edits
+_EXAMPLE_LINES = 40  # of such a test, shown in any case
 _EXAMPLES = 60  # test files that are looked into for one that is like what is to be written
 _WORD = regex(r"[A-Za-z_]\w{3,}")
 _HEAD_ROOM = 800  # tokens for the instructions
@@ -71,7 +72,9 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check | None, str
     profile = context.models.sizes.fitted(context.models.profiles.named(agent.profile))
     brief = await asyncio.to_thread(brief_of, state, step, context)
     example = await asyncio.to_thread(_example, brief.sources, state, context)
-    wants = (*brief.wants, *(Want(path=path, partly=True) for path in example))
+    # First, as a long source would take all the room: how a test here imports and calls what it is about.
+    heads = [Want(path=path, line=1, end=_EXAMPLE_LINES, need="needed") for path in example]
+    wants = (*heads, *brief.wants, *(Want(path=path, partly=True) for path in example))
     brief = replace(brief, sources={**brief.sources, **example}, wants=wants)
     room = profile.request_tokens - profile.max_completion_tokens - _HEAD_ROOM
     most = estimate_tokens(brief.task) + context.settings.context.source_tokens
@@ -103,11 +106,12 @@ async def _written(task: str, profile: str, state: RunState, context: RunContext
     return check, problem, output
 
 
-def _example(shown: Collection[str], state: RunState, context: RunContext) -> dict[str, str]:
-    """A test of the project that shows how its tests are written, where none is among what is shown."""
+def _example(shown: Mapping[str, str], state: RunState, context: RunContext) -> dict[str, str]:
+    """A test of the project that shows how its tests are written: one of those that may be shown, if there is one."""
     workspace, check = context.for_models, state["discovery"].check
-    if check is None or any(is_pytest_file(path) for path in shown):
-        return {}
+    near = next(filter(is_pytest_file, shown), None)
+    if check is None or near is not None:
+        return {near: shown[near]} if near is not None else {}
     words = set(_WORD.findall(state["task"].prompt))
     best, text, most = "", "", -1
     for path in [path for path in check.protected if is_pytest_file(path) and not workspace.hides(path)][:_EXAMPLES]:

@@ -97,11 +97,12 @@ LONG = "".join(f"def month_{number}():\n    return {number}\n\n\n" for number in
 
 
 def test_a_test_is_made_with_no_more_around_it_than_an_edit(tmp_path: Path) -> None:
-    files = {**PROJECT, "dates.py": CODE + LONG}
+    files = {**PROJECT, "dates.py": CODE + LONG, "tests/test_dates.py": OLD_TEST + LONG}
     sections = {**MAKES, "context": {"source_tokens": 1_000}}
     played = run(tmp_path, [EDIT, answer(TEST), FIX], files=files, sections=sections)
     assert played.result.outcome == "done"
     assert len(played.message(1)) < 6_000
+    assert OLD_TEST in played.message(1), "an example of how tests are written has room in any case"
 
 
 def test_where_a_test_of_no_use_failed_is_shown(tmp_path: Path) -> None:
