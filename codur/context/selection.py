@@ -92,7 +92,8 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     rank = _weighed(rank, ran)
     # What is vendored comes last, however much of it the failing test alone was the first to execute.
     order = sorted(rank, key=lambda node: (standing(node[0]) > 1, -rank[node], node))
-    best = [node for node in order if node not in tests]
+    tested = {path for path, _ in tests}  # of their tests those that failed are shown, and no others
+    best = [node for node in order if node[0] not in tested or not view.facts[node[0]].blocks[node[1]].test]
     frames = [place for place in places if place.line and not standing(place.path)]
     beside = [path for path in named if standing(path) == 1]
     # Where it is known what failing tests executed, what is only near besides is seldom what is wrong.
@@ -119,7 +120,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *_lines(view, best[:_NEAR_BLOCKS], "needed"),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in _files_of(likely)[:_NEAR_FILES]),
         *_lines(view, likely[:_RANKED_BLOCKS], "useful"),
-        *(Want(path=path, partly=True) for path in (*named, *clues.likely)),
+        *(Want(path=path, partly=True) for path in (*named, *clues.likely) if path not in tested),
         *(Want(path=place.path, line=place.line) for place in places if place.line),
         *_lines(view, tests[_TESTS:], "useful"),
         *(Want(path=place.path, most_lines=WHOLE_LINES) for place in places),

@@ -110,6 +110,15 @@ def test_the_end_of_a_traceback_comes_first(tmp_path: Path) -> None:
     assert selection.paths[:3] == ("src/shop/tax.py", "src/shop/invoice.py", "tests/test_invoice.py")
 
 
+def test_of_a_long_test_file_that_is_named_the_failing_tests_are_shown(tmp_path: Path) -> None:
+    long = SHOP["tests/test_invoice.py"] + "".join(f"\n\ndef test_{n}():\n    assert {n} < 300\n" for n in range(300))
+    files = {**SHOP, "tests/test_invoice.py": long}
+    selection = chosen(tmp_path, files, "mend tests/test_invoice.py", "tests/test_invoice.py", failure=FAILED)
+    wants = [want for want in selection.wants if want.path == "tests/test_invoice.py"]
+    assert {want.line for want in wants if want.line} == {1, 4, 6}
+    assert not any(want.partly for want in wants)
+
+
 def test_a_constant_that_a_failing_test_names_is_needed(tmp_path: Path) -> None:
     pattern = (
         'import re\n\nclass A:\n    def one(self):\n        return 1\n\nPRICE = re.compile(\n    "x"\n)\nOTHER = 2\n'
