@@ -153,6 +153,8 @@ def attempts_text(
         elif attempt.diff and diff_chars:
             lines.append(diff_text(attempt.diff, diff_chars if attempt is attempts[-1] else diff_chars // 4))
         outcome = told.get(attempt.signature) or error_text(attempt.error, error_chars) or "the check failed"
+        if state == ", kept" and now is not None and attempt.signature == now.signature:
+            outcome = "more of the check passes than before; what still fails is told above"
         lines.append(f"Outcome: {outcome}")
         if attempt.others and diff_chars and attempt is attempts[-1]:
             lines.append(

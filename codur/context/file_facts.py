@@ -6,7 +6,7 @@ seconds, and a file with a syntax error, perhaps the one that is to be mended, s
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from codur.context.file_order import standing
 from codur.lazy import regex
@@ -44,7 +44,7 @@ class Facts(Struct):
     """What a file defines and mentions."""
 
     blocks: tuple[Block, ...]  # the module's own block first, then the others in their order
-    constants: frozenset[str]  # names that are assigned at the top of the module
+    constants: Mapping[str, range]  # names that are assigned at the top of the module, with the lines (1-based)
     # of Python, dotted names that its imports may stand for; those of relative imports begin with dots. Of other
     # languages, what is imported as it is written.
     imports: tuple[str, ...]
@@ -63,7 +63,7 @@ def _facts_of_python(path: str, text: str) -> Facts:
     position = 0
     for begin, start, end, line, owner, name in _spans(text):
         outside.append(text[position:begin])
-        out = _OUTDENTED.search(text, start + 1, end) if not owner else None
+        out = _OUTDENTED.search(text, start + 1, end)
         inner = out.start() if out else end
         body = text[start:inner]
         head = _BASES.match(body)
@@ -87,7 +87,7 @@ def _facts_of_python(path: str, text: str) -> Facts:
     module = Block(name=MODULE, owner="", line=1, mentions=_mentions(rest))
     return Facts(
         blocks=(module, *blocks),
-        constants=frozenset(map(sys.intern, _CONSTANT.findall(rest))),
+        constants=_constants(text, set(_CONSTANT.findall(rest))),
         imports=tuple(dict.fromkeys(_imports(text))),
     )
 
@@ -111,7 +111,7 @@ def _facts_of_syntax(path: str, text: str, syntax: Syntax) -> Facts:
     module = Block(name=MODULE, owner="", line=1, mentions=_mentions(texts[-1]))
     return Facts(
         blocks=(module, *sorted(blocks, key=lambda block: block.line)),
-        constants=frozenset(map(sys.intern, syntax.constants)),
+        constants={sys.intern(name): range(line, line + 1) for name, line in syntax.constants.items()},
         imports=tuple(dict.fromkeys(syntax.imports)),
     )
 
@@ -167,6 +167,20 @@ def _decorated(text: str, first: int, start: int, indent: str) -> int:
             break
         at = above
     return begin
+
+
+def _constants(text: str, names: Collection[str]) -> dict[str, range]:
+    """The lines on which names are assigned first."""
+    found: dict[str, range] = {}
+    line, counted = 1, 0
+    for match in _CONSTANT.finditer(text) if names else ():
+        line += text.count("\n", counted, match.start())
+        counted = match.start()
+        if match[1] in names and match[1] not in found:
+            after = _OUTDENTED.search(text, match.end())
+            lines = text[match.start() : after.start() if after else len(text)].rstrip().count("\n") + 1
+            found[sys.intern(match[1])] = range(line, line + lines)
+    return found
 
 
 def _mentions(text: str) -> frozenset[str]:

@@ -88,12 +88,17 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     tests = _in_turn(dict.fromkeys(chain(_tests(view, places), _failing(view, clues.failing))))
     failure = FailureClues(places=places, tests=tests, failing=clues.failing)
     rank = ranks(view, seeds(view, task=f"{clues.task}\n{step}", files=named, failure=failure))
-    rank = _weighed(rank, executed(view, clues.runs))
+    ran = executed(view, clues.runs)
+    rank = _weighed(rank, ran)
     # What is vendored comes last, however much of it the failing test alone was the first to execute.
     order = sorted(rank, key=lambda node: (standing(node[0]) > 1, -rank[node], node))
-    best = [node for node in order if node not in tests]
+    tested = {path for path, _ in tests}  # of their tests those that failed are shown, and no others
+    best = [node for node in order if node[0] not in tested or not view.facts[node[0]].blocks[node[1]].test]
     frames = [place for place in places if place.line and not standing(place.path)]
     beside = [path for path in named if standing(path) == 1]
+    # Where it is known what failing tests executed, what is only near besides is seldom what is wrong.
+    likely = [node for node in best if not ran or node in ran]
+    near = [] if ran else [*_imported(view, named, places, rank), *_files_of(best[:_NEAR_BLOCKS])]
     support = list(islice(dict.fromkeys(chain.from_iterable(_support(view, test) for test in tests)), _SUPPORT))
     wants = [
         *(Want(path=place.path, line=place.line, need="asked") for place in places_in(step, files) if place.line),
@@ -106,20 +111,20 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
             for place in places_in(clues.looked_at, files)[:4]
         ),
         *_lines(view, support, "needed"),
+        *_constants(view, tests[:_TESTS]),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in beside),
         *(Want(path=path, line=1, end=_HEAD_LINES, need="needed") for path in beside),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in clues.likely),
         *(Want(path=place.path, most_lines=WHOLE_LINES, need="needed") for place in frames[:_FRAMES]),
         *_lines(view, [node for node in best if node[0] in named][:_NEAR_BLOCKS], "needed"),
         *_lines(view, best[:_NEAR_BLOCKS], "needed"),
-        *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in _files_of(best)[:_NEAR_FILES]),
-        *_lines(view, best[_NEAR_BLOCKS:_RANKED_BLOCKS], "useful"),
-        *(Want(path=path, partly=True) for path in (*named, *clues.likely)),
+        *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in _files_of(likely)[:_NEAR_FILES]),
+        *_lines(view, likely[:_RANKED_BLOCKS], "useful"),
+        *(Want(path=path, partly=True) for path in (*named, *clues.likely) if path not in tested),
         *(Want(path=place.path, line=place.line) for place in places if place.line),
         *_lines(view, tests[_TESTS:], "useful"),
         *(Want(path=place.path, most_lines=WHOLE_LINES) for place in places),
-        *(Want(path=path, most_lines=WHOLE_LINES) for path in _imported(view, named, places, rank)),
-        *(Want(path=path, most_lines=WHOLE_LINES) for path in _files_of(best[:_NEAR_BLOCKS])),
+        *(Want(path=path, most_lines=WHOLE_LINES) for path in near),
         *(Want(path=path, partly=True) for path in clues.also),
     ]
     by_rank = _file_ranks(rank)
@@ -183,6 +188,16 @@ def _lines(view: View, nodes: Iterable[Node], need: Literal["asked", "needed", "
         block = view.facts[path].blocks[number]
         if block.name:
             yield Want(path=path, line=block.line, need=need)
+
+
+def _constants(view: View, tests: Iterable[Node]) -> Iterator[Want]:
+    """The constants of modules that failing tests import and name: patterns and tables are wrong at times, too."""
+    for path, number in tests:
+        imported = [other for other in view.imports(path) if not standing(other)]
+        for name in sorted(view.facts[path].blocks[number].mentions):
+            for other in imported:
+                if lines := view.facts[other].constants.get(name):
+                    yield Want(path=other, line=lines.start, end=lines.stop - 1, need="needed")
 
 
 def _imported(view: View, named: Sequence[str], places: Sequence[Place], rank: Mapping[Node, float]) -> list[str]:

@@ -2,18 +2,21 @@
 
 import asyncio
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
 from codur.checks.entry import is_pytest_file
 from codur.checks.made_check import made_check, text_problem, why_not_red
 from codur.context.brief import question_text
+from codur.context.file_order import standing
+from codur.context.places import places_in
 from codur.context.selection import Want
 from codur.errors import LimitReached, ModelError, WorkspaceError
 from codur.events import TestMade
 from codur.lazy import regex
 from codur.llm.model import ChatRequest
+from codur.llm.tokens import estimate_tokens
 from codur.nodes.parts.attempt_verdict import check_before, given_up, seen_before, tried
 from codur.nodes.parts.sources import brief_of
 from codur.nodes.parts.updates import current_step, go, may_make_check, warn
@@ -31,6 +34,8 @@ _OUTPUT_CHARS = 2_000
 
 TRIES = 2
 """Tests that are asked for: one, and one more that knows what became of it."""
+_FRAMES = 3  # of what a test of no use failed in, shown to who edits
+_EXAMPLE_LINES = 40  # of such a test, shown in any case
 _EXAMPLES = 60  # test files that are looked into for one that is like what is to be written
 _WORD = regex(r"[A-Za-z_]\w{3,}")
 _HEAD_ROOM = 800  # tokens for the instructions
@@ -47,61 +52,66 @@ async def make_check(state: RunState, context: RunContext) -> RunUpdate:
     # what was found only now decides: there is a failing check
     if not may_make_check(state, context):
         return RunUpdate(**seen, **_without("", context))
-    found = await _made(state, context)
-    if isinstance(found, str):
-        return RunUpdate(**seen, **_without(found, context))
-    check, failure = found
+    check, problem, failure = await _made(state, context)
+    if check is None or problem:
+        # A test that is of no use may still have failed where the fault is.
+        frames = [place for place in places_in(failure, context.workspace.list_files()) if not standing(place.path)]
+        looked = [f"{place.path}:{place.line}-{place.line}" for place in frames[:_FRAMES] if place.line]
+        return RunUpdate(**seen, **_without(problem, context), looked=[*state["looked"], *looked])
     if context.consult is None or state["task"].approved:
         context.emit(TestMade(path=check.entry or "", text=check.text, failure=failure))
         return RunUpdate(**{**seen, **await asyncio.to_thread(_adopt, check, state, context)})
     return RunUpdate(**seen, **_asked(check, failure))
 
 
-async def _made(state: RunState, context: RunContext) -> tuple[Check, str] | str:
-    """The check and how it fails now, or why there is none."""
+async def _made(state: RunState, context: RunContext) -> tuple[Check | None, str, str]:
+    """The check, why it is of no use (empty if it is of use), and how it fails now."""
     step = current_step(state)
     named = step.capability if context.agents.knows(step.capability) else ""
     agent = context.agents.coding(explicit=state["coder"] or named or state["task"].agent)
     profile = context.models.sizes.fitted(context.models.profiles.named(agent.profile))
     brief = await asyncio.to_thread(brief_of, state, step, context)
     example = await asyncio.to_thread(_example, brief.sources, state, context)
-    wants = (*brief.wants, *(Want(path=path, partly=True) for path in example))
+    # First, as a long source would take all the room: how a test here imports and calls what it is about.
+    heads = [Want(path=path, line=1, end=_EXAMPLE_LINES, need="needed") for path in example]
+    wants = (*heads, *brief.wants, *(Want(path=path, partly=True) for path in example))
     brief = replace(brief, sources={**brief.sources, **example}, wants=wants)
-    # All of it, unlike a coding request: there is one answer, and at most one more try.
     room = profile.request_tokens - profile.max_completion_tokens - _HEAD_ROOM
-    task = question_text(brief, budget_tokens=room)
+    most = estimate_tokens(brief.task) + context.settings.context.source_tokens
+    task = question_text(brief, budget_tokens=min(room, most))
     return await _written(task, context.models.profiles.named(agent.profile), state, context)
 
 
-async def _written(task: str, profile: str, state: RunState, context: RunContext) -> tuple[Check, str] | str:
+async def _written(task: str, profile: str, state: RunState, context: RunContext) -> tuple[Check | None, str, str]:
     """What comes of asking a profile for a test, once more if it was of no use; `task` is task and files in words."""
-    talk, problem = [*messages(context.prompts.render("make_check"), task)], ""
+    talk, problem, check, output = [*messages(context.prompts.render("make_check"), task)], "", None, ""
     for _ in range(TRIES):
         try:
             reply = await context.models.complete(profile, ChatRequest(purpose="test", messages=tuple(talk)))
         except (ModelError, LimitReached) as error:
-            return error.message
-        cut, output = reply.finish_reason == "length", ""
+            return None, error.message, output
+        cut = reply.finish_reason == "length"
         none = None if cut else _NONE.match(strip_thinking(reply.text))
         if none is not None:
-            return none["reason"].strip() or "the model sees no way to show it by a test"
+            return None, none["reason"].strip() or "the model sees no way to show it by a test", output
         text = None if cut else code_from_text(reply.text)
-        problem = "the answer was cut off" if cut else "the answer held no Python file"
+        problem, output = "the answer was cut off" if cut else "the answer held no Python file", ""
         if text:
             check, problem, output = await asyncio.to_thread(_tried, text, state, context)
             if check is not None and not problem:
-                return check, output
+                break
         shown = f"{output[-_OUTPUT_CHARS:].strip()}\n" if output else ""
         again = context.prompts.render("make_check.retry", problem=problem, output=shown)
         talk += [Message(role="assistant", content=reply.text), Message(role="user", content=again)]
-    return problem
+    return check, problem, output
 
 
-def _example(shown: Collection[str], state: RunState, context: RunContext) -> dict[str, str]:
-    """A test of the project that shows how its tests are written, where none is among what is shown."""
+def _example(shown: Mapping[str, str], state: RunState, context: RunContext) -> dict[str, str]:
+    """A test of the project that shows how its tests are written: one of those that may be shown, if there is one."""
     workspace, check = context.for_models, state["discovery"].check
-    if check is None or any(is_pytest_file(path) for path in shown):
-        return {}
+    near = next(filter(is_pytest_file, shown), None)
+    if check is None or near is not None:
+        return {near: shown[near]} if near is not None else {}
     words = set(_WORD.findall(state["task"].prompt))
     best, text, most = "", "", -1
     for path in [path for path in check.protected if is_pytest_file(path) and not workspace.hides(path)][:_EXAMPLES]:

@@ -206,13 +206,15 @@ class BestState(Struct, frozen=False, kw_only=False):
     Attributes:
         snapshot, start: the workspace's contents; None is the workspace as it was found.
         progress, start_progress: the progress of their verdicts; below 0 while nothing was checked.
-        apart: the tests that still fail at `snapshot`, if it mends all that run what it changes: then it stays.
+        part: the last state that mends all tests that run what it changes; it stays.
+        apart: the tests that fail there all the same.
     """
 
     snapshot: Snapshot | None = None
     progress: float = -1.0
     start: Snapshot | None = None
     start_progress: float = -1.0
+    part: Snapshot | None = None
     apart: tuple[str, ...] = ()
 
     def found(self, progress: float) -> None:

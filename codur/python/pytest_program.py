@@ -5,9 +5,9 @@ and one argument, a JSON object: `events` (the file to write), `limit` (seconds 
 time), `tests` (node ids of the tests to run, or files of which all are; empty for all) and `arguments` (pytest's own).
 Each line of the file is a JSON object: `collected` (how many tests), `start` (a node id), or `id` with `outcome`
 (`passed`, `failed`, `skipped`), `when` (`collect`, `setup`, `call`, `teardown`), `seconds`, and of what failed `text`,
-`raised`, `blocked` (which system call was denied or which package is not there, if that is why) and `outside` (nothing
-of the workspace had a part in it). An error of pytest itself is `internal`. The last line has `end`, pytest's exit
-status, and `patched`: what of the test frameworks is not what it was before anything of the workspace was loaded.
+`printed`, `raised`, `blocked` (which system call was denied or what is not there, if that is why) and `outside`
+(nothing of the workspace had a part in it). An error of pytest itself is `internal`. The last line has `end`, pytest's
+exit status, and `patched`: what of the test frameworks is not what it was before the workspace's code was loaded.
 
 A word that comes as the first line of standard input stands in every line: lines without it are somebody else's.
 """
@@ -18,17 +18,23 @@ import errno
 import json
 import locale
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
 TEXT = 4_000
+PRINTED = 1_000
 LATER, LEAST_S = 0.3, 0.5
 """Where one test does not end others often do not either: each that was stopped shortens the limit of the next ones."""
 AGAIN_S = 1.0
 """A test that catches what stops it is stopped again and again."""
 DENIED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL}
+NO_HOST = re.compile(
+    r"(?:Could not resolve host|failure in name resolution|Name or service not known|Network is unreachable)[^\n'\"]*"
+)
+"""What a program says for which the network is not there."""
 DEPTH = 20
 FIXTURES = {
     "mocker": "pytest-mock", "benchmark": "pytest-benchmark", "httpx_mock": "pytest-httpx",
@@ -70,7 +76,7 @@ class Reporter:
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             why = reasons(self.raised.pop(report.nodeid, None))
-            text = str(report.longrepr)[-TEXT:]
+            text = bounded(str(report.longrepr))
             self.write(id=report.nodeid, outcome="failed", when="collect", seconds=0.0, text=text, **why)
 
     def pytest_internalerror(self, excinfo: Any) -> None:
@@ -94,10 +100,17 @@ class Reporter:
         event = {"id": report.nodeid, "outcome": report.outcome, "when": report.when, "seconds": report.duration}
         if report.failed:
             error = self.raised.pop(report.nodeid, None)
+            printed = "\n".join(text.strip() for _, text in report.sections)[-TEXT:]
             why = reasons(error)
+            if type(error).__name__ == "CalledProcessError" and not why["blocked"]:
+                # A program that the test ran had no network; a test's own words on that may be what it is about.
+                said = "\n".join(map(str, (printed, getattr(error, "output", ""), getattr(error, "stderr", ""))))
+                why["blocked"] = host[0] if (host := NO_HOST.search(said)) else ""
             if report.when == "setup" and isinstance(error, locale.Error):  # in a call the program may have named it
                 why["blocked"] = "a locale is not installed"
-            event.update(text=str(report.longrepr)[-TEXT:], raised=type(error).__name__, **why)
+            event.update(
+                text=bounded(str(report.longrepr)), printed=printed[-PRINTED:], raised=type(error).__name__, **why
+            )
         self.write(**event)
 
     def limited(self, item: Any) -> Iterator[None]:
@@ -124,6 +137,11 @@ class Reporter:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
+
+
+def bounded(text: str) -> str:
+    """A long report's head, with the place in the test, and its end, with what was wrong."""
+    return text if len(text) <= TEXT else f"{text[: TEXT // 2]}\n…\n{text[-TEXT // 2 :]}"
 
 
 def reasons(error: BaseException | None) -> dict[str, Any]:

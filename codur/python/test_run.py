@@ -10,8 +10,8 @@ from codur.structs import Struct, field
 
 _PROGRAM = Path(__file__).with_name("pytest_program.py")
 _LEAST_TEST_S = 5.0
-_SHARE = 0.05
-"""Of the time of a whole run, which a single test may take."""
+_SHARE = 0.15
+"""Of the time of a whole run, which a single test may take: a test that is only slow must not be stopped."""
 _WITH_VALUE = frozenset(
     "-c -k -m -n -o -p -r -W --basetemp --confcutdir --deselect --ignore --ignore-glob --junitxml --log-file --maxfail"
     " --rootdir --tb --timeout --dist --cov --cov-report --cov-config --durations".split()
@@ -20,7 +20,7 @@ _WITH_VALUE = frozenset(
 
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "collected": int, "start": str, "id": str, "outcome": str, "when": str, "seconds": (int, float), "text": str,
-    "raised": str, "blocked": str, "outside": bool, "internal": str, "end": int, "patched": list,
+    "printed": str, "raised": str, "blocked": str, "outside": bool, "internal": str, "end": int, "patched": list,
 }  # fmt: skip
 _MAX_BYTES = 500_000_000
 
@@ -39,7 +39,8 @@ class TestEnd(Struct):
     outcome: Literal["passed", "failed", "skipped"]
     when: When = "call"
     seconds: float = 0.0
-    text: str = ""  # of one that failed: the end of pytest's report
+    text: str = ""  # of one that failed: pytest's report, cut in the middle
+    printed: str = ""  # the end of what it and the programs that it started printed
     raised: str = ""  # the name of what it raised
     blocked: str = ""  # the refusal by the system that it failed for; empty if there was none
     outside: bool = False  # nothing of the workspace had a part in that

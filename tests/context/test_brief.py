@@ -324,6 +324,14 @@ def test_an_error_stands_in_a_request_once() -> None:
     assert text.count("Outcome: the check fails as it does now, see above") == 2
 
 
+def test_what_a_kept_attempt_has_gained_is_said() -> None:
+    attempt = failed(1, error="KeyError: 1", signature="s", diff=DIFF.rstrip("\n"))
+    verdict = replace(RED, error="KeyError: 1", signature="s")
+    brief = replace(BRIEF, attempts=[attempt], verdict=verdict, on_disk=DIFF.rstrip("\n"))
+    text = brief_text(brief, budget_tokens=3000).text
+    assert "Outcome: more of the check passes than before; what still fails is told above" in text
+
+
 def test_a_change_that_was_made_twice_is_shown_once() -> None:
     attempts = [failed(number, error=f"E{number}", signature=f"{number}", edit="e", diff=DIFF) for number in (1, 2)]
     text = brief_text(replace(BRIEF, attempts=attempts), budget_tokens=3000).text

@@ -73,6 +73,7 @@ def found(prompt: str, root: Path) -> list[tuple[str, str | None, tuple[int, int
         ("see `src/parser.py:12`", [("src/parser.py", "src/parser.py", (12, 12))]),
         ("main.py:3-9, main.py", [("main.py", "main.py", (3, 9))]),
         ("app.py:3:14", [("app.py", "app.py", (3, 3))]),
+        ("src/parser.py::TestA::test_b[x-1] fails", [("src/parser.py", "src/parser.py", None)]),
         ("src/parser.py#L3-L7", [("src/parser.py", "src/parser.py", (3, 7))]),
         ("(./app.py)", [("./app.py", "app.py", None)]),
         ("src\\parser.py", [("src/parser.py", "src/parser.py", None)]),

@@ -148,3 +148,31 @@ def test_named_files_give_way_to_those_of_the_tests() -> None:
 def test_other_commands_stay_as_they_are(tmp_path: Path) -> None:
     assert reported_argv(["python", "main.py"], tmp_path, timeout_s=1.0) is None
     assert reported_argv(["python", "-c", "pass", "-m", "pytest"], tmp_path, timeout_s=1.0) is None
+
+
+def test_what_is_printed_is_told_and_a_program_without_network_is_blocked(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        "import subprocess\n\n"
+        "def call(words):\n    subprocess.check_call(['sh', '-c', f'echo {words} >&2; exit 128'])\n\n"
+        "def test_clone(): call('fatal: Could not resolve host: git.example')\n"
+        "def test_fault(): call('no such option')\n"
+        "def test_words():\n    print('Could not resolve host: a')\n    assert False\n"
+    )
+    ends = run(tmp_path).ends
+    assert [end.printed for end in ends.values()] == [
+        "fatal: Could not resolve host: git.example", "no such option", "Could not resolve host: a"
+    ]  # fmt: skip
+    assert [end.blocked for end in ends.values()] == ["Could not resolve host: git.example", "", ""]
+
+
+def test_a_slow_test_of_a_run_with_time_is_no_endless_one(tmp_path: Path) -> None:
+    argv = reported_argv(["python", "-m", "pytest"], tmp_path / "events", timeout_s=120)
+    assert argv is not None
+    assert json.loads(argv[-1])["limit"] >= 15
+
+
+def test_a_long_report_keeps_the_place_and_what_was_wrong(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("def test_long():\n    raise ValueError('x' * 9_000)\n")
+    (end,) = run(tmp_path, "--tb=short").ends.values()
+    assert end.text.startswith("test_it.py:2: in test_long")
+    assert len(end.text) < 4_100

@@ -167,6 +167,7 @@ def test_equal_failures_stop_early(tmp_path: Path) -> None:
     assert "stopped early" in run.result.reason
     assert (run.result.iterations, run.result.model_calls) == (4, 5)  # the first came further
     assert run.result.best == BestAttempt(number=1, by="codur-coding", progress=0.5)
+    assert run.result.remedy == "Run it again with --keep to keep what came furthest."
     checks = [event for event in run.events if isinstance(event, CheckRan) and event.when == "attempt"]
     assert [event.verdict.note for event in checks[1:]] == [
         "the same change as attempt 1, so the check was not run again"

@@ -93,6 +93,30 @@ def test_a_test_is_made_first_and_passes_beside_the_projects_own(tmp_path: Path)
     assert "too early" in played.message(2)
 
 
+LONG = "".join(f"def month_{number}():\n    return {number}\n\n\n" for number in range(400))
+
+
+def test_a_test_is_made_with_no_more_around_it_than_an_edit(tmp_path: Path) -> None:
+    files = {**PROJECT, "dates.py": CODE + LONG, "tests/test_dates.py": OLD_TEST + LONG}
+    sections = {**MAKES, "context": {"source_tokens": 1_000}}
+    played = run(tmp_path, [EDIT, answer(TEST), FIX], files=files, sections=sections)
+    assert played.result.outcome == "done"
+    assert len(played.message(1)) < 6_000
+    assert OLD_TEST in played.message(1), "an example of how tests are written has room in any case"
+
+
+def test_where_a_test_of_no_use_failed_is_shown(tmp_path: Path) -> None:
+    lower = f"{LONG}def deep(day):\n    return {{}}[day]\n\n\n{LONG}"
+    hidden = '__import__("lo" + "wer").__dict__["de" + "ep"](day)'
+    files = {**PROJECT, "dates.py": CODE.replace('raise ValueError("too early")', hidden)}
+    sections = {**MAKES, "context": {"source_tokens": 1_500}}
+    played = run(
+        tmp_path, [EDIT, answer(TEST), answer(TEST), FIX], files=files | {"lower.py": lower}, sections=sections
+    )
+    assert any("the task is about ValueError" in note for note in played.result.notes)
+    assert "return {}[day]" in played.message(3)
+
+
 def test_what_passed_before_must_still_pass(tmp_path: Path) -> None:
     month = "def month(day: date) -> str:\n    return NAMES[day.month - 1]\n"
     mends = calls(("replace_function", {"path": "dates.py", "name": "month", "code": month}))

@@ -12,6 +12,7 @@ from codur.context.index import RepositoryIndex
 from codur.context.places import Place, edited_lines, places_in
 from codur.context.ranking import FailureClues, mentions, ranks, seeds
 from codur.context.selection import MAX_FILES, Clues, Selection, select
+from codur.structs import replace
 from codur.workspace.private import may_hold_secrets
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import fill
@@ -107,6 +108,42 @@ def test_the_end_of_a_traceback_comes_first(tmp_path: Path) -> None:
     )
     selection = chosen(tmp_path, SHOP, "it crashes", failure=trace)
     assert selection.paths[:3] == ("src/shop/tax.py", "src/shop/invoice.py", "tests/test_invoice.py")
+
+
+def test_of_a_long_test_file_that_is_named_the_failing_tests_are_shown(tmp_path: Path) -> None:
+    long = SHOP["tests/test_invoice.py"] + "".join(f"\n\ndef test_{n}():\n    assert {n} < 300\n" for n in range(300))
+    files = {**SHOP, "tests/test_invoice.py": long}
+    selection = chosen(tmp_path, files, "mend tests/test_invoice.py", "tests/test_invoice.py", failure=FAILED)
+    wants = [want for want in selection.wants if want.path == "tests/test_invoice.py"]
+    assert {want.line for want in wants if want.line} == {1, 4, 6}
+    assert not any(want.partly for want in wants)
+
+
+def test_a_constant_that_a_failing_test_names_is_needed(tmp_path: Path) -> None:
+    pattern = (
+        'import re\n\nclass A:\n    def one(self):\n        return 1\n\nPRICE = re.compile(\n    "x"\n)\nOTHER = 2\n'
+    )
+    test = "from shop.price import PRICE\n\n\ndef test_price():\n    assert PRICE.match('1')\n"
+    files = {**SHOP, "src/shop/price.py": pattern, "tests/test_price.py": test}
+    failure = "tests/test_price.py::test_price\ntests/test_price.py:5: in test_price\nE   assert None"
+    selection = chosen(tmp_path, files, "make the tests pass", failure=failure)
+    needed = [(want.path, want.line, want.end) for want in selection.wants if want.need == "needed" and want.end]
+    assert needed == [("src/shop/price.py", 7, 9)]
+
+
+def test_of_what_is_near_only_what_failing_tests_executed_fills_the_room(tmp_path: Path) -> None:
+    many = "".join(f"def near_{number}():\n    return {number}\n\n\n" for number in range(40))
+    calls = "".join(f"    near_{number}()\n" for number in range(40))
+    test = f"from many import *\n\n\ndef test_all():\n{calls}    assert one() == 2\n"
+    files = {"many.py": many, "test_many.py": test}
+    workspace, index = opened(tmp_path, files)
+    ran = frozenset(("many.py", 4 * number + 2) for number in range(20))
+    clues = Clues(task="mend it", failure="test_many.py:45: in test_all\nE   assert 1 == 2", runs=[(True, ran)])
+    without, known = (
+        {want.line for want in select(index, workspace.list_files(), given).wants if want.path == "many.py"}
+        for given in (replace(clues, runs=()), clues)
+    )
+    assert {4 * number + 1 for number in range(20)} <= known < without
 
 
 def test_named_files_and_what_they_import(tmp_path: Path) -> None:

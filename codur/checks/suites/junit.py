@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codur.checks.describe import plain
-from codur.lazy import late
+from codur.lazy import late, regex
 from codur.parsing.bounded_text import bounded, listed
-from codur.python.test_run import TestRun
+from codur.python.test_run import TestEnd, TestRun
 from codur.structs import Struct, replace
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ else:
 SHOWN_FAILURES = 5
 FAILURE_CHARS = 1_600
 REPORT_BYTES = 20_000_000
+_PRINTED_CHARS = 600
+_FRAME = regex(r"^(\S+:\d+): in ", re.MULTILINE)
 
 
 class TestCounts(Struct):
@@ -49,7 +52,7 @@ def read_report(path: Path) -> TestCounts | None:
     failing = tuple(dict.fromkeys(_name(case) for case, _ in failures))
     skipped = sum(case.find("skipped") is not None for case in cases)
     total = len(cases) - skipped
-    error = "\n\n".join(_told(failures))
+    error = _told([(_name(case), _text(problem)) for case, problem in failures])
     ran = len({_name(case) for case in cases if case.find("skipped") is None and not _uncollected(case)})
     return TestCounts(passed=max(0, total - len(failing)), total=total, failing=failing, error=error, ran=ran)
 
@@ -66,16 +69,25 @@ def counts_of(run: TestRun) -> TestCounts:
 
 
 def less(counts: TestCounts | None, run: TestRun, excused: Sequence[str]) -> TestCounts | None:
-    """The counts without some tests that failed and are left out, and without what these said."""
-    if counts is None or not excused:
-        return counts
+    """The counts without some tests that failed and are left out, with what the others said and printed."""
+    if counts is None:
+        return None
     others = [name for name in run.ids("failed") if name not in excused]
-    return replace(counts, total=counts.total - len(excused), error=_errors(run, others))
+    error = counts.error if run.running or not run.ids("failed") else _errors(run, others)
+    return replace(counts, total=counts.total - len(excused), error=error)
 
 
 def _errors(run: TestRun, names: Sequence[str]) -> str:
-    texts = {name: bounded(plain(run.ends[name].text).rstrip(), FAILURE_CHARS) for name in names[:SHOWN_FAILURES]}
-    return "\n\n".join(f"{name}\n{text}" for name, text in texts.items())
+    return _told([(name, _said(run.ends[name])) for name in names])
+
+
+def _said(end: TestEnd) -> str:
+    """What a test failed with, after the end of what it printed: that may be all that tells why."""
+    printed = plain(end.printed).strip()
+    if len(printed) > _PRINTED_CHARS:
+        printed = f"…{printed[-_PRINTED_CHARS:]}"
+    text = bounded(plain(end.text).strip(), FAILURE_CHARS)
+    return f"It printed:\n{printed}\n\n{text}" if printed else text
 
 
 def _uncollected(case: ElementTree.Element) -> bool:
@@ -83,17 +95,24 @@ def _uncollected(case: ElementTree.Element) -> bool:
     return problem is not None and problem.get("message") == "collection failure"
 
 
-def _told(failures: Sequence[tuple[ElementTree.Element, ElementTree.Element]]) -> list[str]:
-    """The first failures in full; those that end with the same words are named once."""
-    groups: dict[str, list[tuple[ElementTree.Element, ElementTree.Element]]] = {}
-    for case, problem in failures:
-        groups.setdefault(_text(problem).rsplit("\n", 1)[-1], []).append((case, problem))
+def _told(failures: Sequence[tuple[str, str]]) -> str:
+    """The first failures (names and texts): those that end with the same words once, other places before the same."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for name, text in failures:
+        groups.setdefault(text.rsplit("\n", 1)[-1], []).append((name, text))
+    seen: Counter[str] = Counter()
     told = []
-    for (case, problem), *others in list(groups.values())[:SHOWN_FAILURES]:
-        names = listed([_name(case) for case, _ in others], SHOWN_FAILURES)
-        more = f" (and {len(others)} more in the same way: {names})" if others else ""
-        told.append(f"{_name(case)}{more}\n{_text(problem)}")
-    return told
+    for (name, text), *others in groups.values():
+        more = (
+            f" (and {len(others)} more in the same way: {listed([name for name, _ in others], SHOWN_FAILURES)})"
+            if others
+            else ""
+        )
+        place = (_FRAME.findall(text) or [name])[-1]
+        told.append((seen[place], f"{name}{more}\n{text}"))
+        seen[place] += 1
+    told.sort(key=lambda item: item[0])
+    return "\n\n".join(text for _, text in told[:SHOWN_FAILURES])
 
 
 def _problems(case: ElementTree.Element) -> Iterator[ElementTree.Element]:

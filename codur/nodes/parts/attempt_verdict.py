@@ -97,7 +97,9 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     judged = finding(record, verdict, (edit, shown), state, context.best)
     if judged.gained and judged.last is not None:
         context.best.gained(context.workspace.snapshot(), judged.last.progress)
-        context.best.apart = _rest_apart(record, judged.last, state, context)
+        rest = _rest_apart(record, judged.last, state, context)
+        if rest:
+            context.best.part, context.best.apart = context.workspace.snapshot(), rest
     else:
         context.workspace.restore(context.best.start)
     return replace(judged, apart=bool(context.best.apart))

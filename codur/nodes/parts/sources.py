@@ -117,7 +117,9 @@ def _looked_at(text: str) -> Want | None:
     """A part of a file that the coding agent had a look at, if it is not too long to be shown again."""
     path, _, lines = text.rpartition(":")
     start, end = (int(number) for number in lines.split("-"))
-    return Want(path=path, line=start, end=end, need="needed") if start <= end < start + _LOOKED_LINES else None
+    # A single line stands for the function around it.
+    last = end if end > start else 0
+    return Want(path=path, line=start, end=last, need="needed") if start <= end < start + _LOOKED_LINES else None
 
 
 def test_runs(state: RunState, context: RunContext) -> Sequence[TestRun]:

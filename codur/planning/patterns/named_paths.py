@@ -181,9 +181,11 @@ def _may_be_file(token: Token) -> bool:
 
 
 def _cleaned(written: str) -> tuple[str, tuple[int, int] | None]:
-    """The name without `@` and possessive `'s`, with forward slashes; and the lines it carries."""
+    """The name without `@`, possessive `'s` and a test in the file, with forward slashes; and the lines it carries."""
     name = written.strip().removesuffix("'s").removesuffix("’s")
     name = name[1:] if name.startswith("@") and len(name) > 1 else name
+    file, test, _ = name.partition(".py::")  # a test, as pytest names it
+    name = f"{file}.py" if test else name
     numbers = re.search(_LINES, name[-20:]) if ":" in name or "#L" in name else None
     lines = None
     if numbers and len(name) > len(numbers[0]):

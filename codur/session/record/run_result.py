@@ -2,9 +2,10 @@
 
 from codur.errors import CodurError
 from codur.nodes.run_state import RunContext, RunState
+from codur.parsing.bounded_text import listed
 from codur.types import EXIT_CODES, BestAttempt, Outcome, RunResult, Task
 
-_NAMED = 3
+KEEP_REMEDY = "Run it again with --keep to keep what came furthest."
 _OUTCOME_OF_EXIT: dict[int, Outcome] = {code: outcome for outcome, code in EXIT_CODES.items()}
 
 
@@ -14,19 +15,21 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
     if outcome is None:
         raise AssertionError("the run ended without an outcome")
     usage = state["usage"]
+    best = None if outcome == "done" else _best(state, context)  # of what is done it is the result itself
+    before = state["before"]
+    further = best is not None and before is not None and not best.kept and best.progress > before.progress
     return RunResult(
         outcome=outcome,
         exit_code=EXIT_CODES[outcome],
         reason=state["reason"],
-        remedy=state["remedy"],
+        remedy=state["remedy"] or (KEEP_REMEDY if further and outcome == "not_achieved" else ""),
         answer=context.artifacts.get(state["answer_ref"]) if state["answer_ref"] else "",
         explanation=_explanation(state),
         task_type=state["discovery"].task_type,
         before=state["before"],
         verdict=state["verdict"],
         repair=state["repair"],
-        # Of what is done the best attempt is the result itself.
-        best=None if outcome == "done" else _best(state, context),
+        best=best,
         solved_by=state["solved_by"],
         iterations=state["iteration"],
         model_calls=usage.calls,
@@ -48,9 +51,8 @@ def _notes(outcome: Outcome, context: RunContext) -> list[str]:
     rest = context.best.apart
     if outcome == "done" or not rest:
         return []
-    names = ", ".join(rest[:_NAMED]) + (", …" if len(rest) > _NAMED else "")
     return [
-        f"kept: all tests that run what was changed pass; these fail as before and do not run what was changed: {names}"
+        f"kept: all tests that run what was changed pass; these fail as before and do not run it: {listed(rest, 3)}"
     ]
 
 
@@ -60,7 +62,7 @@ def _best(state: RunState, context: RunContext) -> BestAttempt | None:
     if not checked:
         return None
     best = max(checked, key=lambda attempt: attempt.progress)  # `max` takes the first of equal ones
-    kept = bool(state["task"].keep or context.best.apart) and context.best.snapshot is not None
+    kept = context.best.part is not None or (state["task"].keep and context.best.snapshot is not None)
     return BestAttempt(number=best.number, by=best.by, progress=best.progress, kept=kept)
 
 

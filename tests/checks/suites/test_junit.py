@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codur.checks.suites.junit import read_report
+from codur.checks.suites.junit import TestCounts, less, read_report
+from codur.python.test_run import TestEnd, TestRun
 
 REPORT = """<testsuites><testsuite>
 <testcase classname="test_a" name="one"><failure message="m">def one():\nE   assert 1 == 2</failure></testcase>
@@ -21,3 +22,25 @@ def test_failures_of_one_kind_are_told_once_and_end_with_what_they_say(tmp_path:
     assert counts is not None
     assert (counts.passed, counts.total, counts.failing) == (1, 3, ("test_a::one", "test_a::two"))
     assert counts.error == ("test_a::one (and 1 more in the same way: test_a::two)\ndef one():\nE   assert 1 == 2")
+
+
+def test_failures_at_other_places_come_before_more_of_the_same() -> None:
+    clone = "test_it.py:{0}: in test_{0}\nhelp.py:20: in clone\nE   OSError: {0}"
+    texts = [clone.format(number) for number in range(7)]
+    ends = {f"test_it.py::test_{n}": TestEnd(outcome="failed", text=text) for n, text in enumerate(texts)}
+    ends["test_it.py::test_own"] = TestEnd(outcome="failed", text="test_it.py:90: in test_own\nE   assert 1 == 2")
+    told = less(TestCounts(passed=0, total=8), TestRun(ends=ends), ())
+    assert told is not None
+    assert [line for line in told.error.splitlines() if "::" in line] == [
+        f"test_it.py::test_{name}" for name in (0, "own", 1, 2, 3)
+    ]
+
+
+def test_what_a_failed_test_printed_is_told() -> None:
+    """Of a doctest and of a program that a test starts, it is all that says what is wrong."""
+    end = TestEnd(outcome="failed", text="E   assert 1 == 0", printed="-" * 9_000 + "\nExpected:\n    5\nGot:\n    6")
+    told = less(TestCounts(passed=1, total=2, error="less"), TestRun(ends={"test_docs.py::test_all": end}), ())
+    assert told is not None
+    assert told.error.startswith("test_docs.py::test_all\nIt printed:\n…---")
+    assert told.error.endswith("\nExpected:\n    5\nGot:\n    6\n\nE   assert 1 == 0")
+    assert len(told.error) < 700
