@@ -8,12 +8,13 @@ import re
 import subprocess
 import sys
 import threading
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import codur
-from codur import Job, repair, solve, verify
+from codur import Job, api, repair, solve, verify
 from codur.errors import ConfigError
 from codur.types import RunResult
 from tests.cli.kit import ROOT, environment
@@ -169,3 +170,8 @@ print(read)
     for _ in range(4):  # without the lock, two in five such processes died
         done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, f"{[3] * 8}\n")
+
+
+def test_the_function_is_not_hidden_by_the_package_of_its_name() -> None:
+    assert import_module("codur.repair.engine").search
+    assert codur.repair is api.repair
