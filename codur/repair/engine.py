@@ -341,11 +341,13 @@ def _confirmed(fault: Fault, narrow: Check, changed: Mapping[str, str]) -> Verdi
 def _part_confirmed(fault: Fault, judge: Judge, changed: Mapping[str, str]) -> Verdict | None:
     """The verdict on all tests, if texts mend all failing ones that run what is changed and break none; else None."""
     before, reached = fault.before, judge.reached(changed)
+    if not reached:
+        return None
     with fault.workspace.replaced(changed):
         verdict = fault.checker.run(fault.check)
     mended = set(before.failing) - set(verdict.failing)
     fewer = set(verdict.failing) < set(before.failing) and (verdict.tests_passed or 0) > (before.tests_passed or 0)
-    return verdict if fewer and reached and reached <= mended else None
+    return verdict if fewer and reached <= mended else None
 
 
 def _run_all(fault: Fault, unchanged: Mapping[str, str]) -> Verdict:
