@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from codur.parsing.json_text import find_json, load_strict, parse_json_object
@@ -97,6 +97,7 @@ json_values = st.recursive(
 
 @given(st.dictionaries(st.text(min_size=1), json_values, min_size=1, max_size=3))
 def test_every_object_is_read_back_from_prose(value: dict[str, Any]) -> None:
+    assume("</think" not in json.dumps(value))  # what stands before the end of a thought is no answer
     assert parse_json_object(f"Here:\n{json.dumps(value)}\nDone.") == value
 
 
