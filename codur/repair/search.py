@@ -190,9 +190,9 @@ class Search:
             self._best = verdict
             self._best_place = f"{candidate.path}:{candidate.line}" if self._progress() > self._before.progress else ""
         if verdict.progress > max(0.0, self._before.progress) and not verdict.passed:
-            self._parts = sorted([*self._parts, (-verdict.progress, self._tried, program)], key=lambda each: each[:2])[
-                :_PARTS
-            ]
+            self._parts.append((-verdict.progress, self._tried, program))
+            self._parts.sort(key=lambda each: each[:2])
+            del self._parts[_PARTS:]
         if verdict.passed:
             self._passed.append(Passed(program=program, verdict=verdict))
         # Limits are tight, as most candidates that run long never end. The few that do get more time at the end.

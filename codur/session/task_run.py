@@ -244,8 +244,9 @@ def _require_outside(root: Path, host: Host) -> None:
 
 def _restore(task: Task, context: RunContext, *, ended: bool = True) -> None:
     """Put back what is not kept; all, unless the user asked for the best attempt, if the run was stopped."""
-    part = context.best.part if ended else None
-    snapshot = context.best.snapshot if task.keep else part
+    if not ended:
+        context.best.part, context.best.apart = None, ()
+    snapshot = context.best.snapshot if task.keep else context.best.part
     try:
         left = context.workspace.restore(snapshot)
     except KeyboardInterrupt:  # impatience must not leave half of an attempt behind

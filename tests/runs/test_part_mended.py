@@ -90,6 +90,7 @@ def test_a_run_that_is_stopped_puts_it_back(tmp_path: Path) -> None:
     replies = [double("return n * 2"), calls(("ask_user", {"question": "Which byte order?"}))]
     run = play(tmp_path, {"shop.py": SHOP, "test_shop.py": TESTS}, TASK, replies, consult=stop)
     assert run.result.outcome == "interrupted"
+    assert not any("kept" in note for note in run.result.notes)
     assert run.files["shop.py"] == SHOP
 
 

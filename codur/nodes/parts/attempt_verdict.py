@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from codur import checks
 from codur.checks import confirmation
 from codur.checks.describe import diff_text
-from codur.errors import UsageError
+from codur.errors import LimitReached, UsageError
 from codur.events import CheckBegan, CheckRan
 from codur.lazy import regex
 from codur.nodes.parts.finding import Judged, finding, keeps, may_fail
@@ -97,9 +98,9 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     judged = finding(record, verdict, (edit, shown), state, context.best)
     if judged.gained and judged.last is not None:
         context.best.gained(context.workspace.snapshot(), judged.last.progress)
-        rest = _rest_apart(record, judged.last, state, context)
-        if rest:
-            context.best.part, context.best.apart = context.workspace.snapshot(), rest
+        with suppress(LimitReached):  # what is not known by then is not kept
+            if rest := _rest_apart(record, judged.last, state, context):
+                context.best.part, context.best.apart = context.best.start, rest
     else:
         context.workspace.restore(context.best.start)
     return replace(judged, apart=bool(context.best.apart))

@@ -7,6 +7,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from codur.checks.checker import Checker
+from codur.python.project_files import parsed
 from codur.python.test_run import TO_THE_END, narrowed
 from codur.structs import Struct, field, replace
 from codur.types import Check, Verdict
@@ -113,7 +114,8 @@ def unreached(
 def _defining(source: bytes) -> set[int]:
     """The lines that only make a name known when a file is loaded: of definitions and imports."""
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.Import | ast.ImportFrom
-    return {node.lineno for node in ast.walk(ast.parse(source)) if isinstance(node, kinds)}
+    tree = parsed(source)  # none of newer syntax than ours; then every line counts
+    return {node.lineno for node in ast.walk(tree) if isinstance(node, kinds)} if tree is not None else set()
 
 
 def python_arguments(argv: tuple[str, ...]) -> tuple[str, ...]:

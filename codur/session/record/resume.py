@@ -101,6 +101,9 @@ def put_in_place(context: RunContext, record: Recording, start: RunState) -> Non
     if marks.best_mark:
         context.workspace.rewind(marks.best_mark)
         best.snapshot = context.workspace.snapshot()
+    if marks.part_mark:
+        context.workspace.rewind(marks.part_mark)
+        best.part, best.apart = context.workspace.snapshot(), marks.apart
     if marks.start_mark:
         context.workspace.rewind(marks.start_mark)
         best.start = context.workspace.snapshot()

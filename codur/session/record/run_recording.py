@@ -67,6 +67,7 @@ class Recording:
         part = self._record.resumed if self._record else 0
         self._steps = StepLog(run.steps, redact=redactor, part=part, kept=kept or Kept()) if run else None
         self._best: Snapshot | None = None
+        self._part: Snapshot | None = None
         self._start: Snapshot | None = None
         self._marks = kept.marks if kept else Marks()
         self._prompt_chars = 0
@@ -100,7 +101,8 @@ class Recording:
 
     def begin_again(self, context: RunContext) -> None:
         """Take note that the context is where the earlier part of the run left it."""
-        self._best, self._start = context.best.snapshot, context.best.start
+        best = context.best
+        self._best, self._start, self._part = best.snapshot, best.start, best.part
         self.is_in_place = True
 
     def finished(self, context: RunContext) -> Callable[[NodeName, RunUpdate, RunState], None]:
@@ -117,6 +119,8 @@ class Recording:
                 self._best, marks = best.snapshot, replace(marks, best_mark=mark)
             if best.start is not self._start:
                 self._start, marks = best.start, replace(marks, start_mark=mark if best.start else "")
+            if best.part is not self._part:
+                self._part, marks = best.part, replace(marks, part_mark=mark, apart=best.apart)
             self._marks = replace(marks, best_progress=best.progress, start_progress=best.start_progress)
             usage, used_s = self._spent()
             self._steps.step(node, update, usage=usage, used_s=used_s, marks=self._marks)

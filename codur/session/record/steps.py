@@ -20,6 +20,8 @@ class Marks(Struct):
     best_progress: float = -1.0
     start_mark: str = ""
     start_progress: float = -1.0
+    part_mark: str = ""  # when an attempt was there that stays though other tests fail as before
+    apart: tuple[str, ...] = ()  # those tests
 
 
 class Kept(Struct):

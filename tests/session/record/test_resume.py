@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.kit import codur_here
 from tests.runs.kit import EDIT, REPAIRABLE
+from tests.runs.test_part_mended import SHOP, TESTS, double
 from tests.session.kill_loop import kill_loop
 from tests.session.kit import (
     KEY,
@@ -21,6 +22,7 @@ from tests.session.kit import (
     edit,
     place,
 )
+from tests.support.groq_server import calls
 
 RIGHT_AT_LAST = ("llm_pre_plan", "coding", "review", "coding", "review")
 
@@ -89,6 +91,20 @@ def test_edits_of_finished_nodes_are_built_on(tmp_path: Path) -> None:
         modes = {path.relative_to(here.state): stat.S_IMODE(path.stat().st_mode) for path in here.state.rglob("*")}
         assert {path.name for path in modes} >= {"run.json", "steps.jsonl", "journal.jsonl", "result.json"}
         assert {path: mode for path, mode in modes.items() if mode & 0o077} == {}  # its owner's alone
+
+
+def test_what_mends_all_tests_that_run_it_still_stays(tmp_path: Path) -> None:
+    """Killed after the attempt that stays: the part that goes on says that the other test lacks something."""
+    lacks = calls(("cannot", {"reason": "it asks for another machine"}))
+    with place(
+        tmp_path, [double("return n * 2"), lacks, lacks, lacks], {"shop.py": SHOP, "test_shop.py": TESTS}
+    ) as here:
+        here.killed_at("coding", "review", "coding", prompt="the tests fail, fix the bug", CODUR_REPAIR__MODE="off")
+        ended = here.run("resume", "--json", CODUR_REPAIR__MODE="off")
+        result = json.loads(ended.out)
+        assert (result["outcome"], result["changed_files"]) == ("not_achieved", ["shop.py"])
+        assert result["best"]["kept"]
+        assert "return n * 2\n" in contents(here.project)["shop.py"]
 
 
 def test_no_secret_is_kept(tmp_path: Path) -> None:
