@@ -64,7 +64,7 @@ SINCE = {
     "RepairRequest": {"until"},
     "RepairReport": {"suspects"},
     "PlanEffects": {"tests"},
-    "Step": {"part_mark", "apart"},
+    "steps.jsonl": {"part_mark", "apart"},
     "file_changed": {"diff"},
     "model_answered": {"text"},
 }
@@ -267,7 +267,7 @@ def assert_holds(now: Any, before: Any) -> None:
 
 def _kind(value: dict[str, Any]) -> str:
     """The class of a value or the name of an event; what is in an event is plain."""
-    plain = {"PlanEffects": "other_files", "RepairReport": "chosen_by", "Step": "best_mark"}
+    plain = {"PlanEffects": "other_files", "RepairReport": "chosen_by", "steps.jsonl": "best_mark"}
     found = (kind for kind, field in plain.items() if field in value)
     return value.get("$type") or value.get("event") or next(found, "")
 
