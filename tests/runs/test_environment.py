@@ -184,5 +184,5 @@ def test_a_revision_that_there_is_not_is_an_error(tmp_path: Path) -> None:
     asked = RepairRequest(since="v9.9")
     run = play(tmp_path, {}, "repair", [], offline=True, check_is_goal=True, repair=asked)
     assert (run.result.outcome, run.result.remedy) == ("usage", "Give a commit, branch or tag like HEAD~3.")
-    assert "no commit is called 'v9.9'" in run.result.reason
+    assert run.result.reason == "--since: no commit is called 'v9.9'"
     assert run.files["main.py"] == REPAIRABLE["main.py"]

@@ -91,9 +91,9 @@ def uncommitted(root: Path, launcher: Launcher) -> tuple[str, ...]:
 def revision_problem(root: Path, launcher: Launcher, revision: str) -> str:
     """Why there is no such revision in the repository around a directory; empty if there is."""
     try:
-        own_repository(root, launcher, _TIMEOUT_S).safe("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        own_repository(root, launcher, _TIMEOUT_S).safe("rev-parse", "--verify", f"{revision}^{{commit}}")
     except ToolError as error:
-        return f"{error.message}; no commit is called {revision!r:.60}"
+        return f"no commit is called {revision!r:.60}" if error.code == "not_found" else error.message
     return ""
 
 

@@ -31,6 +31,7 @@ REVISION = regex(r"[\w@][\w./@^~{}:+-]*")
 """What may name a commit: never an option."""
 NO_COMMITS = "does not have any commits"
 """What git says of a repository without a commit."""
+_NO_SUCH_REVISION = ("unknown revision", "bad revision", "bad object", "Needed a single revision")
 _MAX_OUTPUT = 4_000_000
 _MAX_PROBLEM = 65_536  # of what git says when it fails; its output goes through the tap
 _DEADLINE_S = 30.0
@@ -218,7 +219,7 @@ def _failure(problem: str) -> ToolError:
     text = line.partition(": ")[2] or line
     if "bad config" in text or "not a git repository" in text:
         return ToolError("failed", f"git cannot read this repository: {text:.200}")
-    if "unknown revision" in text or "bad revision" in text or "bad object" in text:
+    if any(words in text for words in _NO_SUCH_REVISION):
         return ToolError("not_found", f"git knows no such revision: {text:.200}")
     return ToolError("failed", f"git failed: {text:.200}")
 
