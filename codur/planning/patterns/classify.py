@@ -207,7 +207,7 @@ def _inner(said: Sequence[str], *, question: bool) -> Classification | None:
 
 
 def _complaint(said: Sequence[str]) -> Classification | None:
-    fault = next((word for word in said if word in words("faults")), "")
+    fault = next((word for word in said if word in words("faults") or word.endswith("error")), "")
     if not fault and len(said) > 3 and "too" in said[2:-1]:  # "main.py prints sums that are too small"
         fault = "too"
     if fault:
