@@ -51,7 +51,8 @@ def repair(state: RunState, context: RunContext) -> RunUpdate:
     open_choice = report.chosen < 0 and state["task"].repair is None and not worker(state, context).external
     if open_choice and can_ask(state, context):
         return go("choose", origin="repair", tier="guided", why=_several(report), **found)
-    if open_choice and verdict.excused:  # they were not taken as right by the tests that may know
+    # They were not taken as right by the tests that may know; a module that is searched for doctests holds none.
+    if open_choice and any(name in check.protected or not name.endswith(".py") for name in verdict.excused):
         return _update("no_match", "", (), f"{_several(report)}, and {verdict.note}.", found)
     return _apply({**state, **found}, context)
 

@@ -89,6 +89,19 @@ def test_no_repair_is_taken_where_tests_that_may_tell_them_apart_cannot_run(tmp_
     assert (chosen.result.outcome, chosen.result.model_calls) == ("done", 1)
 
 
+def test_a_module_that_cannot_be_searched_for_doctests_keeps_no_repair_back(tmp_path: Path) -> None:
+    files = {
+        "pytest.ini": "[pytest]\naddopts = --doctest-modules\n",
+        "main.py": "def double(n):\n    return n - 2\n",
+        "fast.py": "import absent_accelerator\n",
+        "test_main.py": "from main import double\n\n\ndef test_two():\n    assert double(2) == 4\n",
+    }
+    run = play(tmp_path, files, "the tests fail, fix the bug", [], search=True, offline=True)
+    assert (run.result.outcome, run.result.solved_by) == ("done", "repair")
+    assert run.result.repair is not None
+    assert len(run.result.repair.patches) > 1
+
+
 @pytest.mark.parametrize(
     ("answer", "number"),
     [("2", 2), (" 2.\n", 2), ("Repair 2", 2), ("2, because 2 is right", 2), ("", None), ("none", None), ("0", None),
