@@ -105,7 +105,8 @@ class Reporter:
             if type(error).__name__ == "CalledProcessError" and not why["blocked"]:
                 # A program that the test ran had no network; a test's own words on that may be what it is about.
                 said = "\n".join(map(str, (printed, getattr(error, "output", ""), getattr(error, "stderr", ""))))
-                why["blocked"] = host[0] if (host := NO_HOST.search(said)) else ""
+                host = NO_HOST.search(said)
+                why["blocked"] = host[0] if host else ""
             if report.when == "setup" and isinstance(error, locale.Error):  # in a call the program may have named it
                 why["blocked"] = "a locale is not installed"
             event.update(
@@ -250,7 +251,7 @@ def main(told: dict[str, Any]) -> int:
     patched = [
         name
         for name, (value, code) in before.items()
-        if (got := after.get(name, gone))[0] is not value or got[1] is not code
+        if after.get(name, gone)[0] is not value or after.get(name, gone)[1] is not code
     ]
     write(end=status, patched=patched)
     return status

@@ -154,7 +154,7 @@ class Recorder:
         """The file relative to the root; empty if it lies outside."""
         if file not in self.names:
             full = (self.root / file).resolve()
-            inside = full.is_relative_to(self.root) and full.is_file()
+            inside = self.root in full.parents and full.is_file()
             self.names[file] = full.relative_to(self.root).as_posix() if inside else ""
         return self.names[file]
 

@@ -23,7 +23,7 @@ class Conftests:
 
     def __init__(self, files: Mapping[str, bytes], root: str) -> None:
         # By single parts of the names and not by whole modules, as a source root may lie anywhere on the path.
-        own = {part.removesuffix(".py") for path in files for part in path[len(root) + 1 :].split("/")}
+        own = {os.path.splitext(part)[0] for path in files for part in path[len(root) + 1 :].split("/")}
         self.trees: dict[str, ast.Module] = {}
         self.load_once = True
         hooks = False

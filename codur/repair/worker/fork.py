@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import json
 import os
@@ -11,8 +12,7 @@ import select
 import signal
 import struct
 import time
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Callable
 
 Work = Callable[[int], int]
 """Runs a candidate in its fork: gets a descriptor for its report, and gives the exit status."""
@@ -130,7 +130,7 @@ class Fork:
             self.readers[reader] = name
             self.poll.register(reader, select.POLLIN)
         # A descriptor for the end, so that one `poll` waits for it, for output, and for the asker to go away.
-        self.ended = os.pidfd_open(self.pid)
+        self.ended = pidfd_open(self.pid)
         self.poll.register(self.ended, select.POLLIN)
         self.poll.register(self.frames.input, 0)  # without events it tells of a hang-up alone
 
@@ -179,7 +179,9 @@ class Fork:
         while self.readers and time.monotonic() < until:
             self.step(TICK_MS)
         self.close()
-        code = os.waitstatus_to_exitcode(status) if self.end == "ended" else None
+        code = None
+        if self.end == "ended":
+            code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
         if code == -signal.SIGXCPU:
             self.end, code = "timed_out", None
         return {
@@ -292,6 +294,11 @@ def is_running(pid: int) -> bool:
             if file.read().rpartition(")")[2].split()[0] in "RD":
                 return True
     return False
+
+
+def pidfd_open(pid: int) -> int:
+    """`os.pidfd_open`, which Python 3.8 does not have; the call's number is the same on all machines."""
+    return os.pidfd_open(pid) if hasattr(os, "pidfd_open") else ctypes.CDLL(None).syscall(434, pid, 0)
 
 
 def end_orphans() -> None:

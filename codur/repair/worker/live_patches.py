@@ -15,8 +15,8 @@ import os
 import sys
 import types
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, Callable
 
 from .memory_sources import Sources, lines_of
 
@@ -255,7 +255,7 @@ class Patches:
         yield old, new
         olds, news = ([each for each in code.co_consts if isinstance(each, types.CodeType)] for code in (old, new))
         if [each.co_name for each in olds] == [each.co_name for each in news]:
-            for one, other in zip(olds, news, strict=True):
+            for one, other in zip(olds, news):
                 yield from self.paired(one, other)
         elif any(
             self.functions.get((os.path.realpath(each.co_filename), each.co_firstlineno, each.co_name)) for each in olds

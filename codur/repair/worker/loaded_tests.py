@@ -6,7 +6,6 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -73,7 +72,7 @@ class Loaded:
     def prelude(self, items: list[Any]) -> None:
         """Run the tests before the failing ones, which need what these leave behind."""
         last = max((number for number, item in enumerate(items) if item.nodeid in self.wanted), default=0)
-        for item, following in pairwise(items[: last + 1]):
+        for item, following in zip(items[: last + 1], items[1 : last + 1]):
             if item.nodeid not in self.wanted:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
 

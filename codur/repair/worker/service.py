@@ -7,15 +7,15 @@ import gc
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Dict
 
 from .effect_guard import Guard
 from .fork import Fork, Frames, limit_all
 from .memory_sources import Sources
 
 REPORT = "report.xml"
-Answer = dict[str, Any]
-Request = dict[str, Any]
+Answer = Dict[str, Any]
+Request = Dict[str, Any]
 
 
 class Service:
@@ -39,7 +39,7 @@ class Service:
         """Answer requests until no more come."""
         self.kept = {entry.name for entry in os.scandir(self.temporary)}
         self.frames.write({"problem": problem})
-        while (request := self.frames.read()) is not None:
+        for request in iter(self.frames.read, None):
             self.frames.write(answers[request["ask"]](request))
 
     def settle(self, request: Request) -> Answer:
