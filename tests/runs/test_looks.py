@@ -86,6 +86,25 @@ def test_text_that_does_not_match_is_answered_with_the_nearest_lines(tmp_path: P
     assert "    raise NotImplementedError\n" in told
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "why"),
+    [
+        ("replace_function", {"function_name": "median", "new_code": "def median(:\n    pass\n"}, "syntax_error"),
+        ("replace_function", {"function_name": "median", "new_code": f"{MEDIAN_RIGHT}\nprint(1)\n"}, "nothing else"),
+        ("replace_function", {"function_name": "middle", "new_code": "def middle():\n    pass\n"}, "middle"),
+    ],
+)
+def test_an_edit_that_cannot_be_made_is_mended_in_the_same_attempt(
+    tool: str, arguments: dict[str, str], why: str, tmp_path: Path
+) -> None:
+    off = calls((tool, {"path": "main.py", **arguments}))
+    run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, off, median()])
+    assert (run.result.outcome, run.nodes.count("coding"), run.unexpected) == ("done", 1, 0)
+    (told,) = results(run, 2)
+    assert why in told or "def median(:" in told
+    assert "Give all edits of this step again" in told
+
+
 def test_edits_are_sent_back_twice_at_most(tmp_path: Path) -> None:
     off = calls(("replace_in_file", {"path": "main.py", "old": "no such thing", "new": "x"}))
     run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, off, off, off], limits=Limits(max_iterations=1))
