@@ -67,6 +67,7 @@ MIN_CHARS = 300
 _AROUND = 20
 _PLACES, _USES = 3, 20
 _LINES = regex(r"(?P<path>.+?)(?::|#L| lines? )(?P<start>\d+)(?:\s*(?:-|to|:|L)+\s*(?P<end>\d+))?")
+_WITHIN = regex(r"(?P<path>.+?)(?:::|(?<=\.(?:py|js|ts|go|rs)):(?=[^\W\d]))(?P<name>.+)")
 _NAME = regex(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
@@ -136,9 +137,9 @@ class Looks:
         return int(data["total_lines"]) if isinstance(data, dict) else 0
 
     def _item(self, item: str, room: int) -> str:
-        path, _, test = item.partition("::")
-        if test:
-            return self._named(test.partition("[")[0].replace("::", "."), room, path)
+        within = _WITHIN.fullmatch(item)
+        if within is not None:
+            return self._named(within["name"].partition("[")[0].replace("::", "."), room, within["path"])
         file = self._toolbox.call("read_file", {"path": item})
         if file.ok:
             return self._shown(file, item, room)

@@ -120,6 +120,7 @@ def test_edits_are_sent_back_twice_at_most(tmp_path: Path) -> None:
             "part_390",
             ["def part_390(value):\n    kept = value + 390\n    return kept\n", "main.py:3: print(shop.part_390"],
         ),
+        ("test_shop.py:test_it", ["def test_it():\n    assert True"]),
         ("test_shop.py::test_it[1]", ["def test_it():\n    assert True"]),
         ("* 0.19", ["shop.py:2004:     return price * 0.19"]),
         (".", ["main.py\nshop.py\ntest_shop.py"]),
