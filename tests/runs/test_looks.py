@@ -139,6 +139,19 @@ def test_what_can_be_looked_at(item: str, shown: list[str], tmp_path: Path) -> N
     assert "canary-7" not in str(run.requests[-1].body)
 
 
+def test_all_places_that_a_look_found_in_one_file_were_shown(tmp_path: Path) -> None:
+    files = {
+        **FILES,
+        "shop.py": FILES["shop.py"]
+        .replace("value + 380\n", "value + 1380\n")
+        .replace("value + 370\n", "value + 1370\n"),
+    }
+    every = ("replace_in_file", {"path": "shop.py", "old": "value + 13", "new": "value + 3", "all": True})
+    edit = calls(every, replaced("shop.py", "part_390", RIGHT))
+    run = play(tmp_path, files, "main.py is wrong", [EDIT, look("value + 13", "part_390"), edit], sections=NARROW)
+    assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 3, 0)
+
+
 def test_the_check_is_run_on_the_files_as_they_are(tmp_path: Path) -> None:
     run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, calls(("run_check", {})), median()])
     assert run.result.outcome == "done"
