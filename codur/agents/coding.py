@@ -23,7 +23,9 @@ from codur.workspace.workspace import Workspace
 
 WHOLE_FILE_TOOL = "replace_file_content"
 REFUSALS = 2
-"""Edits that are sent back within one step, because their lines were not shown or are not what is there."""
+"""Edits that are sent back within one step, because their lines were not shown, or cannot be made as they are given."""
+_MENDABLE = frozenset({"no_match", "many_matches", "not_found", "invalid", "syntax_error"})
+"""Why an edit was not made, where another one may be: what is refused of principle stays so."""
 _LOOK_SHARE = 8  # of a request: what the looks of one answer, or the lines of edits sent back, may add; a divisor
 _MORE = f"Call {LOOK} to see what is not shown and matters for the edit."
 _DECIDE = "Nobody can answer that now. Decide from what is known, and give the edits."
@@ -158,7 +160,7 @@ class _Step:
         return int(self.work.profile.request_tokens * BYTES_PER_TOKEN) // _LOOK_SHARE
 
     def _edit(self, reply: ChatReply, calls: Sequence[ToolCall], edits: Sequence[ToolCall]) -> CodingOutcome | None:
-        """Apply the edits; those to lines that were not shown, or are not there, are sent back with what is there."""
+        """Apply the edits; those to lines that were not shown, or that cannot be made, are sent back and told why."""
         edits = [_bound(call, self.task.target, self.work.toolbox) for call in edits]
         start = self.task.workspace.snapshot()
         earlier = {change.path: change.after for change in self.task.workspace.changes()}
@@ -169,7 +171,7 @@ class _Step:
             self.task.workspace.restore(start)
             shown = listed([f"{path}:{lines.start}-{lines.stop - 1}" for path, lines in places], 6)
             why = f"lines that you had not been shown would change ({shown}); no edit was applied"
-        elif failed is not None and outcome.code in {"no_match", "many_matches"}:
+        elif failed is not None and outcome.code in _MENDABLE:
             places = self._nearest(failed)
         else:
             return outcome

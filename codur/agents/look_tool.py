@@ -67,6 +67,7 @@ MIN_CHARS = 300
 _AROUND = 20
 _PLACES, _USES = 3, 20
 _LINES = regex(r"(?P<path>.+?)(?::|#L| lines? )(?P<start>\d+)(?:\s*(?:-|to|:|L)+\s*(?P<end>\d+))?")
+_WITHIN = regex(r"(?P<path>.+?)(?:::|(?<=\.(?:py|js|ts|go|rs)):(?=[^\W\d]))(?P<name>.+)")
 _NAME = regex(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
@@ -136,9 +137,9 @@ class Looks:
         return int(data["total_lines"]) if isinstance(data, dict) else 0
 
     def _item(self, item: str, room: int) -> str:
-        path, _, test = item.partition("::")
-        if test:
-            return self._named(test.partition("[")[0].replace("::", "."), room, path)
+        within = _WITHIN.fullmatch(item)
+        if within is not None:
+            return self._named(within["name"].partition("[")[0].replace("::", "."), room, within["path"])
         file = self._toolbox.call("read_file", {"path": item})
         if file.ok:
             return self._shown(file, item, room)
@@ -190,7 +191,8 @@ class Looks:
             found = data.get("matches") or data.get("places") or ()
             text = beginning(result.text, room)
             kept = found[: text.count("\n") + 1]
-            self._sight.add({place["path"]: [range(place["line"], place["line"] + 1)] for place in kept})
+            for place in kept:  # one by one: several may be in one file
+                self._sight.add({place["path"]: [range(place["line"], place["line"] + 1)]})
             return f"{told}, wherever it is:\n{text}" if "matches" in data else f"{told}:\n{text}"
         path, first = str(data["path"]), int(data["start_line"])
         text = beginning(result.text, room, first)

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -107,22 +108,25 @@ async def _written(task: str, profile: str, state: RunState, context: RunContext
 
 
 def _example(shown: Mapping[str, str], state: RunState, context: RunContext) -> dict[str, str]:
-    """A test of the project that shows how its tests are written: one of those that may be shown, if there is one."""
+    """A test of the project that shows how its tests are written: the one that shares most with the task.
+
+    A word that many tests have says little. Equally near ones: those that are shown anyway first, then short ones.
+    """
     workspace, check = context.for_models, state["discovery"].check
-    near = next(filter(is_pytest_file, shown), None)
-    if check is None or near is not None:
-        return {near: shown[near]} if near is not None else {}
-    words = set(_WORD.findall(state["task"].prompt))
-    best, text, most = "", "", -1
-    for path in [path for path in check.protected if is_pytest_file(path) and not workspace.hides(path)][:_EXAMPLES]:
-        try:
-            read = workspace.peek_text(path)
-        except WorkspaceError:
-            continue
-        shared = len(words & set(_WORD.findall(read)))
-        if (shared, -len(read)) > (most, -len(text)):  # of equally near ones the shortest
-            best, text, most = path, read, shared
-    return {best: text} if best else {}
+    wanted = set(_WORD.findall(state["task"].prompt))
+    texts = {path: text for path, text in shown.items() if is_pytest_file(path)}
+    others = [path for path in (check.protected if check else ()) if is_pytest_file(path) and path not in texts]
+    for path in [path for path in others if not workspace.hides(path)][:_EXAMPLES]:
+        with suppress(WorkspaceError):
+            texts[path] = workspace.peek_text(path)
+    shared = {path: wanted & set(_WORD.findall(text)) for path, text in texts.items()}
+    spread = Counter(word for words in shared.values() for word in words)
+
+    def nearness(path: str) -> tuple[float, bool, int]:
+        return sum(1 / spread[word] for word in shared[path]), path in shown, -len(texts[path])
+
+    best = max(texts, key=nearness, default="")
+    return {best: texts[best]} if best else {}
 
 
 def _tried(text: str, state: RunState, context: RunContext) -> tuple[Check | None, str, str]:

@@ -12,7 +12,7 @@ import pytest
 from msgspec import structs
 
 from codur.agents.assignment import Assignment, CodingTask
-from codur.agents.coding import CodingOutcome, write_code
+from codur.agents.coding import REFUSALS, CodingOutcome, write_code
 from codur.agents.loop import DROPPED, LAST_WORD, LoopOutcome, run_agent
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
@@ -103,7 +103,7 @@ def test_all_edits_of_an_answer_are_applied(tmp_path: Path) -> None:
     ],
 )
 def test_one_bad_edit_undoes_the_others(second: ToolCall, words: str, tmp_path: Path) -> None:
-    outcome = code(tmp_path, ChatReply(tool_calls=(ONE, second)))
+    outcome = code(tmp_path, *[ChatReply(tool_calls=(ONE, second))] * (1 + REFUSALS))
     assert outcome.code != "ok"
     assert outcome.error.startswith(f"edit 2 of 2, {second.name}: ")
     assert words in outcome.error
@@ -145,7 +145,7 @@ def test_the_file_that_is_meant_is_given_to_the_tools_that_need_one(
     ],
 )
 def test_edits_written_as_text(text: str, target: str | None, changed: bool, tmp_path: Path) -> None:
-    outcome = code(tmp_path, text, target=target)
+    outcome = code(tmp_path, *[text] * (1 + REFUSALS), target=target)
     assert (outcome.code == "ok") is changed
     assert (contents(tmp_path) == {"main.py": "x = 1\n"}) is changed
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from codur.agents.coding import REFUSALS
 from codur.types import ToolCall
 from codur.workspace.workspace import Workspace
 from tests.agents.test_agents import FILES, code, explore, tools
@@ -54,7 +55,7 @@ def test_a_call_in_pythons_form_reads(tmp_path: Path) -> None:
     ],
 )
 def test_a_mended_call_writes_nothing(answer: str, tmp_path: Path) -> None:
-    outcome = code(tmp_path, answer)
+    outcome = code(tmp_path, *[answer] * (1 + REFUSALS))
     assert outcome.code != "ok"
     assert NOT_EXACT in outcome.error
     assert contents(tmp_path) == FILES

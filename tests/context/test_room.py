@@ -12,7 +12,7 @@ import pytest
 from msgspec import structs
 
 from codur.agents.assignment import Assignment, CodingTask
-from codur.agents.coding import write_code
+from codur.agents.coding import REFUSALS, write_code
 from codur.agents.coding_messages import share
 from codur.agents.registry import AgentRegistry
 from codur.config.prompts import PromptLibrary
@@ -152,7 +152,7 @@ def test_in_json_mode_too(tmp_path: Path) -> None:
 
 
 def test_instructions_and_tools_of_the_users_own_are_not_shortened(tmp_path: Path) -> None:
-    model, _ = code(tmp_path, profile(8000), brief(), DONE, prompt="Mine.")
+    model, _ = code(tmp_path, profile(8000), brief(), *[DONE] * (1 + REFUSALS), prompt="Mine.")
     assert [spec.name for spec in model.requests[0].tools] == ["replace_function", *ALWAYS]
     assert model.requests[0].messages[0].content.startswith("Mine.")
 

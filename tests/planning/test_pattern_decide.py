@@ -132,6 +132,19 @@ def test_an_explanation_of_a_file_is_known_and_left_to_a_model(prompt: str, file
     assert (decision.plan, decision.discovery.explain) == (None, file)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "kind"),
+    [
+        ("something is off with the date parsing", "code_fix"),
+        ("the sums in app.py are off by one", "code_fix"),
+        ("parsing of dates regressed", "code_fix"),
+        ("turn off the logging in app.py", "refactor"),
+    ],
+)
+def test_complaints(prompt: str, kind: str, tmp_path: Path) -> None:
+    assert ask(prompt, tmp_path).discovery.task_type == kind
+
+
 def test_only_rm_has_to_be_approved_of(tmp_path: Path) -> None:
     prompts = ("rm tmp.txt", "mv tmp.txt old.txt", "cp tmp.txt old.txt", "delete tmp.txt")
     plans = [plan for prompt in prompts if (plan := ask(prompt, tmp_path).plan)]

@@ -167,3 +167,22 @@ def test_what_the_projects_linter_finds_is_said_and_undoes_nothing(
         assert (played.result.outcome, played.result.changed_files) == ("done", ("main.py",))
         note = [item for item in played.result.notes if "ruff check finds more than before: main.py:" in item]
         assert bool(note) is told
+
+
+def test_what_may_stay_red_does_not_decide_what_a_refactoring_is_shown(tmp_path: Path) -> None:
+    """The failure of another test took half of the room."""
+    filler = "".join(f"def part_{number}(value):\n    return value + {number}\n\n\n" for number in range(300))
+    bill = "def bill(price):\n    return price + tax_of(price)\n"
+    red = "from parts import part_7\n\n\ndef test_part():\n    " + "assert part_7(0) == 7\n    " * 80 + "assert 0\n"
+    files = {
+        "shop.py": f"def tax_of(price):\n    return price * 0.2\n\n\n{filler}",
+        "app.py": f"from shop import tax_of\n\n\n{filler.replace('part_', 'piece_')}{bill}",
+        "parts.py": filler,
+        "test_parts.py": red,
+    }
+    prompt = "rename tax_of to duty_of, in its callers too"
+    no = [REFACTOR, NO_MORE, NO_MORE]
+    played = play(tmp_path, files, prompt, no, sections={"context": {"source_tokens": 1_500}})
+    (told,) = [message for message in map(played.message, range(len(played.requests))) if "# The check now" in message]
+    assert "===== test_parts.py" not in told
+    assert "def tax_of" in told

@@ -86,6 +86,25 @@ def test_text_that_does_not_match_is_answered_with_the_nearest_lines(tmp_path: P
     assert "    raise NotImplementedError\n" in told
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "why"),
+    [
+        ("replace_function", {"function_name": "median", "new_code": "def median(:\n    pass\n"}, "syntax_error"),
+        ("replace_function", {"function_name": "median", "new_code": f"{MEDIAN_RIGHT}\nprint(1)\n"}, "nothing else"),
+        ("replace_function", {"function_name": "middle", "new_code": "def middle():\n    pass\n"}, "middle"),
+    ],
+)
+def test_an_edit_that_cannot_be_made_is_mended_in_the_same_attempt(
+    tool: str, arguments: dict[str, str], why: str, tmp_path: Path
+) -> None:
+    off = calls((tool, {"path": "main.py", **arguments}))
+    run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, off, median()])
+    assert (run.result.outcome, run.nodes.count("coding"), run.unexpected) == ("done", 1, 0)
+    (told,) = results(run, 2)
+    assert why in told or "def median(:" in told
+    assert "Give all edits of this step again" in told
+
+
 def test_edits_are_sent_back_twice_at_most(tmp_path: Path) -> None:
     off = calls(("replace_in_file", {"path": "main.py", "old": "no such thing", "new": "x"}))
     run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, off, off, off], limits=Limits(max_iterations=1))
@@ -101,6 +120,7 @@ def test_edits_are_sent_back_twice_at_most(tmp_path: Path) -> None:
             "part_390",
             ["def part_390(value):\n    kept = value + 390\n    return kept\n", "main.py:3: print(shop.part_390"],
         ),
+        ("test_shop.py:test_it", ["def test_it():\n    assert True"]),
         ("test_shop.py::test_it[1]", ["def test_it():\n    assert True"]),
         ("* 0.19", ["shop.py:2004:     return price * 0.19"]),
         (".", ["main.py\nshop.py\ntest_shop.py"]),
@@ -117,6 +137,19 @@ def test_what_can_be_looked_at(item: str, shown: list[str], tmp_path: Path) -> N
     for part in shown:
         assert part in told
     assert "canary-7" not in str(run.requests[-1].body)
+
+
+def test_all_places_that_a_look_found_in_one_file_were_shown(tmp_path: Path) -> None:
+    files = {
+        **FILES,
+        "shop.py": FILES["shop.py"]
+        .replace("value + 380\n", "value + 1380\n")
+        .replace("value + 370\n", "value + 1370\n"),
+    }
+    every = ("replace_in_file", {"path": "shop.py", "old": "value + 13", "new": "value + 3", "all": True})
+    edit = calls(every, replaced("shop.py", "part_390", RIGHT))
+    run = play(tmp_path, files, "main.py is wrong", [EDIT, look("value + 13", "part_390"), edit], sections=NARROW)
+    assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 3, 0)
 
 
 def test_the_check_is_run_on_the_files_as_they_are(tmp_path: Path) -> None:

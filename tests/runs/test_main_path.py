@@ -137,6 +137,8 @@ MADE = {
         (MADE, "the tests fail, fix the bug", False),
         (TWO, "fix other.py and commit it", True),
         (TWO, "other.py is wrong", True),
+        (TESTED, "test_half.py::test_half fails", False),
+        (TESTED, "test_half raises since yesterday", False),
     ],
     ids=[
         "two candidates",
@@ -146,6 +148,8 @@ MADE = {
         "tests of another runner that fail",
         "more is asked for",
         "no sure kind",
+        "a failing test is told by its id",
+        "or by its name",
     ],
 )
 def test_a_classifier_is_asked_where_it_decides_something(

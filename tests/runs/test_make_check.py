@@ -105,6 +105,16 @@ def test_a_test_is_made_with_no_more_around_it_than_an_edit(tmp_path: Path) -> N
     assert OLD_TEST in played.message(1), "an example of how tests are written has room in any case"
 
 
+def test_the_example_is_the_test_that_shares_most_with_the_task(tmp_path: Path) -> None:
+    """Files that are near by other words, such as what every test imports, are no better example."""
+    other = "from dates import month\n\n\ndef test_of_another_thing():\n    assert month\n"
+    eras = "import dates\n\n\ndef test_after():\n    assert dates.century\n    # ValueError issue 12\n"
+    files = {**PROJECT, "tests/test_a.py": other, "tests/test_eras.py": eras}
+    played = run(tmp_path, [EDIT, answer(TEST), FIX], files=files)
+    assert played.result.outcome == "done"
+    assert "===== tests/test_eras.py" in played.message(1)
+
+
 def test_where_a_test_of_no_use_failed_is_shown(tmp_path: Path) -> None:
     lower = f"{LONG}def deep(day):\n    return {{}}[day]\n\n\n{LONG}"
     hidden = '__import__("lo" + "wer").__dict__["de" + "ep"](day)'

@@ -119,6 +119,19 @@ def test_of_a_long_test_file_that_is_named_the_failing_tests_are_shown(tmp_path:
     assert not any(want.partly for want in wants)
 
 
+def test_of_a_file_of_thousands_of_lines_the_failing_test_is_shown(tmp_path: Path) -> None:
+    """Projects in one module, and the tests of such, go beyond 200 kB."""
+    filler = "".join(f"def test_{number}():\n    assert {number} == int('{number}')\n\n\n" for number in range(5_000))
+    files = {"sums.py": "def add(a, b):\n    return a - b\n", "test_sums.py": f"{filler}{SUM_TEST}"}
+    assert len(files["test_sums.py"]) > 240_000
+    failure = "test_sums.py::test_add\ntest_sums.py:20002: in test_add\n    assert add(1, 2) == 3\nE   assert -1 == 3"
+    selection = chosen(tmp_path, files, "the tests fail", failure=failure)
+    assert ("test_sums.py", 20001) in {(want.path, want.line) for want in selection.wants}
+
+
+SUM_TEST = "def test_add():\n    assert add(1, 2) == 3\n"
+
+
 def test_a_constant_that_a_failing_test_names_is_needed(tmp_path: Path) -> None:
     pattern = (
         'import re\n\nclass A:\n    def one(self):\n        return 1\n\nPRICE = re.compile(\n    "x"\n)\nOTHER = 2\n'
@@ -354,7 +367,7 @@ def test_a_file_is_looked_into_again_only_when_it_changed(tmp_path: Path) -> Non
 
 
 def test_files_that_cannot_be_read_are_passed_over(tmp_path: Path) -> None:
-    workspace, index = opened(tmp_path, {"a.py": "x = 1\n", "long.py": "y = 1\n" * 50_000, "gone.py": ""})
+    workspace, index = opened(tmp_path, {"a.py": "x = 1\n", "long.py": "y = 1\n" * 200_000, "gone.py": ""})
     (tmp_path / "binary.py").write_bytes(b"\x00\xff\xfe\x00")
     (tmp_path / "out.py").symlink_to("/etc/passwd")
     files = [*workspace.list_files(), "out.py"]

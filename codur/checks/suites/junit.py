@@ -74,9 +74,8 @@ def less(counts: TestCounts | None, run: TestRun, excused: Sequence[str]) -> Tes
     if counts is None:
         return None
     others = [name for name in run.ids("failed") if name not in excused]
-    # Where nothing was printed the report says as much, and says it as that of a warm worker does.
-    told = not run.running and (excused or any(run.ends[name].printed.strip() for name in others))
-    return replace(counts, total=counts.total - len(excused), error=_errors(run, others) if told else counts.error)
+    error = counts.error if run.running or not run.ids("failed") else _errors(run, others)
+    return replace(counts, total=counts.total - len(excused), error=error)
 
 
 def _errors(run: TestRun, names: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from codur.context.places import edited_lines, places_in
 from codur.context.ranking import TestRun
 from codur.context.selection import Clues, Selection, Want, select
 from codur.errors import LimitReached, WorkspaceError
+from codur.nodes.parts.finding import may_fail
 from codur.nodes.parts.updates import origin_of, warn
 from codur.nodes.run_state import RunContext, RunState, task_told
 from codur.planning.plans.full_plan import RETRY_OBJECTIVE
@@ -82,9 +83,11 @@ def _selection(
     """What to show, for what failed now and in the last attempt."""
     discovery, verdict = state["discovery"], state["verdict"]
     failed = verdict if verdict is not None and verdict.status == "failed" else None
+    if failed is not None and failed.failing and set(failed.failing) <= set(may_fail(state)):
+        failed = None  # what a refactoring may leave red says nothing of where it is to be done
     last = state["attempts"][-1] if state["attempts"] else None
     told = [failed.error if failed else "", last.error if last else "", edited_lines(last.diff if last else "")]
-    runs = test_runs(state, context)
+    runs = test_runs(state, context) if failed is not None else ()
     ran = {path for _, lines in runs for path, _ in lines}
     clues = Clues(
         task=task_told(state),

@@ -7,6 +7,7 @@ request is the verb; a wish to change code in any clause decides for the whole.
 
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 
 from codur.planning.patterns.courtesy import without_courtesy
 from codur.planning.patterns.phrases import match, phrases, words
@@ -210,6 +211,8 @@ def _complaint(said: Sequence[str]) -> Classification | None:
     fault = next((word for word in said if word in words("faults") or word.endswith("error")), "")
     if not fault and len(said) > 3 and "too" in said[2:-1]:  # "main.py prints sums that are too small"
         fault = "too"
+    if not fault and any(before in {"is", "are"} and word == "off" for before, word in pairwise(said)):
+        fault = "off"
     if fault:
         return _as("code_fix", 0.7, fault)
     wish = next((word for word in said if word in words("wishes")), "")
