@@ -23,7 +23,7 @@ USUAL_NAMES = ("main.py", "app.py", "__main__.py")
 _NO_PROGRAMS = frozenset({"setup.py", "noxfile.py", "__init__.py", "conftest.py"})
 _TEST_DIRECTORIES = frozenset({"tests", "test", "__tests__"})
 _TEST_NAME = regex(
-    r"test_.*\.(?:py|rb|c|cc|cpp)|.*_test\.(?:py|go|rb|c|cc|cpp|exs|dart)|.*_spec\.rb|spec_helper\.rb|conftest\.py"
+    r"test_.*\.(?:py|rb|c|cc|cpp)|(?:.*_)?tests?\.rs|.*_test\.(?:py|go|rb|c|cc|cpp|exs|dart)|.*_spec\.rb|spec_helper\.rb|conftest\.py"
     r"|.*\.(?:test|spec)\.[cm]?[jt]sx?|(?:Test[A-Z]\w*|\w*Tests?)\.(?:java|kt|cs|php|swift)"
 )
 _PYTEST_NAME = regex(r"(?:test_.*|.*_test)\.py")
@@ -70,6 +70,11 @@ def is_test_file(path: str) -> bool:
     return bool(_TEST_NAME.fullmatch(name)) or not _TEST_DIRECTORIES.isdisjoint(directories)
 
 
+def is_code(path: str) -> bool:
+    """Whether a file is program text of a language that is known."""
+    return bool(_CODE_NAME.fullmatch(posixpath.basename(path)))
+
+
 def is_pytest_file(path: str) -> bool:
     """Whether pytest collects the file by its default rules."""
     return bool(_PYTEST_NAME.fullmatch(posixpath.basename(path)))
@@ -78,7 +83,7 @@ def is_pytest_file(path: str) -> bool:
 def is_test_code(path: str) -> bool:
     """Whether a file is a test, or code or settings that tests rest on; not data."""
     name = posixpath.basename(path)
-    return name in TEST_SUPPORT or (is_test_file(path) and bool(_CODE_NAME.fullmatch(name)))
+    return name in TEST_SUPPORT or (is_test_file(path) and is_code(name))
 
 
 def find_entry(workspace: Workspace, files: Sequence[str]) -> str | None:
