@@ -9,14 +9,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from codur.errors import WorkspaceError
-from codur.lazy import late, regex
-from codur.python.project_files import parsed
+from codur.lazy import regex
+from codur.python.project_files import parsed, toml_of
 from codur.structs import Struct
 
 if TYPE_CHECKING:
     from codur.workspace.workspace import Workspace
-
-tomllib = late("tomllib")
 
 USUAL_NAMES = ("main.py", "app.py", "__main__.py")
 # they do something when they are run, and are run by tools
@@ -224,10 +222,7 @@ def _files(module: str, bases: Iterable[str], ending: str = ".py") -> Iterator[s
 
 def _declared(workspace: Workspace) -> str | None:
     """The file of the one module that `[project.scripts]` names."""
-    try:
-        project = tomllib.loads(text_of(workspace, "pyproject.toml")).get("project")
-    except tomllib.TOMLDecodeError:
-        return None
+    project = (toml_of(text_of(workspace, "pyproject.toml")) or {}).get("project")
     scripts = project.get("scripts") if isinstance(project, dict) else None
     if not isinstance(scripts, dict):
         return None

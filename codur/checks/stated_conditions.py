@@ -9,11 +9,10 @@ from pathlib import Path, PurePosixPath
 from codur.checks.entry import MAKEFILES, is_test_code
 from codur.checks.pristine import MAX_BYTES
 from codur.checks.suites.junit import TestCounts
-from codur.lazy import late, regex
+from codur.lazy import regex
+from codur.python.project_files import toml_of
 from codur.types import Check
 from codur.workspace.workspace import Workspace
-
-tomllib = late("tomllib")
 
 WHOLE = frozenset(
     {"conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "sitecustomize.py", "usercustomize.py"}
@@ -200,10 +199,10 @@ def _part(path: str, data: bytes | None) -> object:
 
 def _table(text: str) -> object:
     """`[tool.pytest…]`, in whichever way TOML writes it; of a broken file, its lines."""
-    try:
-        tool = tomllib.loads(text).get("tool")
-    except tomllib.TOMLDecodeError:
+    found = toml_of(text)
+    if found is None:
         return _sections(text)
+    tool = found.get("tool")
     return tool.get("pytest") if isinstance(tool, dict) else None
 
 
