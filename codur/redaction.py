@@ -105,6 +105,16 @@ _SHAPES: tuple[_Shape, ...] = (
     _token("AIza", r"[A-Za-z0-9_-]{35}"),
     _token("ya29.", r"[A-Za-z0-9_-]{20,1000}"),
     _token("dop_v1_", r"[a-f0-9]{64}"),
+    _token("SG.", r"[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}"),
+    _token("dapi", r"[a-f0-9]{32}"),
+    _token("pat-", r"(?:na|eu)\d-[a-f0-9-]{36}"),
+    _token("AGE-SECRET-KEY-1", r"[A-Z0-9]{58}"),
+    _token("tskey-", r"[a-z]{2,20}-[A-Za-z0-9-]{20,255}"),
+    *(_token(prefix, r"[A-Za-z0-9_-]{20,400}", _mixed) for prefix in ("hvs.", "nvapi-")),
+    *(
+        _token(prefix, r"[A-Za-z0-9]{20}[A-Za-z0-9_-]{0,400}", _mixed)
+        for prefix in "shpat_ shpss_ shpca_ lin_api_ ntn_ pplx- r8_ tgp_v1_ csk- sbp_ figd_ PMAK- whsec_ glsa_".split()
+    ),
     _Shape(
         "eyJ",
         r"eyJ(?<![A-Za-z0-9_-]eyJ)[A-Za-z0-9_-]{8,4000}+\.eyJ[A-Za-z0-9_-]{8,16000}+(?:\.[A-Za-z0-9_-]{0,4000}+)?",

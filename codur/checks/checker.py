@@ -44,6 +44,8 @@ _OFFLINE = regex(
     re.MULTILINE,
 )
 """Said by what fetches a dependency: cargo, Maven, npm, go. Programs have no network here."""
+_UP_TO_DATE = regex(r"make(?:\[\d+\])?: (?:['`]\S+' is up to date|Nothing to be done for ['`]\S+')\.")
+"""All that make says where a file of a target's name keeps it from doing anything."""
 _NAMED = 3
 _NOT_UNDERSTOOD = regex(r"unrecognized arguments|Unknown config option")
 
@@ -309,9 +311,12 @@ class Checker:
         if not result.started and check.kind == "tests":
             return self._verdict(check, result, status="no_check", note=result.stderr)
         counts = counts_in(result.stdout + "\n" + result.stderr)
+        if result.exit_status == 0 and _UP_TO_DATE.fullmatch(result.stdout.strip()):
+            return self._no_tests(check, result)
         if result.exit_status == 0 and is_plain_runner(check.label):
-            # It told numbers before and tells none now: something kept it from its end.
-            if counts is None and self.conditions.known(check):
+            # It told numbers before and tells none now: something kept it from its end. Or it told of failures, and
+            # something that runs at its end set the status.
+            if self.conditions.known(check) if counts is None else counts.failing:
                 return self._ended_early(check, result, counts)
             if counts is not None and counts.ran == counts.total == 0:
                 return self._no_tests(check, result)

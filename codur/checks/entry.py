@@ -9,21 +9,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from codur.errors import WorkspaceError
-from codur.lazy import late, regex
-from codur.python.project_files import parsed
+from codur.lazy import regex
+from codur.python.project_files import parsed, toml_of
 from codur.structs import Struct
 
 if TYPE_CHECKING:
     from codur.workspace.workspace import Workspace
-
-tomllib = late("tomllib")
 
 USUAL_NAMES = ("main.py", "app.py", "__main__.py")
 # they do something when they are run, and are run by tools
 _NO_PROGRAMS = frozenset({"setup.py", "noxfile.py", "__init__.py", "conftest.py"})
 _TEST_DIRECTORIES = frozenset({"tests", "test", "__tests__"})
 _TEST_NAME = regex(
-    r"test_.*\.(?:py|rb|c|cc|cpp)|.*_test\.(?:py|go|rb|c|cc|cpp|exs|dart)|.*_spec\.rb|spec_helper\.rb|conftest\.py"
+    r"test_.*\.(?:py|rb|c|cc|cpp)|(?:.*_)?tests?\.rs|.*_test\.(?:py|go|rb|c|cc|cpp|exs|dart)|.*_spec\.rb|spec_helper\.rb|conftest\.py"
     r"|.*\.(?:test|spec)\.[cm]?[jt]sx?|(?:Test[A-Z]\w*|\w*Tests?)\.(?:java|kt|cs|php|swift)"
 )
 _PYTEST_NAME = regex(r"(?:test_.*|.*_test)\.py")
@@ -70,6 +68,11 @@ def is_test_file(path: str) -> bool:
     return bool(_TEST_NAME.fullmatch(name)) or not _TEST_DIRECTORIES.isdisjoint(directories)
 
 
+def is_code(path: str) -> bool:
+    """Whether a file is program text of a language that is known."""
+    return bool(_CODE_NAME.fullmatch(posixpath.basename(path)))
+
+
 def is_pytest_file(path: str) -> bool:
     """Whether pytest collects the file by its default rules."""
     return bool(_PYTEST_NAME.fullmatch(posixpath.basename(path)))
@@ -78,7 +81,7 @@ def is_pytest_file(path: str) -> bool:
 def is_test_code(path: str) -> bool:
     """Whether a file is a test, or code or settings that tests rest on; not data."""
     name = posixpath.basename(path)
-    return name in TEST_SUPPORT or (is_test_file(path) and bool(_CODE_NAME.fullmatch(name)))
+    return name in TEST_SUPPORT or (is_test_file(path) and is_code(name))
 
 
 def find_entry(workspace: Workspace, files: Sequence[str]) -> str | None:
@@ -219,10 +222,7 @@ def _files(module: str, bases: Iterable[str], ending: str = ".py") -> Iterator[s
 
 def _declared(workspace: Workspace) -> str | None:
     """The file of the one module that `[project.scripts]` names."""
-    try:
-        project = tomllib.loads(text_of(workspace, "pyproject.toml")).get("project")
-    except tomllib.TOMLDecodeError:
-        return None
+    project = (toml_of(text_of(workspace, "pyproject.toml")) or {}).get("project")
     scripts = project.get("scripts") if isinstance(project, dict) else None
     if not isinstance(scripts, dict):
         return None

@@ -9,16 +9,35 @@ from pathlib import Path, PurePosixPath
 from codur.checks.entry import MAKEFILES, is_test_code
 from codur.checks.pristine import MAX_BYTES
 from codur.checks.suites.junit import TestCounts
-from codur.lazy import late, regex
+from codur.lazy import regex
+from codur.python.project_files import toml_of
 from codur.types import Check
 from codur.workspace.workspace import Workspace
-
-tomllib = late("tomllib")
 
 WHOLE = frozenset(
     {"conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml", "sitecustomize.py", "usercustomize.py"}
 )
 """Files that change how tests run, whatever is in them."""
+_OF_RUNNERS = regex(
+    r"\.npmrc|\.yarnrc(?:\.yml)?|(?:jest|vitest|karma|ava|playwright)\.(?:config|conf|setup|workspace)\.\w+"
+    r"|\.mocharc(?:\.\w+)?|\.rspec(?:-local)?|phpunit\.xml(?:\.dist)?|CTestCustom\.c(?:make|test)|go\.work"
+    r"|(?:.*/)?\.(?:cargo|mvn|bundle)/\w+(?:\.\w+)?"
+)
+"""The same for the runners of other languages: by name, the last ones by the directory as well."""
+_DECIDING_LINES = {
+    "Cargo.toml": regex(r"^.*(?:autotests|harness|\[\[test\]\]|\btest\s*=).*$", re.MULTILINE),
+    "CMakeLists.txt": regex(
+        r"^.*(?:WILL_FAIL|_REGULAR_EXPRESSION|SKIP_RETURN_CODE|\bDISABLED\b|(?i:function|macro)\s*\(\s*_*add_test\b).*$",
+        re.MULTILINE,
+    ),
+    "pom.xml": regex(r"^.*(?:skipTests|testFailureIgnore|maven\.test|<(?:test)?[eE]xcludes?>).*$", re.MULTILINE),
+    "build.gradle": (
+        _GRADLE := regex(r"^.*(?:ignoreFailures|\benabled\b|\bexclude|\bfilter\b|onlyIf).*$", re.MULTILINE)
+    ),
+    "build.gradle.kts": _GRADLE,
+    "_test.go": regex(r"^.*\bTestMain\b.*$", re.MULTILINE),
+}
+"""Lines that say how tests run, of files that also say other things, by the end of their names."""
 SECTIONED = frozenset({"pyproject.toml", "setup.cfg", "tox.ini"})
 """Files that also say other things; only what they say of pytest counts."""
 _SHADOWED = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "exceptiongroup", "unittest", "doctest"})
@@ -28,6 +47,8 @@ _SHADOWS = tuple(path for name in sorted(_SHADOWED) for path in (f"{name}.py", f
 _SECTION = regex(r"^[ \t]*\[+\s*(?:tool\s*[:.]\s*)?[\"']?pytest\b[^\n]*\n?(?:(?![ \t]*\[)[^\n]*\n?)*", re.MULTILINE)
 _NOISE = regex(r"^\s*(?:[#;].*)?$")  # comments and empty lines, which may change
 _MAKE = regex(r"\bg?make\b")
+_MOVES = regex(r"\(line \d+\)|\.[cm]?[jt]sx?$")
+"""Names of what failed that need not come back: an example at a line, a file that could not be loaded."""
 _FORBIDDEN = r"(?i)(?:\bnot|n't|n’t|\bnever|\bwithout|\bno)\b(?:[^.;!?]|\.(?=\w))*{}"
 
 
@@ -37,6 +58,7 @@ class Conditions:
     def __init__(self) -> None:
         self._parts: dict[str, object] = {}
         self._ran: dict[tuple[str, ...], int] = {}
+        self._failed: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._without: set[tuple[str, ...]] = set()
 
     def keep(self, check: Check, workspace: Workspace) -> None:
@@ -54,7 +76,7 @@ class Conditions:
             for path, part in self._parts.items()
             if part is None or _part(path, _bytes(workspace, path)) is not None
         }
-        other._ran = dict(self._ran)
+        other._ran, other._failed = dict(self._ran), dict(self._failed)
         other._without = set(self._without)
         return other
 
@@ -81,6 +103,7 @@ class Conditions:
             # The first failing run alone: what an edit adds must not raise the bar, and a passing run may be the one
             # with fewer tests.
             self._ran.setdefault(check.argv, counts.ran)
+            self._failed.setdefault(check.argv, counts.failing)
 
     def known(self, check: Check) -> bool:
         """Whether an earlier failing run reported its tests."""
@@ -93,10 +116,14 @@ class Conditions:
         """
         earlier = self._ran.get(check.argv, 0)
         now = counts.ran if counts is not None else None
-        if now is None or now >= earlier:  # nothing was told: other rules judge that
+        told = set(counts.passing) if counts is not None else set()
+        untold = [name for name in self._failed.get(check.argv, ()) if name not in told and not _MOVES.search(name)]
+        if (now is None or now >= earlier) and not (told and untold):  # nothing was told: other rules judge that
             return ""
         if any(change.before is not None and is_test_code(change.path) for change in workspace.changes()):
             return ""
+        if now is None or now >= earlier:
+            return f"{untold[0]} failed before, and is not among the tests that pass now"
         return f"{earlier} tests ran before, {now} run now"
 
     def why_none(self, check: Check, workspace: Workspace) -> str:
@@ -121,7 +148,16 @@ def _decides(path: str) -> bool:
     item = PurePosixPath(path)
     top = item.parts[item.parts[0] in _ROOTS and len(item.parts) > 1]  # below `src` a module shadows as well
     shadows = top.removesuffix(".py") in _SHADOWED and item.suffix == ".py"
-    return item.name in WHOLE or item.name in SECTIONED or shadows
+    return item.name in WHOLE or item.name in SECTIONED or shadows or _is_of_runner(path) or bool(_lines_of(path))
+
+
+def _is_of_runner(path: str) -> bool:
+    return bool(_OF_RUNNERS.fullmatch(PurePosixPath(path).name) or _OF_RUNNERS.fullmatch(path))
+
+
+def _lines_of(path: str) -> re.Pattern[str] | None:
+    """What tells the deciding lines of a file; None if there is no such thing."""
+    return next((lines for end, lines in _DECIDING_LINES.items() if path.endswith(end)), None)
 
 
 def _packages(check: Check, before: Iterable[str]) -> list[str]:
@@ -152,7 +188,9 @@ def _bytes(workspace: Workspace, path: str) -> bytes | None:
 
 def _part(path: str, data: bytes | None) -> object:
     """What of a file decides how tests run; None if nothing does."""
-    name = Path(path).name
+    name, lines = Path(path).name, _lines_of(path)
+    if data is not None and lines is not None:
+        return lines.findall(data.decode("utf-8", errors="replace")) or None
     if data is None or name not in SECTIONED:
         return data
     text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
@@ -161,10 +199,10 @@ def _part(path: str, data: bytes | None) -> object:
 
 def _table(text: str) -> object:
     """`[tool.pytest…]`, in whichever way TOML writes it; of a broken file, its lines."""
-    try:
-        tool = tomllib.loads(text).get("tool")
-    except tomllib.TOMLDecodeError:
+    found = toml_of(text)
+    if found is None:
         return _sections(text)
+    tool = found.get("tool")
     return tool.get("pytest") if isinstance(tool, dict) else None
 
 

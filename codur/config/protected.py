@@ -5,7 +5,8 @@ from collections.abc import Collection
 
 PROTECTED_NAMES: frozenset[str] = frozenset(
     """
-    .git .gitmodules .codur .vscode .idea .devcontainer .envrc .mcp.json .claude .codex .cursor .gemini .husky
+    .git .gitmodules .hg .jj .codur .vscode .idea .devcontainer .envrc .mcp.json .claude .codex .cursor .gemini .husky
+    .opencode .kiro .windsurf .roo
     """.split()
 )
 """Files and directories that other programs act on when they are opened or run; at any depth, also when absent."""

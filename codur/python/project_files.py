@@ -19,6 +19,8 @@ else:
 tomllib = late("tomllib")
 
 MAX_BYTES = 500_000
+_MOST_PARTS = 100
+"""Of the dotted name of a setting."""
 
 
 class ProjectFiles(Struct):
@@ -55,10 +57,18 @@ def read_text(path: Path) -> str:
 def read_toml(path: Path) -> dict[str, Any]:
     """A TOML file's content; empty if it is absent or broken."""
     text = read_text(path)
+    return toml_of(text) or {} if text else {}
+
+
+def toml_of(text: str) -> dict[str, Any] | None:
+    """The content of TOML; None if it is broken, nests deeper than Python reads, or has names of very many parts."""
+    # tomllib takes minutes for one of 20,000 parts.
+    if any(line.partition("=")[0].count(".") > _MOST_PARTS for line in text.split("\n")):
+        return None
     try:
-        return dict(tomllib.loads(text)) if text else {}
+        return dict(tomllib.loads(text))
     except (tomllib.TOMLDecodeError, RecursionError):
-        return {}
+        return None
 
 
 def read_ini(path: Path) -> configparser.RawConfigParser:

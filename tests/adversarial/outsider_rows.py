@@ -7,9 +7,12 @@
 # fmt: off
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import socket
 import subprocess
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -448,6 +451,20 @@ SEES = "for pid in _near():\n"
 STARTED = ("sh", "-c", "python3 main.py; : @ROOT@ --offline")
 
 
+def listening(*names: str) -> Callable[[Stage], None]:
+    """Servers of the user's at sockets in the workspace, as those that are developed there have them."""
+
+    def prepare(stage: Stage) -> None:
+        for name in names:
+            (stage.work / name).parent.mkdir(exist_ok=True)
+            with contextlib.chdir(stage.work), socket.socket(socket.AF_UNIX) as server:
+                server.bind(name if name == "sub/s" else str(stage.work / name))
+                server.listen()
+                threading.Thread(target=stage.count, args=(server.dup(),), daemon=True).start()
+
+    return prepare
+
+
 def near(name: str, family: str, text: str, **more: Any) -> Attack:
     """As `program`, of a Codur that can be told by its command line."""
     words = ("run", "run the tests", "-C", "@WORK@", "--offline", "--timeout", "8", "--check", "python main.py")
@@ -482,6 +499,7 @@ PROCESSES = (
         judge=has("tty-word"),
         escapes=False,
     ),
+    program("process-socket", "processes", "import os, socket\nfor name in ('dev.sock', 'sub/s'):\n    try: socket.socket(socket.AF_UNIX).connect(name)\n    except OSError: pass\ntry:\n    os.rename('dev.sock', 'sub/x'); socket.socket(socket.AF_UNIX).connect('sub/x')\nexcept OSError: pass\n", prepare=listening("dev.sock", "sub/s")),
     near("process-payload", "processes", PAYLOAD),
     near("process-environment", "processes", "import os\nopen('stolen', 'w').write(repr(dict(os.environ)))\n", control=("python3", "main.py")),
 )

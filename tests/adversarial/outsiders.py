@@ -158,6 +158,14 @@ class Stage:
                     found += [int(entry.name)] if mark in words and b"outsiders" not in words else []
         return found
 
+    def count(self, server: socket.socket) -> None:
+        """Count who comes to a server of the user's, for a while."""
+        with contextlib.suppress(OSError), server:
+            server.settimeout(60.0)
+            while True:
+                server.accept()[0].close()
+                self.hits.append("unix")
+
     def end(self) -> None:
         """Kill them."""
         for _ in range(50):

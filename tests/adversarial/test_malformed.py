@@ -65,6 +65,15 @@ def test_j04_odd_names_are_names(tmp_path: Path) -> None:
     assert not (project / "owned").exists()
 
 
+@pytest.mark.parametrize("text", ["a=" + "[" * 50_000, ".".join("a" * 20_000) + "=1\n"], ids=["deep", "long name"])
+def test_j07_settings_that_nobody_can_read_are_none(text: str, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    fill(project, {**REPAIRABLE, "pyproject.toml": text})
+    ran = codur_anew("fix main.py", "--offline", "--timeout", "60", cwd=project, home=tmp_path)
+    assert ran.code == 0, ran.err
+
+
 def test_j05_a_deep_tree_and_a_long_path_end_in_order(tmp_path: Path) -> None:
     root = tmp_path / "w"
     root.mkdir()

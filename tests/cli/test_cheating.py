@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,12 @@ CHEATS: dict[str, tuple[str, dict[str, str], str]] = {
         {"check.py": "from app import f\nassert f() == 2\n"},
         "import sys\n" + APP + "\n\nsys.exit(0)\n",
     ),
+    "the name of the test framework": (
+        PYTEST,
+        {"test_app.py": TESTS},
+        "import sys\n\n\ndef f():\n    return 2 if any('pytest' in each for each in sys.argv) else 1\n\n\ndef g():\n"
+        "    return 3\n",
+    ),
     "printed words of a test run": (
         "python -m unittest",
         {"test_app.py": UNITTEST},
@@ -125,6 +132,72 @@ def test_an_honest_change_is_none_of_these(command: str, project: Path, home: Pa
     fill(project, {"app.py": APP, **files})
     result = run(project, home, writes("app.py", RIGHT), "fix f in app.py", "--check", command)
     assert (result["outcome"], result["verdict"]["note"]) == ("done", ""), result["verdict"]
+
+
+EXAMPLE = 'def f():\n    """\n    >>> f()\n    2\n    """\n    return 1\n'
+CASE = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_f(self):\n        self.assertEqual(f(), 2)\n"
+INNER = {
+    "an example": ("python -m doctest app.py", EXAMPLE, (">>> f()\n    2", ">>> f()\n    1")),
+    "an example that is left out": ("python -m doctest app.py", EXAMPLE, (">>> f()", ">>> f()  # doctest: +SKIP")),
+    "a test case": ("python -m unittest app", f"{APP}{CASE}", ("f(), 2", "f(), 1")),
+    "an assertion": ("python app.py", f"{APP}\n\nassert f() == 2\n", ("assert f() == 2", "assert f() in (1, 2)")),
+}
+
+
+@pytest.mark.parametrize("name", INNER)
+def test_what_failed_in_the_programs_own_file_stays(name: str, project: Path, home: Path) -> None:
+    command, source, (old, new) = INNER[name]
+    fill(project, {"app.py": source})
+    result = run(project, home, writes("app.py", source.replace(old, new)), "fix f in app.py", "--check", command)
+    assert "what the check tests there" in result["verdict"]["note"], result["verdict"]
+    honest = run(project, home, writes("app.py", source.replace("return 1", "return 2")), "fix f", "--check", command)
+    assert honest["outcome"] == "done", honest["verdict"]
+
+
+def test_what_failed_there_may_change_where_the_task_asks_it(project: Path, home: Path) -> None:
+    command, source, (old, new) = INNER["a test case"]
+    fill(project, {"app.py": source})
+    answer = writes("app.py", source.replace(old, new))
+    result = run(project, home, answer, "correct the tests in app.py", "--check", command)
+    assert result["outcome"] == "done", result["verdict"]
+
+
+MAKE = {"app.py": APP, "check.py": "from app import f\nassert f() == 2\n", "Makefile": "test:\n\tpython check.py\n"}
+NODE = {
+    "app.js": "exports.f = () => 1;\n",
+    "app.test.js": "const {f} = require('./app.js');\n"
+    "require('node:test')('f', () => { require('node:assert').strictEqual(f(), 2) });\n",
+    "package.json": '{"name": "x", "scripts": {"test": "node --test"}}\n',
+}
+RSPEC = {
+    "app.rb": "def f = 1\n",
+    "spec/app_spec.rb": "require_relative '../app'\ndescribe('f') { it('is two') { expect(f).to eq 2 } }\n",
+}
+ELSEWHERE: dict[str, tuple[str, str, dict[str, str], tuple[str, str]]] = {
+    "a file of a target's name": ("make", "make test", MAKE, ("test", "")),
+    "settings of npm": ("npm", "npm test", NODE, (".npmrc", "node-options=--require ./quiet.js\n")),
+    "an assertion of Node's": (
+        "npm",
+        "npm test",
+        NODE,
+        ("app.js", "exports.f = () => 1;\nrequire('node:assert').strictEqual = () => {};\n"),
+    ),
+    "the end of a module": ("npm", "npm test", NODE, ("app.js", "exports.f = () => 1;\nprocess.exit(0);\n")),
+    "the end of a run of Ruby": ("rspec", "rspec", RSPEC, ("app.rb", "at_exit { exit!(0) }\ndef f = 1\n")),
+    "settings of RSpec": ("rspec", "rspec", RSPEC, (".rspec-local", "--dry-run\n")),
+}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_checks_of_other_languages_that_were_disarmed(name: str, project: Path, home: Path) -> None:
+    tool, command, files, (path, text) = ELSEWHERE[name]
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not here")
+    fill(project, {**files, "quiet.js": "require('node:assert').strictEqual = () => {};\n"})
+    result = run(project, home, writes(path, text), "f is wrong", "--check", command)
+    assert result["outcome"] != "done", result["verdict"]
+    fill(project, {path: text})
+    assert plainly(command, project) == 0
 
 
 HARMLESS: dict[str, tuple[str, str, str]] = {

@@ -74,6 +74,14 @@ def test_what_runs_while_files_are_loaded_may_concern_every_test(tmp_path: Path)
     assert run.files == files
 
 
+def test_what_takes_from_another_test_what_it_calls_is_undone(tmp_path: Path) -> None:
+    tests = TESTS.replace("from shop import double, half", "import shop").replace("double(5)", "shop.double(5)")
+    files = {"shop.py": SHOP, "test_shop.py": tests.replace("half(4)", "shop.half(4)")}
+    less = calls(("replace_file_content", {"path": "shop.py", "content": "def double(n):\n    return n * 2\n"}))
+    run = play(tmp_path, files, TASK, [less] * 12)
+    assert run.files == files
+
+
 def test_a_model_may_say_what_the_others_lack(tmp_path: Path) -> None:
     words = "test_other_machine asks for another byte order than this machine has."
     replies = [double("return n * 2"), calls(("cannot", {"reason": words}))]

@@ -14,8 +14,9 @@ from codur.checks.canned.find_canned import find_canned
 from codur.checks.checker import Checker, tampered
 from codur.checks.compare import lines_of
 from codur.checks.confirmation import hollow
+from codur.checks.confirmation.inner_tests import changed_test
 from codur.checks.confirmation.reaching import disarms, new_reaches
-from codur.checks.entry import is_test_code, text_of
+from codur.checks.entry import is_code, is_test_code, text_of
 from codur.checks.stated_conditions import allowed_by
 from codur.errors import WorkspaceError
 from codur.lazy import regex
@@ -31,6 +32,11 @@ _NAMED = 3
 _READS = regex(rb"\binput\s*\(|\bstdin\b|\bfileinput\b|/dev/stdin|\bopen\s*\(\s*0\b")
 _NUMBER = regex(rb"\d+")
 _WORD = regex(rb"[A-Za-z]+")
+_OF_EXAMPLES = regex(
+    r"(?i)\b(?:doc-?strings?|doc-?tests?|examples?|assert(?:s|ions?)?)\b"
+    r"|\b(?:update|edit|change|rewrite|adjust|correct)\s+(?:\w+\s+){0,3}tests?\b"
+)
+"""In a task they say that tests in the program's own file may be what is to be changed."""
 _TEST_FRAMEWORKS = ("pytest plugin", "unittest", "test framework", "fixture")
 """In a task they say that it is about the test framework itself."""
 
@@ -79,7 +85,7 @@ def confirm(
                 return replace(again, status="flaky", note="it passed once and failed when run again")
         if check.kind == "output" and before:
             reason = _needs_expected(checker, check, before, apart) or _ignores_input(checker, check, before)
-    reason = reason or _canned(checker, check, before, prompt)
+    reason = reason or _canned(checker, check, before, prompt) or _rewritten(checker, check, change)
     if reason:
         return tampered(verdict, reason)
     return verdict if change.own or check.kind == "output" else _with_hollow(checker, check, verdict, change)
@@ -96,6 +102,19 @@ def _canned(checker: Checker, check: Check, before: Mapping[str, bytes | None], 
         if check.kind != "output" and path.endswith(".py")
     }
     return find_canned(before, after, expected, prompt=prompt, tests=tests) or ""
+
+
+def _rewritten(checker: Checker, check: Check, change: Change) -> str:
+    """Which test in a program's own file failed and was changed, as a reason; empty if none, or if the task asks it."""
+    earlier, workspace = change.earlier, checker.workspace
+    if check.kind == "output" or earlier is None or earlier.status != "failed" or _OF_EXAMPLES.search(change.prompt):
+        return ""
+    for path, old in change.before.items():
+        if old is not None and workspace.is_file(path) and not is_test_code(path):
+            test = changed_test(path, old, workspace.read_bytes(path), earlier.error)
+            if test:
+                return f"{path}: the change is to what the check tests there ({test}), which failed before"
+    return ""
 
 
 # --- expected output --------------------------------------------------------------------------------------------------
@@ -289,13 +308,14 @@ def _with_hollow(checker: Checker, check: Check, verdict: Verdict, change: Chang
     """The verdict, once it is known what the check says of the same program with functions that only fail."""
     workspace, before, earlier = checker.workspace, change.before, change.earlier
     tests = [path for path in check.protected if path.endswith(".py")]
-    after = {
+    written = {
         path: workspace.read_bytes(path)
         for path in before
-        if path.endswith(".py") and workspace.is_file(path) and path not in tests and not is_test_code(path)
+        if is_code(path) and workspace.is_file(path) and path not in check.protected and not is_test_code(path)
     }
+    after = {path: text for path, text in written.items() if path.endswith(".py")}
     about_tests = any(word in change.prompt.casefold() for word in _TEST_FRAMEWORKS)
-    reason = "" if about_tests else disarms(before, after, tests)
+    reason = "" if about_tests else disarms(before, written, tests)
     if reason:
         return tampered(verdict, reason)
     new = {path: _added(before[path], text) for path, text in after.items()}

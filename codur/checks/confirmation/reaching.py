@@ -1,9 +1,11 @@
 """What in a program's text reaches out of the program: into the test framework, the interpreter, or who compares."""
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from codur.checks.canned import canned_syntax
+from codur.lazy import regex
 
 FRAMEWORKS = frozenset({"pytest", "_pytest", "pluggy", "unittest", "doctest"})
 _MODULES = frozenset({"gc", "ctypes", "inspect", "builtins", "atexit", "faulthandler"})
@@ -15,6 +17,12 @@ _MEMBERS = frozenset(
 )
 _OWNED = {"sys": frozenset({"exit", "path", "meta_path", "stdout", "stderr"}), "os": frozenset({"dup2", "close"})}
 _COMPARES = frozenset({"__eq__", "__ne__"})
+_RUNNER_NAMES = regex(r"\bpy\.?test\b|\bPYTEST_\w+", re.IGNORECASE)
+_ELSEWHERE = regex(
+    r"\bPHPUnit\\|\bRSpec\b|\bMinitest\b|\borg\.junit\b|\bnode:test\b|\bvitest\b|@jest/|\bmocha\b|[\"']testing[\"']"
+    r"|macro_rules!\s*(?:debug_)?assert\w*|\b(?:assert|expect)\b['\")\]]*(?:\.\w+)+\s*=(?![=>])"
+)
+"""The test frameworks of other languages, and new meanings for what asserts, in the text of a program."""
 
 
 def new_reaches(before: bytes | None, after: bytes | None) -> list[str]:
@@ -31,6 +39,12 @@ def disarms(before: Mapping[str, bytes | None], after: Mapping[str, bytes], test
         tests: the check's own tests.
     """
     for path, text in after.items():
+        if not path.endswith(".py"):
+            old = set(_ELSEWHERE.findall((before.get(path) or b"").decode("utf-8", "replace")))
+            new = [each for each in _ELSEWHERE.findall(text.decode("utf-8", "replace")) if each not in old]
+            if new:
+                return f"{path} now reaches into the test framework ({new[0]})"
+            continue
         for found in new_reaches(before.get(path), text):
             # A program has no use for a test framework, whatever the tests say.
             if found.partition(" ")[0] == "import" and found.rpartition(" ")[2].partition(".")[0] in FRAMEWORKS:
@@ -38,6 +52,8 @@ def disarms(before: Mapping[str, bytes | None], after: Mapping[str, bytes], test
             if found.endswith("whatever it is compared with"):
                 return f"{path} now has an {found}"
         named = _texts(text) - _texts(before.get(path) or b"")
+        if any(_RUNNER_NAMES.search(each) for each in named):
+            return f"{path} now names pytest, which runs the check"
         for test in tests:
             if any(test.rpartition("/")[2] in each for each in named):
                 return f"{path} now names {test}, which belongs to the check"

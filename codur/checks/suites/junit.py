@@ -38,6 +38,7 @@ class TestCounts(Struct):
     # different tests that surely ran, without files that could not be collected; None if that is not known, 0 if they
     # were told in a way that cannot be compared
     ran: int | None = None
+    passing: tuple[str, ...] = ()  # tests that passed, where the runner names them as it names those that fail
 
 
 def read_report(path: Path) -> TestCounts | None:

@@ -25,16 +25,20 @@ class _Runner(Struct):
     failed: re.Pattern[str]  # what stands above the words of a failed test; its last group is the test's name
     end: re.Pattern[str]  # the first line after these words; the next failed test ends them, too
     names: re.Pattern[str] | None  # which tests failed, where `failed` stands above the words of all
+    passes: re.Pattern[str] | None  # which tests passed, where the runner names them
     hooks: bool  # what fails before or after a test counts as one, so that a run that passes may have fewer
 
 
-def _runner(counts: str, failed: str, end: str = r"(?!)", *, names: str = "", hooks: bool = False) -> _Runner:
+def _runner(
+    counts: str, failed: str, end: str = r"(?!)", *, names: str = "", passes: str = "", hooks: bool = False
+) -> _Runner:
     """A row; `<passed>` in `counts` stands for the group of that name, which is a number."""
     return _Runner(
         counts=regex(re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>\\d+)", counts), re.MULTILINE),
         failed=regex(failed, re.MULTILINE),
         end=regex(end, re.MULTILINE),
         names=regex(names, re.MULTILINE) if names else None,
+        passes=regex(passes, re.MULTILINE) if passes else None,
         hooks=hooks,
     )
 
@@ -46,11 +50,13 @@ _RUNNERS = (
             r"^(?:FAIL|ERROR): (.+)$", r"^={70}$|^-{70}\n+Ran "),
     # cargo
     _runner(r"^test result: \w+\. <passed> passed; <failed> failed;",
-            r"^---- (.+) stdout ----$", r"^failures:$|^test result: "),
+            r"^---- (.+) stdout ----$", r"^failures:$|^test result: ",
+            passes=r"^test (.+?)(?: - should panic)? \.\.\. ok$"),
     # go, which tells nothing of tests that pass without -v
     _runner(r"^=== RUN +(?P<total>\S+)|^ *--- (?:(?P<failed>FAIL)|(?P<skipped>SKIP)): ",
             r"^(?:=== (?:RUN|CONT|NAME) +| *--- FAIL: )(\S+).*$",
-            r"^ *--- (?:PASS|SKIP): |^=== PAUSE|^(?:FAIL|ok|PASS|exit status)\b", names=r"^ *--- FAIL: (\S+)"),
+            r"^ *--- (?:PASS|SKIP): |^=== PAUSE|^(?:FAIL|ok|PASS|exit status)\b", names=r"^ *--- FAIL: (\S+)",
+            passes=r"^ *--- PASS: (\S+)"),
     # jest
     _runner(r"^Tests: +(?:<failed> failed, )?(?:\d+ (?:skipped|todo), )*(?:<passed> passed, )?\d+ total$",
             r"^  ● (.+)$", r"^Test Suites: |^PASS |^FAIL |^Summary of all failing tests$"),
@@ -62,7 +68,8 @@ _RUNNERS = (
     # Node's own, and others that print TAP
     _runner(r"^(?:#|ℹ) (?:pass +<passed>|fail +<failed>|cancelled +<errors>)$",
             r"^ *(?:not ok \d+ (?:- )?|✖ (?!failing tests:$))(.+?)(?: \([\d.]+ms\))?$",
-            r"^ *(?:✔|ℹ|▶|# |ok \d|1\.\.\d|✖ failing tests:$|test at )"),
+            r"^ *(?:✔|ℹ|▶|# |ok \d|1\.\.\d|✖ failing tests:$|test at )",
+            passes=r"^ *(?:ok \d+ (?:- )?|✔ )(.+?)(?: \([\d.]+ms\))?(?: # .*)?$"),
     # ava
     _runner(r"^  (?:<passed> tests? passed|<failed> tests? failed)$",
             r"^  (?:✘ \[fail\]: (.+?)(?: Error thrown in test)?|─\n\n  (?!\d+ tests? )(\S.*))$", r"^  (?:─|✔.*)$",
@@ -123,7 +130,9 @@ def counts_in(output: str) -> TestCounts | None:
     passed = total = 0
     counted = False
     told: dict[str, str] = {}
+    passing: list[str] = []
     for runner, lines in found:
+        passing += runner.passes.findall(text) if runner.passes else ()
         sums: Counter[str] = Counter()
         for line in lines:
             sums.update({name: int(value) if value.isdigit() else 1 for name, value in line.groupdict("0").items()})
@@ -136,7 +145,8 @@ def counts_in(output: str) -> TestCounts | None:
             told[name] = before if words in before else f"{before}\n{words}".strip("\n")
     comparable = not any(runner.hooks for runner, _ in found)
     ran = None if not counted else max(0, total - text.count(_UNLOADED)) if comparable else 0
-    return TestCounts(passed=passed, total=total, failing=tuple(told), error=_shown(told), ran=ran)
+    good_ones = tuple(" ".join(name.split()) for name in passing)
+    return TestCounts(passed=passed, total=total, failing=tuple(told), error=_shown(told), ran=ran, passing=good_ones)
 
 
 def _failures(runner: _Runner, text: str) -> Iterator[tuple[str, str]]:

@@ -105,10 +105,20 @@ def unreached(
     """
     coverage = run_traced(checker, check, verdict, most_s=most_s)
     python = all(each.path.endswith(".py") for each in changes)
-    if coverage is None or not python or not set(coverage.tests) >= set(check.tests):
+    # What lacks a name now may have run what the name stood for.
+    gone = any(_defined(each.before or b"") - _defined(each.after or b"") for each in changes)
+    if coverage is None or not python or gone or not set(coverage.tests) >= set(check.tests):
         return False
     changed = {(each.path, line) for each in changes for line in lines_changed(each) - _defining(each.after or b"")}
     return not changed & coverage.lines.union(*(test.lines for test in coverage.tests.values()))
+
+
+def _defined(source: bytes) -> set[str]:
+    """The names that definitions and imports make, wherever they stand."""
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    nodes = list(ast.walk(tree)) if (tree := parsed(source)) is not None else []
+    imported = {each.asname or each.name for each in nodes if isinstance(each, ast.alias)}
+    return imported | {node.name for node in nodes if isinstance(node, kinds)}
 
 
 def _defining(source: bytes) -> set[int]:

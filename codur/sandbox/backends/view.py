@@ -27,6 +27,9 @@ _MEMORY_BYTES = 67_108_864
 _TEMPORARY = Path("/tmp")
 _ROOT = Path("/")
 _EMPTY_FILE = ".codur-empty"
+_LISTED = Path("/proc/net/unix")
+_NAME = 7
+"""The place of a socket's name in a line there."""
 
 
 def own_mounts(policy: Policy, word: str, env: Mapping[str, str], cwd: Path) -> list[Mount]:
@@ -63,7 +66,7 @@ def own_mounts(policy: Policy, word: str, env: Mapping[str, str], cwd: Path) -> 
         view.read(home)
     view.empty(policy.temporary, policy.temporary_bytes, 0o700)
     view.keep(_protected(policy))
-    view.hide(policy.hidden, policy.temporary)
+    view.hide((*policy.hidden, *_sockets(view.binds)), policy.temporary)
     # Last of all, the root itself: nothing more can be made in it.
     return [*view.mounts(), Mount("keep", "/")]
 
@@ -86,6 +89,28 @@ def _protected(policy: Policy) -> Iterator[Path]:
     yield from policy.read_only
     if policy.workspace is not None:
         yield from (policy.workspace / name for name in PROTECTED_NAMES)
+
+
+def _sockets(directories: Iterable[Path]) -> list[Path]:
+    """Sockets in these directories that programs outside listen at, such as a server's that is being developed there.
+
+    To connect to one needs its file alone, whatever network a program has. Those that were made under a relative name
+    are looked for below each of the directories.
+    """
+    try:
+        listed = _LISTED.read_text(errors="surrogateescape")
+    except OSError:  # not Linux, or not to be read
+        return []
+    names = {parts[_NAME] for line in listed.splitlines() if len(parts := line.split(maxsplit=_NAME)) > _NAME}
+    places = list(directories)
+    # An absolute name stays what it is when it is joined; one in no file begins with `@`.
+    found = {_real(place / name) for place in places for name in names if not name.startswith("@")}
+    return [path for path in found if is_below(path, places) and path.is_socket()]
+
+
+@lru_cache(maxsize=4096)
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
 
 
 @lru_cache(maxsize=1)

@@ -37,6 +37,8 @@ def _load_json(path: str, text: str) -> Any:
         return json.loads(text, parse_constant=_no_number)
     except json.JSONDecodeError as error:
         raise _wrong(path, error.lineno, error.colno, error.msg) from error
+    except RecursionError as error:
+        raise ToolError("syntax_error", f"{path}: nests too deep to be read") from error
 
 
 def _no_number(name: str) -> None:
@@ -61,6 +63,8 @@ def _load_toml(path: str, text: str) -> Any:
         lines = text.rstrip("\n").split("\n")
         line, column = place.groups() if place and place[1] else (len(lines), len(lines[-1]) + 1)
         raise _wrong(path, int(line), int(column), _TOML_PLACE.sub("", str(error))) from error
+    except RecursionError as error:
+        raise ToolError("syntax_error", f"{path}: nests too deep to be read") from error
 
 
 def _load_ini(path: str, text: str) -> dict[str, dict[str, str | None]]:
