@@ -123,7 +123,7 @@ def _check_before(discovery: Discovery, context: RunContext, *, edits: bool = Tr
         context.checker.guard(discovery.check)
     follows = _what_follows(discovery, context)
     beside = Thread(target=lambda: _load(follows))  # a pool of threads would take 6 ms to load
-    beside.start()
+    context.launcher.once_started(beside.start)  # what starts the check needs the interpreter's lock for itself
     try:
         before = check_before(discovery, context)
         if not before.passed and follows is context.load_graph:
@@ -131,7 +131,8 @@ def _check_before(discovery: Discovery, context: RunContext, *, edits: bool = Tr
             python.interpreter.python_version(context.python, context.launcher)
         return before
     finally:
-        beside.join()
+        if beside.ident is not None:
+            beside.join()
 
 
 def _load(follows: Callable[[], object]) -> None:

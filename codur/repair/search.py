@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
-from math import sqrt
+from math import inf, sqrt
 
 from codur.errors import LimitReached
 from codur.events import Emit, RepairProgress
@@ -38,6 +38,8 @@ _COMPARED = 1 / 3
 _SHOWN_FILES = 3
 _PARTS = 3
 """Candidates that mend some of the failing tests, which are looked at once more if none mends all."""
+_PART_ALONE = 400
+"""Candidates, or as many as came before, that mend nothing of what a part leaves: then it is taken."""
 _PART = "it mends all failing tests that run what it changes; the others fail as before"
 _UNCONFIRMED = "the time was up before what passed could be run once more in a process of its own"
 _SHORT = 3
@@ -89,6 +91,9 @@ class Search:
         self._best_place = ""
         self._refused: Verdict | None = None
         self._parts: list[tuple[float, int, Program]] = []
+        self._sure: dict[int, Verdict | None] = {}  # what became of parts that were looked at once more
+        self._left: frozenset[str] | None = None  # failing tests that a sure part leaves
+        self._end: float = inf  # how many candidates are judged at most
         self._beam: list[float] = []
         self._widened = False
         self._later: list[tuple[Candidate, Program]] = []
@@ -120,11 +125,12 @@ class Search:
     def _search(self) -> bool:
         """Judges candidates until some pass (or, for every repair, until the end); whether none is left."""
         try:
-            while self._time_left() > 0 and (self._bounds.every or not self._passed):
+            while self._time_left() > 0 and self._tried < self._end and (self._bounds.every or not self._passed):
                 batch = self._batch(_BATCH)
                 if not batch and not self._widen():
                     return True
                 self._take(self._judged(batch))
+                self._look_at_parts()
                 # By the number of candidates and not by time: a slow machine must judge in the same order as a quick
                 # one.
                 if self._tried >= self._turn:
@@ -193,6 +199,8 @@ class Search:
             self._parts.append((-verdict.progress, self._tried, program))
             self._parts.sort(key=lambda each: each[:2])
             del self._parts[_PARTS:]
+            if self._left and self._mends(verdict.progress) > len(self._reached(program) - self._left):
+                self._end = inf  # what the part leaves can be mended, too: both together may pass
         if verdict.passed:
             self._passed.append(Passed(program=program, verdict=verdict))
         # Limits are tight, as most candidates that run long never end. The few that do get more time at the end.
@@ -328,12 +336,36 @@ class Search:
             note=self._judge.note,
         )
 
+    def _reached(self, program: Program) -> frozenset[str]:
+        return self._judge.reached(changed(program, self._original))
+
+    def _mends(self, progress: float) -> int:
+        """How many of the failing tests pass with this progress."""
+        return round((progress - self._before.progress) * (self._before.tests_total or 0))
+
+    def _look_at_parts(self) -> None:
+        """Bound the search once a part is sure: it mends all failing tests that run what it changes.
+
+        Where tests always fail no candidate passes, and all of the time would go by.
+        """
+        for progress, number, program in () if self._bounds.every or self._passed else tuple(self._parts):
+            whole = self._mends(-progress) == len(self._reached(program))
+            if self._left is None and whole and number not in self._sure and len(self._sure) < _PARTS:
+                verdict = self._confirmed_part(number, program)
+                if verdict is not None:
+                    self._left = frozenset(self._before.failing) & frozenset(verdict.failing)
+                    self._end = self._tried + max(_PART_ALONE, self._tried)
+
+    def _confirmed_part(self, number: int, program: Program) -> Verdict | None:
+        if number not in self._sure:
+            self._sure[number] = self._means.confirm_part(changed(program, self._original))
+        return self._sure[number]
+
     def _part(self) -> RepairOutcome | None:
         """The candidate that mends most of the failing tests, if the others have nothing to do with what it changes."""
         with suppress(LimitReached):
-            for _, _, program in self._parts:
-                files = changed(program, self._original)
-                verdict = self._means.confirm_part(files)
+            for _, number, program in self._parts:
+                verdict = self._confirmed_part(number, program)
                 if verdict is not None:
                     repair = repair_of(program, self._original)
                     return RepairOutcome(

@@ -76,7 +76,7 @@ class Launcher:
         observer: told of every program that may write a workspace, except in the launcher's temporary directories.
         shared: what is shared with other launchers, which have the same settings and environment.
         waited: gets the seconds that programs waited for their turns.
-        meanwhile: called once if a back end must be tried, while what tries it starts.
+        meanwhile: called once if a back end must be tried, while it is.
 
     Attributes:
         versions: of interpreters, by their path, as far as they were asked for.
@@ -159,6 +159,13 @@ class Launcher:
         """Have what starts programs start, without waiting for it. Raises CodurError: no process can be started."""
         if _HAS_STARTER:
             self._helper().prepare()
+
+    def once_started(self, call: Callable[[], object]) -> None:
+        """Have something called beside the start of the next program; at once where nothing tells of that."""
+        if _HAS_STARTER:
+            self._helper().once_started(call)
+        else:
+            call()
 
     def ended_by(self, cancel: CancelToken) -> Launcher:
         """The same launcher, whose programs end with this token instead. It is not to be closed.
@@ -420,7 +427,7 @@ class Launcher:
         starter = self._helper()
         starter.prepare()
         if self._meanwhile is not None:
-            self._meanwhile()
+            starter.once_started(self._meanwhile)
         return starter
 
     def _chosen(self) -> Chosen:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from textwrap import dedent
+from unittest.mock import Mock
 
 import pytest
 
 from codur.checks.checker import Checker
 from codur.errors import Interrupted, out_of_time
 from codur.events import Event, RepairProgress, ignore
-from codur.repair.candidates.candidates import Program
-from codur.repair.candidates.late_candidates import Sight, prospects
+from codur.repair.candidates.candidates import Candidate, Program
+from codur.repair.candidates.late_candidates import Sight, Which, prospects
 from codur.repair.choice.probing import Prober
 from codur.repair.engine import RepairOutcome
 from codur.repair.judge.candidate_judge import Judge
@@ -243,6 +244,46 @@ def test_a_repair_that_held_is_told_though_no_time_is_left_for_the_others(tmp_pa
         original = Program(texts={"main.py": made.workspace.read_text("main.py").text})
         found = Search(original, made.before, means, bounds).run()
     assert [dict(each.files) for each in found.repairs] == [dict(confirmed[0])]
+
+
+class MendsOne(Judge):
+    """Judges candidates `n = NUMBER` of a program whose first test they pass by 7, and whose second one by `also`."""
+
+    def __init__(self, also: int = -1) -> None:
+        self.also, self.note = also, ""
+
+    def judge_many(
+        self, candidates: Sequence[Mapping[str, str]], *, patient: bool = False, apart: bool = False
+    ) -> Generator[Verdict | None]:
+        for texts in candidates:
+            number = int(texts["main.py"].split()[-1])
+            yield Verdict(status="failed", progress=0.5 if number in {7, self.also} else 0.0, tests_total=2)
+
+    def reached(self, texts: Mapping[str, str]) -> frozenset[str]:
+        return frozenset({"second" if int(texts["main.py"].split()[-1]) == self.also else "first"})
+
+
+@pytest.mark.parametrize(("also", "judged"), [(-1, 416), (30, 1_000)])
+def test_a_search_ends_soon_with_a_part_unless_what_it_leaves_can_be_mended(also: int, judged: int) -> None:
+    before = Verdict(status="failed", tests_total=2, failing=("first", "second"))
+    looked_at: list[Mapping[str, str]] = []
+
+    def confirm_part(changed: Mapping[str, str]) -> Verdict:
+        looked_at.append(changed)
+        return replace(before, failing=("second",))
+
+    def changes(program: Program, _: Verdict, which: Which) -> Iterator[Candidate]:
+        for number in range(1_000) if which == "executed" else ():
+            yield Candidate(base=program, path="main.py", line=1, priority=1.0, order=(number,), text=f"n = {number}")
+
+    means = Means(
+        judge=MendsOne(also), changes=changes, prober=Mock(), confirm=lambda _: before, confirm_part=confirm_part
+    )
+    bounds = Bounds(max_order=1, time_left=lambda: 60.0, cancel=CancelToken(), emit=ignore)
+    found = Search(Program(texts={"main.py": "n = -1"}), before, means, bounds).run()
+    assert dict(found.files) == {"main.py": "n = 7"}
+    assert found.tried == judged
+    assert looked_at == [found.files]
 
 
 def test_faults_in_two_files_are_repaired_together(tmp_path: Path) -> None:

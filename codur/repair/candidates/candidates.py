@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from codur.repair.candidates.explain import Change, sentence
 from codur.repair.code.source_edits import Edit, apply_edits
@@ -44,8 +43,7 @@ class Program(Struct):
     edits: tuple[Edit, ...] = ()  # what makes the program of the original texts; empty where one change follows another
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(Struct):
     """A program with one change more, not yet made."""
 
     base: Program
@@ -57,7 +55,7 @@ class Candidate:
     order: tuple[int, ...] = ()
     # the change; None where `text` is the file's new text: it did not compile, or a change of it is undone
     offer: Offer | None = None
-    source: Source | None = field(default=None, compare=False)
+    source: Source | None = None
     text: str = ""
     says: str = ""
     operator: str = "syntax mended"  # what that is called in reports

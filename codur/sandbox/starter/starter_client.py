@@ -7,12 +7,13 @@ import errno
 import fcntl
 import marshal
 import os
+import select
 import socket
 import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,7 @@ class Starter:
         self._lock = threading.Lock()
         self._helpers: dict[Template, _Helper] = {}
         self._ready: _Helper | None = None
+        self._beside: list[Callable[[], object]] = []
 
     def prepare(self) -> None:
         """Have a helper start, so that the first program need not wait 30 ms for it. Raises CodurError: as `start`."""
@@ -79,7 +81,16 @@ class Starter:
         except OSError as error:
             program.close()
             raise _helper_gone(error) from error
+        with self._lock:
+            beside, self._beside = self._beside, []
+        for call in beside:
+            call()
         return program
+
+    def once_started(self, call: Callable[[], object]) -> None:
+        """Have something called, once, when the next program has been asked for: it is done beside its start."""
+        with self._lock:
+            self._beside.append(call)
 
     def close(self) -> None:
         """End the helpers; programs that still run end as if they had not been."""
@@ -309,6 +320,12 @@ def _start_helper(descriptor: int) -> subprocess.Popen[bytes]:
 
 def _stop(helper: subprocess.Popen[bytes], requests: socket.socket) -> None:
     requests.close()
+    with contextlib.suppress(OSError, AttributeError):  # `wait` would look at intervals, and come 4 ms late
+        ended = os.pidfd_open(helper.pid)
+        waiting = select.poll()
+        waiting.register(ended, select.POLLIN)
+        waiting.poll(1000 * _STOP_SECONDS)
+        os.close(ended)
     try:
         helper.wait(_STOP_SECONDS)
     except subprocess.TimeoutExpired:
