@@ -75,8 +75,9 @@ def less(counts: TestCounts | None, run: TestRun, excused: Sequence[str]) -> Tes
     if counts is None:
         return None
     others = [name for name in run.ids("failed") if name not in excused]
-    error = counts.error if run.running or not run.ids("failed") else _errors(run, others)
-    return replace(counts, total=counts.total - len(excused), error=error)
+    # Where nothing was printed a report says more: of each part of a test that has several.
+    told = not run.running and (excused or any(run.ends[name].printed.strip() for name in others))
+    return replace(counts, total=counts.total - len(excused), error=_errors(run, others) if told else counts.error)
 
 
 def _errors(run: TestRun, names: Sequence[str]) -> str:

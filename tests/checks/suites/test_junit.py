@@ -29,7 +29,8 @@ def test_failures_at_other_places_come_before_more_of_the_same() -> None:
     texts = [clone.format(number) for number in range(7)]
     ends = {f"test_it.py::test_{n}": TestEnd(outcome="failed", text=text) for n, text in enumerate(texts)}
     ends["test_it.py::test_own"] = TestEnd(outcome="failed", text="test_it.py:90: in test_own\nE   assert 1 == 2")
-    told = less(TestCounts(passed=0, total=8), TestRun(ends=ends), ())
+    ends["test_it.py::test_absent"] = TestEnd(outcome="failed", text="E   ModuleNotFoundError")
+    told = less(TestCounts(passed=0, total=9), TestRun(ends=ends), ["test_it.py::test_absent"])
     assert told is not None
     assert [line for line in told.error.splitlines() if "::" in line] == [
         f"test_it.py::test_{name}" for name in (0, "own", 1, 2, 3)
@@ -44,3 +45,10 @@ def test_what_a_failed_test_printed_is_told() -> None:
     assert told.error.startswith("test_docs.py::test_all\nIt printed:\n…---")
     assert told.error.endswith("\nExpected:\n    5\nGot:\n    6\n\nE   assert 1 == 0")
     assert len(told.error) < 700
+
+
+def test_without_it_each_part_of_a_test_is_told() -> None:
+    run = TestRun(ends={"test_it.py::test_all": TestEnd(outcome="failed", text="E   assert 1 == 0")})
+    told = less(TestCounts(passed=0, total=1, error="E   assert 1 == 0\nE   assert 2 == 0"), run, ())
+    assert told is not None
+    assert told.error == "E   assert 1 == 0\nE   assert 2 == 0"

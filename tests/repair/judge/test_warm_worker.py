@@ -143,9 +143,7 @@ def essence(verdict: Verdict) -> tuple[object, ...]:
         verdict.difference.actual,
     )
     tests = (verdict.tests_passed, verdict.tests_total)
-    # A report names the module, a run of its own the file.
-    signature = verdict.signature.replace(".py::", ".")
-    return (verdict.status, verdict.exit_status, verdict.progress, signature, difference, verdict.note, *tests)
+    return (verdict.status, verdict.exit_status, verdict.progress, verdict.signature, difference, verdict.note, *tests)
 
 
 def both(found: Bench, candidates: Sequence[Mapping[str, str]], workers: int = 1) -> tuple[Judge, Judge]:
