@@ -17,10 +17,12 @@ _MEMBERS = frozenset(
 )
 _OWNED = {"sys": frozenset({"exit", "path", "meta_path", "stdout", "stderr"}), "os": frozenset({"dup2", "close"})}
 _COMPARES = frozenset({"__eq__", "__ne__"})
-_RUNNER_NAMES = regex(r"\bpy\.?test\b|\bPYTEST_\w+", re.IGNORECASE)
+_RUNNER_NAMES = regex(r"_?py\.?test(?:\.\w+)*|PYTEST_\w+", re.IGNORECASE)
 _ELSEWHERE = regex(
-    r"\bPHPUnit\\|\bRSpec\b|\bMinitest\b|\borg\.junit\b|\bnode:test\b|\bvitest\b|@jest/|\bmocha\b|[\"']testing[\"']"
-    r"|macro_rules!\s*(?:debug_)?assert\w*|\b(?:assert|expect)\b['\")\]]*(?:\.\w+)+\s*=(?![=>])"
+    r"\bPHPUnit\\|\bRSpec\b|\bMinitest\b|\borg\.junit\b|\bnode:test\b|\bvitest\b|@jest/|[\"']mocha[\"']"
+    r"|^\s*(?:import\s+)?\"testing\"\s*$"
+    r"|macro_rules!\s*(?:debug_)?assert\w*|\b(?:assert|expect)\b['\")\]]*(?:\.\w+)+\s*=(?![=>])",
+    re.MULTILINE,
 )
 """The test frameworks of other languages, and new meanings for what asserts, in the text of a program."""
 
@@ -52,7 +54,7 @@ def disarms(before: Mapping[str, bytes | None], after: Mapping[str, bytes], test
             if found.endswith("whatever it is compared with"):
                 return f"{path} now has an {found}"
         named = _texts(text) - _texts(before.get(path) or b"")
-        if any(_RUNNER_NAMES.search(each) for each in named):
+        if any(_RUNNER_NAMES.fullmatch(each) for each in named):
             return f"{path} now names pytest, which runs the check"
         for test in tests:
             if any(test.rpartition("/")[2] in each for each in named):

@@ -11,7 +11,7 @@ from codur.checks.describe import FAILED_TEST, plain
 from codur.checks.suites.junit import FAILURE_CHARS, SHOWN_FAILURES, TestCounts
 from codur.lazy import late, regex
 from codur.parsing.bounded_text import bounded
-from codur.structs import Struct
+from codur.structs import Struct, replace
 
 textwrap = late("textwrap")
 
@@ -26,12 +26,10 @@ class _Runner(Struct):
     end: re.Pattern[str]  # the first line after these words; the next failed test ends them, too
     names: re.Pattern[str] | None  # which tests failed, where `failed` stands above the words of all
     passes: re.Pattern[str] | None  # which tests passed, where the runner names them
-    hooks: bool  # what fails before or after a test counts as one, so that a run that passes may have fewer
+    hooks: bool = False  # what fails before or after a test counts as one, so that a run that passes may have fewer
 
 
-def _runner(
-    counts: str, failed: str, end: str = r"(?!)", *, names: str = "", passes: str = "", hooks: bool = False
-) -> _Runner:
+def _runner(counts: str, failed: str, end: str = r"(?!)", *, names: str = "", passes: str = "") -> _Runner:
     """A row; `<passed>` in `counts` stands for the group of that name, which is a number."""
     return _Runner(
         counts=regex(re.sub(r"(?<!P)<(\w+)>", r"(?P<\1>\\d+)", counts), re.MULTILINE),
@@ -39,7 +37,6 @@ def _runner(
         end=regex(end, re.MULTILINE),
         names=regex(names, re.MULTILINE) if names else None,
         passes=regex(passes, re.MULTILINE) if passes else None,
-        hooks=hooks,
     )
 
 
@@ -64,16 +61,16 @@ _RUNNERS = (
     _runner(r"^ +Tests +(?:<failed> failed)?(?: \| )?(?:<passed> passed)?.*\(\d+\)$",
             r"^ FAIL +(\S.*?) *$", r"^ +Test Files |^⎯+\["),
     # mocha
-    _runner(r"^  (?:<passed> passing|<failed> failing)\b", r"^  \d+\) ((?:.+\n +)*?.+):$", hooks=True),
+    replace(_runner(r"^  (?:<passed> passing|<failed> failing)\b", r"^  \d+\) ((?:.+\n +)*?.+):$"), hooks=True),
     # Node's own, and others that print TAP
     _runner(r"^(?:#|ℹ) (?:pass +<passed>|fail +<failed>|cancelled +<errors>)$",
             r"^ *(?:not ok \d+ (?:- )?|✖ (?!failing tests:$))(.+?)(?: \([\d.]+ms\))?$",
             r"^ *(?:✔|ℹ|▶|# |ok \d|1\.\.\d|✖ failing tests:$|test at )",
             passes=r"^ *(?:ok \d+ (?:- )?|✔ )(.+?)(?: \([\d.]+ms\))?(?: # .*)?$"),
     # ava
-    _runner(r"^  (?:<passed> tests? passed|<failed> tests? failed)$",
-            r"^  (?:✘ \[fail\]: (.+?)(?: Error thrown in test)?|─\n\n  (?!\d+ tests? )(\S.*))$", r"^  (?:─|✔.*)$",
-            hooks=True),
+    replace(_runner(r"^  (?:<passed> tests? passed|<failed> tests? failed)$",
+                    r"^  (?:✘ \[fail\]: (.+?)(?: Error thrown in test)?|─\n\n  (?!\d+ tests? )(\S.*))$",
+                    r"^  (?:─|✔.*)$"), hooks=True),
     # rspec
     _runner(r"^<total> examples?, <failed> failures?(?:, <skipped> pending)?",
             r"^  \d+\) (.+)$|^An error occurred while loading (\S+)\.$",
