@@ -212,7 +212,7 @@ def test_pytest_counts_names_and_messages(tmp_path: Path) -> None:
     }
     verdict = run(tmp_path, files, TESTS)
     assert (verdict.status, verdict.tests_passed, verdict.tests_total) == ("failed", 1, 2)
-    assert "test_app.py::test_zero" in verdict.error
+    assert "test_app::test_zero" in verdict.error
     assert "assert 1 == 0" in verdict.error
     assert verdict.signature.endswith("test_app::test_zero")
     assert sorted(contents(tmp_path)) == ["app.py", "test_app.py"]

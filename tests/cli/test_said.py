@@ -27,10 +27,11 @@ def checks(told: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("first", "said"),
-    [(edit(MEDIAN_ODD_ONLY), ["attempt 1: red", "attempt 2: green"]), (NO_EDIT, ["attempt 2: green"])],
+    # An edit that cannot be made is sent back twice.
+    [([edit(MEDIAN_ODD_ONLY)], ["attempt 1: red", "attempt 2: green"]), ([NO_EDIT] * 3, ["attempt 2: green"])],
 )
-def test_a_second_attempt_is_called_so(first: ServerReply, said: list[str], tmp_path: Path) -> None:
-    with place(tmp_path, [EDIT, first, edit(MEDIAN_RIGHT)]) as here:
+def test_a_second_attempt_is_called_so(first: list[ServerReply], said: list[str], tmp_path: Path) -> None:
+    with place(tmp_path, [EDIT, *first, edit(MEDIAN_RIGHT)]) as here:
         ran = here.run(ASKED)
         assert (ran.code, checks(ran.err)) == (0, ["before: red", *said])
         assert "solved · codur-coding, attempt 2 · " in ran.err

@@ -254,6 +254,7 @@ LOOKS = frozenset(
             "toolbox.with_servers",
         ),
         *("externals.obstacle", "checker.guard"),
+        "launcher.once_started",  # what is loaded beside a program that `check_before` starts
     }
 )
 """Uses of them that change nothing, and start nothing but servers that are asked what they have."""
