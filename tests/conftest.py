@@ -86,7 +86,7 @@ LONG = (
     "tests/runs/test_make_check.py",
     "tests/runs/test_narrow_check.py",
 )
-"""How the names of the longest begin: one of three of each runs in CI, all in `make test-all`."""
+"""How the names of the longest begin: one of three runs in CI, another with each commit, and all in `make test-all`."""
 
 
 ALIKE = (
@@ -122,9 +122,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.nodeid.startswith(SLOW):
             item.add_marker("slow")
+    third = int(os.environ.get("CODUR_COMMITS", "0")) % 3
     for name in LONG:
         for number, item in enumerate(item for item in items if item.nodeid.startswith(name)):
-            if number % 3:
+            if number % 3 != third:
                 item.add_marker("long")
 
 
