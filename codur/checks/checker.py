@@ -311,12 +311,13 @@ class Checker:
         if not result.started and check.kind == "tests":
             return self._verdict(check, result, status="no_check", note=result.stderr)
         counts = counts_in(result.stdout + "\n" + result.stderr)
-        if result.exit_status == 0 and _UP_TO_DATE.fullmatch(result.stdout.strip()):
+        # Right after a failure it is a file that has the target's name; after a pass all is built already.
+        if result.exit_status == 0 and self.conditions.is_red(check) and _UP_TO_DATE.fullmatch(result.stdout.strip()):
             return self._no_tests(check, result)
         if result.exit_status == 0 and is_plain_runner(check.label):
             # It told numbers before and tells none now: something kept it from its end. Or it told of failures, and
             # something that runs at its end set the status.
-            if self.conditions.known(check) if counts is None else counts.failing:
+            if self.conditions.known(check) if counts is None else counts.passed < counts.total:
                 return self._ended_early(check, result, counts)
             if counts is not None and counts.ran == counts.total == 0:
                 return self._no_tests(check, result)

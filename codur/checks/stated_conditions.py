@@ -60,6 +60,7 @@ class Conditions:
         self._ran: dict[tuple[str, ...], int] = {}
         self._failed: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._without: set[tuple[str, ...]] = set()
+        self._red: set[tuple[str, ...]] = set()
 
     def keep(self, check: Check, workspace: Workspace) -> None:
         """Remember the deciding files around the check's files as they are now; also that one is absent."""
@@ -77,7 +78,7 @@ class Conditions:
             if part is None or _part(path, _bytes(workspace, path)) is not None
         }
         other._ran, other._failed = dict(self._ran), dict(self._failed)
-        other._without = set(self._without)
+        other._without, other._red = set(self._without), set(self._red)
         return other
 
     def changed(self, check: Check, workspace: Workspace, before: Mapping[str, bytes | None]) -> dict[str, str]:
@@ -99,6 +100,7 @@ class Conditions:
 
     def remember(self, check: Check, counts: TestCounts | None, *, passed: bool) -> None:
         """Take note of a run; the first failing one tells how many tests there are."""
+        (self._red.discard if passed else self._red.add)(check.argv)
         if counts is not None and counts.ran is not None and not passed:
             # The first failing run alone: what an edit adds must not raise the bar, and a passing run may be the one
             # with fewer tests.
@@ -108,6 +110,10 @@ class Conditions:
     def known(self, check: Check) -> bool:
         """Whether an earlier failing run reported its tests."""
         return check.argv in self._ran
+
+    def is_red(self, check: Check) -> bool:
+        """Whether the run before failed."""
+        return check.argv in self._red
 
     def fewer(self, check: Check, counts: TestCounts | None, workspace: Workspace) -> str:
         """Why fewer tests than in an earlier failing run prove nothing, or an empty text.

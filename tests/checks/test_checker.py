@@ -72,6 +72,19 @@ def test_a_difference(tmp_path: Path) -> None:
     )
 
 
+def test_what_make_has_built_need_not_be_built_to_pass_again(tmp_path: Path) -> None:
+    """It was told as flaky: the second run found nothing left to do."""
+    rule = "all: made\n\nmade: source\n\tgrep -q right source\n\tcp source made\n"
+    judge, workspace = checker(fill(tmp_path, {"Makefile": rule, "source": "wrong\n"}))
+    make = Check(kind="command", argv=("make",), source="--check")
+    judge.guard(make)
+    earlier = judge.run(make)
+    assert earlier.status == "failed"
+    workspace.write_text("source", "right\n")
+    assert judge.run(make).passed
+    assert confirm(judge, make, None, Change(before={"source": b"wrong\n"}, earlier=earlier)).passed
+
+
 def test_a_crash_shows_the_traceback_with_relative_paths(tmp_path: Path) -> None:
     verdict = run(tmp_path, {"main.py": "print('a')\n{}['k']\n", "expected.txt": "a\nb\n"})
     assert verdict.status == "failed"

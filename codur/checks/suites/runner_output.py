@@ -56,7 +56,7 @@ _RUNNERS = (
             passes=r"^ *--- PASS: (\S+)"),
     # jest
     _runner(r"^Tests: +(?:<failed> failed, )?(?:\d+ (?:skipped|todo), )*(?:<passed> passed, )?\d+ total$",
-            r"^  ● (.+)$", r"^Test Suites: |^PASS |^FAIL |^Summary of all failing tests$"),
+            r"^  ● (?!Console$)(.+)$", r"^Test Suites: |^PASS |^FAIL |^Summary of all failing tests$"),
     # vitest
     _runner(r"^ +Tests +(?:<failed> failed)?(?: \| )?(?:<passed> passed)?.*\(\d+\)$",
             r"^ FAIL +(\S.*?) *$", r"^ +Test Files |^⎯+\["),
@@ -64,7 +64,7 @@ _RUNNERS = (
     replace(_runner(r"^  (?:<passed> passing|<failed> failing)\b", r"^  \d+\) ((?:.+\n +)*?.+):$"), hooks=True),
     # Node's own, and others that print TAP
     _runner(r"^(?:#|ℹ) (?:pass +<passed>|fail +<failed>|cancelled +<errors>)$",
-            r"^ *(?:not ok \d+ (?:- )?|✖ (?!failing tests:$))(.+?)(?: \([\d.]+ms\))?$",
+            r"^ *(?!.*# TODO\b)(?:not ok \d+ (?:- )?|✖ (?!failing tests:$))(.+?)(?: \([\d.]+ms\))?$",
             r"^ *(?:✔|ℹ|▶|# |ok \d|1\.\.\d|✖ failing tests:$|test at )",
             passes=r"^ *(?:ok \d+ (?:- )?|✔ )(.+?)(?: \([\d.]+ms\))?(?: # .*)?$"),
     # ava

@@ -218,6 +218,54 @@ def test_a_run_of_node_that_passes_has_no_error() -> None:
     assert (counts.passed, counts.total, counts.failing, counts.error) == (1, 1, (), "")
 
 
+JEST = """\
+PASS ./more.test.js
+  ● Console
+
+    console.log
+      hello
+
+      at Object.log (add.js:1:9)
+
+Test Suites: 2 passed, 2 total
+Tests:       2 skipped, 2 todo, 4 passed, 8 total
+"""
+TODO = """\
+✔ adding (2.318429ms)
+✖ not done yet (1.076049ms) # TODO
+  AssertionError [ERR_ASSERTION]: 2 == 99
+ℹ pass 1
+ℹ fail 0
+ℹ todo 1
+
+✖ failing tests:
+
+test at add.test.js:3:1
+✖ not done yet (1.076049ms) # TODO
+  AssertionError [ERR_ASSERTION]: 2 == 99
+"""
+TAP_TODO = """\
+# Subtest: adding
+ok 1 - adding
+# Subtest: not done yet
+not ok 2 - not done yet # TODO
+  ---
+  error: '2 == 99'
+  ...
+# pass 1
+# fail 0
+# todo 1
+"""
+
+
+@pytest.mark.parametrize(("output", "passed"), [(JEST, 4), (TODO, 1), (TAP_TODO, 1)], ids=["jest", "spec", "tap"])
+def test_what_a_run_prints_and_what_is_still_to_be_done_are_no_failures(output: str, passed: int) -> None:
+    """Right edits were refused where a test printed something: it was taken for a failure of a run that ends with 0."""
+    counts = counts_in(output)
+    assert counts is not None
+    assert (counts.passed, counts.total, counts.failing, counts.error) == (passed, passed, (), "")
+
+
 @pytest.mark.parametrize(
     ("output", "said"),
     [
