@@ -17,6 +17,7 @@ _MEMBERS = frozenset(
 )
 _OWNED = {"sys": frozenset({"exit", "path", "meta_path", "stdout", "stderr"}), "os": frozenset({"dup2", "close"})}
 _COMPARES = frozenset({"__eq__", "__ne__"})
+_DECLARING = ("setup.py", "noxfile.py")  # they name what a project needs, and are no part of its program
 _RUNNER_NAMES = regex(r"_?py\.?test(?:\.\w+)*|PYTEST_\w+", re.IGNORECASE)
 _ELSEWHERE = regex(
     r"\bPHPUnit\\|\bRSpec\b|\bMinitest\b|\borg\.junit\b|\bnode:test\b|\bvitest\b|@jest/|[\"']mocha[\"']"
@@ -54,7 +55,7 @@ def disarms(before: Mapping[str, bytes | None], after: Mapping[str, bytes], test
             if found.endswith("whatever it is compared with"):
                 return f"{path} now has an {found}"
         named = _texts(text) - _texts(before.get(path) or b"")
-        if any(_RUNNER_NAMES.fullmatch(each) for each in named):
+        if not path.endswith(_DECLARING) and any(_RUNNER_NAMES.fullmatch(each) for each in named):
             return f"{path} now names pytest, which runs the check"
         for test in tests:
             if any(test.rpartition("/")[2] in each for each in named):

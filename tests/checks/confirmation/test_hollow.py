@@ -190,6 +190,11 @@ HONEST: dict[str, tuple[dict[str, str], dict[str, str], str | None]] = {
         },
         None,
     ),
+    "a package that is declared": (
+        {"test_app.py": TWO, "setup.py": "NEEDS = ['attrs']\n"},
+        {"app.py": RIGHT, "setup.py": "NEEDS = ['attrs', 'pytest']\n"},
+        None,
+    ),
     "a script that is silent on success": (
         {"test_app.py": TWO, "check.sh": 'out=$(python -m pytest) || { echo "$out"; exit 1; }\n'},
         {"app.py": RIGHT},
