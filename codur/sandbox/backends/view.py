@@ -102,15 +102,15 @@ def _sockets(directories: Iterable[Path]) -> list[Path]:
     except OSError:  # not Linux, or not to be read
         return []
     names = {parts[_NAME] for line in listed.splitlines() if len(parts := line.split(maxsplit=_NAME)) > _NAME}
-    places = list(directories)
-    # An absolute name stays what it is when it is joined; one in no file begins with `@`.
-    found = {_real(place / name) for place in places for name in names if not name.startswith("@")}
-    return [path for path in found if is_below(path, places) and path.is_socket()]
+    inside = tuple(f"{place}/" for place in directories)
+    # One in no file begins with `@`. As texts: a desktop has hundreds, and this is done for each program.
+    relative = [name for name in names if not name.startswith(("/", "@"))]
+    found = {_real(name) for name in names if name.startswith("/")}
+    found.update(_real(place + name) for place in inside for name in relative)
+    return [Path(path) for path in found if path.startswith(inside) and Path(path).is_socket()]
 
 
-@lru_cache(maxsize=4096)
-def _real(path: Path) -> Path:
-    return Path(os.path.realpath(path))
+_real = lru_cache(maxsize=4096)(os.path.realpath)
 
 
 @lru_cache(maxsize=1)
