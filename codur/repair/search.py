@@ -348,9 +348,12 @@ class Search:
 
         Where tests always fail no candidate passes, and all of the time would go by.
         """
-        for progress, number, program in () if self._bounds.every or self._passed else tuple(self._parts):
-            whole = self._mends(-progress) == len(self._reached(program))
-            if self._left is None and whole and number not in self._sure and len(self._sure) < _PARTS:
+        if self._bounds.every or self._passed:
+            return
+        for progress, number, program in self._parts:
+            if self._left is not None or len(self._sure) >= _PARTS:
+                return
+            if number not in self._sure and self._mends(-progress) == len(self._reached(program)):
                 verdict = self._confirmed_part(number, program)
                 if verdict is not None:
                     self._left = frozenset(self._before.failing) & frozenset(verdict.failing)

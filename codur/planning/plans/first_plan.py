@@ -60,7 +60,8 @@ def is_settled(
         in_document and fails_in and is_unfinished(before.error)
     ):  # "do what TASK.md says": it is shown, and so is the body
         return True
-    tells_failure = any(name.rpartition("::")[2].partition("[")[0] in task.prompt for name in before.failing)
+    said = set(re.findall(r"\w+", task.prompt))
+    tells_failure = any(name.rpartition("::")[2].partition("[")[0] in said for name in before.failing)
     if not task.check_is_goal and discovery.confidence < _SURE and not tells_failure:
         return False
     found = [path for path in discovery.files if path in own]

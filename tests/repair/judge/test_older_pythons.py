@@ -21,9 +21,9 @@ def _pythons() -> list[str]:
     """Interpreters beside our own and where systems keep them, of a version that is still met."""
     own = Path(sys.base_prefix)
     places = [*own.parent.glob("*/bin/python3"), *own.parent.parent.glob("*/x64/bin/python3"), Path("/usr/bin/python3")]
-    asked = "import sys; print(sys.version_info[:2] < (3, 11) and sys.version_info[:2] >= (3, %d))"
+    asked = "import sys; print(sys.implementation.name, (3, 7) <= sys.version_info < (3, 11))"
     found = (str(path) for path in sorted(set(places)) if path.is_file())
-    return [path for path in found if subprocess.check_output([path, "-c", asked % 7]) == b"True\n"]
+    return [path for path in found if subprocess.run([path, "-c", asked], stdout=-1).stdout == b"cpython True\n"]
 
 
 PYTHONS = _pythons()
