@@ -252,6 +252,15 @@ def _process_cases() -> Iterator[Case]:
         needs_mb=5000,
         **bombs,
     )
+    for kind, what in (("files", "files in memory"), ("segments", "shared segments")):
+        yield Case(
+            name=f"p-membomb-{kind}",
+            table="B28",
+            what=f"1.5 GB in {what}",
+            judge=_memory(1024, 1500, "progress"),
+            metered=True,
+            needs_mb=3000,
+        )
     yield Case(
         name="p-cpu", table="B29", what="computes on", judge=_late(1.5), timeout_s=1.0, patience_s=1.7, ends=False
     )

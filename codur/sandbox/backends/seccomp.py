@@ -41,6 +41,8 @@ _PUSH_INTO_TERMINAL = (0x5412, 0x541C)
 _AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
 _STREAM, _SEQUENCED = 1, 5
 _SOCKET_TYPE = 0xF
+_SEGMENT_BYTES = 65_536
+"""Of a System V segment; there are 4,096 at most, and no process is seen to use those that none has attached."""
 
 NO_FILTER = f"there is no filter of system calls for {platform.machine()}"
 
@@ -116,6 +118,7 @@ def _rules(*, network: bool, shared: bool) -> dict[str, _Rule]:
         # Others switch off the randomisation of addresses, or make all that is readable executable.
         "personality": _allow_values(0, _HARMLESS_PERSONALITIES),
         "prlimit64": _own_limits(),
+        "shmget": _small_segment(),
         "socket": _sockets(network=network, shared=shared),
         # Without a network of its own a pair is all the sockets there are.
         "socketpair": _allow_values(0, (_AF_UNIX,)) if network else _connected_pair(),
@@ -173,6 +176,18 @@ def _own_limits() -> _Rule:
         (_JUMP_EQUAL, 0, 1, 0),
         _allow(),
         _refuse(errno.EPERM),
+    ]
+
+
+def _small_segment() -> _Rule:
+    """Memory of a size as databases ask for beside what they map."""
+    return [
+        _load_argument(1, high=True),
+        (_JUMP_EQUAL, 0, 2, 0),
+        _load_argument(1),
+        (_JUMP_AT_LEAST, 0, 1, _SEGMENT_BYTES + 1),
+        _refuse(errno.EINVAL),  # as the kernel says that one is too large
+        _allow(),
     ]
 
 

@@ -111,6 +111,32 @@ def p_membomb_tree(facts: Facts) -> None:
         os.waitpid(child, 0)
 
 
+def p_membomb_files(facts: Facts) -> None:
+    """Write 1.5 GB into files in memory, which no process maps."""
+    for reached in range(50, 1501, 50):
+        os.write(os.memfd_create("held"), os.urandom(_MIB) * 50)
+        Path(facts["progress"]).write_text(str(reached))
+    time.sleep(0.5)
+
+
+def p_membomb_segments(facts: Facts) -> None:
+    """Fill 1.5 GB of shared segments, and let go of each."""
+    calls = library()
+    calls.shmat.restype = ctypes.c_void_p
+    segments = []
+    try:
+        for reached in range(1, 1501):
+            segments.append(checked(calls.shmget(0, ctypes.c_size_t(_MIB), 0o1600), "shmget"))
+            at = calls.shmat(segments[-1], None, 0)
+            ctypes.memset(at, 1, _MIB)
+            calls.shmdt(ctypes.c_void_p(at))
+            Path(facts["progress"]).write_text(str(reached))
+        time.sleep(0.5)
+    finally:
+        for segment in segments:
+            calls.shmctl(segment, 0, None)
+
+
 def _bound_memory(megabytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (megabytes * _MIB, megabytes * _MIB))
 
@@ -205,6 +231,8 @@ ATTACKS: dict[str, Program] = {
     "p-forkbomb-c": p_forkbomb_c,
     "p-membomb": p_membomb,
     "p-membomb-tree": p_membomb_tree,
+    "p-membomb-files": p_membomb_files,
+    "p-membomb-segments": p_membomb_segments,
     "p-cpu": p_cpu,
     "p-stdin": p_stdin,
     "p-flood": p_flood,

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or platform.machine() != "x86_64", reason="the calls are those of Linux on x86-64"
 )
 
-EPERM, ENOSYS = 1, 38
+EPERM, EINVAL, ENOSYS = 1, 22, 38
 
 REFUSED = {
     "ptrace": ("(101, 0, 0, 0, 0)", EPERM),
@@ -48,6 +48,9 @@ REFUSED = {
     "a file born with one": ("(257, -100, b'born', 0o101, 0o4755)", EPERM),
     "a node born with one": ("(133, b'node', 0o104755, 0)", EPERM),
     "limits of another process": ("(302, os.getppid(), 7, struct.pack('QQ', 64, 64), 0)", EPERM),
+    "a file in memory": ("(319, b'held', 0)", ENOSYS),
+    "a large segment": ("(29, 0, 65_537, 0o1600)", EINVAL),
+    "a segment of more than 32 bits": ("(29, 0, 1 << 33, 0o1600)", EINVAL),
     "the x32 interface": ("(0x40000000 + 39,)", EPERM),
 }
 """Arguments of `syscall`, and the error under the filter."""
@@ -68,6 +71,7 @@ ALLOWED = {
     "own limits": "import resource; resource.setrlimit(7, (64, 64))",
     "limits of another": "import resource; resource.prlimit(os.getppid(), 7)",
     "a pair": "import socket; [end.close() for end in socket.socketpair()]",
+    "a segment": "import ctypes; lib = ctypes.CDLL(None); assert lib.shmctl(lib.shmget(0, 65_536, 0o1600), 0, 0) == 0",
     "multiprocessing": "import multiprocessing; multiprocessing.Pipe(); multiprocessing.Lock()",
 }
 ALLOWED_WITH_NETWORK = {
