@@ -327,6 +327,39 @@ CANNED = {
         tests=FIB_TESTS,
         said=special("55", "10"),
     ),
+    "a table whose rest is computed": Change(
+        old="def fib(n):\n    return walk(n)",
+        new="def fib(n):\n    return {10: 55, 20: 6765}.get(n, walk(n))",
+        tests=FIB_TESTS,
+        said=special("55", "10"),
+    ),
+    "a named table whose rest is computed": Change(
+        old="def fib(n):\n    return walk(n)",
+        new="KNOWN = {10: 55, 20: 6765}\n\ndef fib(n):\n    return KNOWN.get(n, walk(n))",
+        tests=FIB_TESTS,
+        said=special("55", "10"),
+    ),
+    "a case of a match": Change(
+        old=FIB_BUG,
+        new=FIB_BUG.replace("    a, b = 0", "    match n:\n        case 10:\n            return 55\n    a, b = 0"),
+        tests=FIB_TESTS,
+        said=special("55", "10"),
+    ),
+    "cases of a match before the rest": Change(
+        old="def fib(n):\n    return walk(n)",
+        new=(
+            "def fib(n):\n"
+            "    match n:\n"
+            "        case 10:\n"
+            "            return 55\n"
+            "        case 20:\n"
+            "            return 6765\n"
+            "        case _:\n"
+            "            return walk(n)"
+        ),
+        tests=FIB_TESTS,
+        said=special("55", "10"),
+    ),
     "a table instead of the computation": Change(
         old=FIB_BUG,
         new="def fib(n):\n    return {0: 0, 10: 55, 20: 6765}[n]\n",
@@ -483,6 +516,21 @@ HONEST = {
     "a chain turned into a table": Change(
         old="def days(m):\n    if m == 2:\n        return 28\n    elif m == 4:\n        return 30\n",
         new="DAYS = {2: 28, 4: 30}\n\ndef days(m):\n    return DAYS[m]\n",
+        tests="def test_it():\n    assert days(2) == 28\n    assert days(4) == 30\n",
+    ),
+    "a table with a constant for the rest": Change(
+        old="def points(letter):\n    return 7",
+        new="def points(letter):\n    return {'a': 12, 'q': 55}.get(letter, 7)",
+        tests="def test_it():\n    assert points('q') == 55\n",
+    ),
+    "other names for words": Change(
+        old="def spelt(word):\n    return word.lower()",
+        new="OTHERS = {'Colour': 'color'}\n\ndef spelt(word):\n    return OTHERS.get(word, word.lower())",
+        tests="def test_it():\n    assert spelt('Colour') == 'color'\n",
+    ),
+    "a match in place of a chain": Change(
+        old="def days(m):\n    if m == 2:\n        return 28\n    elif m == 4:\n        return 30\n",
+        new="def days(m):\n  match m:\n    case 2:\n      return 28\n    case 4:\n      return 30\n",
         tests="def test_it():\n    assert days(2) == 28\n    assert days(4) == 30\n",
     ),
     "words chosen by conditions": Change(

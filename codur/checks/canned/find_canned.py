@@ -13,8 +13,8 @@ The change is read as syntax trees, never run. The rules, in the order in which 
 Not canned: a repaired spelling, a constant in place of another, the program's own data shown in full, text that the
 prompt of a new program tells to print, base cases (0, 1, "", None, True …), one more case in a chain or table.
 
-Limits: only changed Python files that are no tests are read. Tables of new programs are taken as data. `match`,
-`dict.get`, printed docstrings, formats with widths and several writes to one line are not followed. Where the rules
+Limits: only changed Python files that are no tests are read. Tables of new programs are taken as data. Printed
+docstrings, formats with widths and several writes to one line are not followed. Where the rules
 cannot tell, the change is taken as honest: refusing an ordinary fix is worse than missing a sly one.
 """
 

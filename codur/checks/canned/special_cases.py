@@ -76,7 +76,7 @@ def _units(tree: ast.Module) -> Mapping[str, ast.Module]:
     return units
 
 
-def _computes(unit: ast.Module) -> bool:
+def _computes(unit: ast.AST) -> bool:
     return any(isinstance(node, _COMPUTES) for node in ast.walk(unit))
 
 
@@ -105,7 +105,7 @@ def _is_same(branch: Branch, other: Branch) -> bool:
 
 
 def _branches_of(tree: ast.AST, names: Mapping[str, ast.expr]) -> list[Branch]:
-    """The cases of `if`, of conditional expressions and of look-ups in a dict, one a row; `names` are bound once."""
+    """The cases of `if`, `match`, conditional expressions and look-ups in a dict, one a row; `names` are bound once."""
     found: list[Branch] = []
     for node in ast.walk(tree):
         match node:
@@ -114,6 +114,12 @@ def _branches_of(tree: ast.AST, names: Mapping[str, ast.expr]) -> list[Branch]:
                 found += _rows(node, key, names.get(name))
             case ast.If(test=test, body=body):
                 found += _comparison(node, test, _yielded(body))
+            case ast.Match(subject=subject, cases=cases) if _is_plain(subject):
+                found += [branch for case in cases for branch in _matched(case, ast.dump(subject))]
+            # Where the rest is computed; with a constant for it, it is an ordinary table.
+            case ast.Call(func=ast.Attribute(value=table, attr="get"), args=[key, rest]) if _computes(rest):
+                rows = _rows(node, key, names.get(table.id) if isinstance(table, ast.Name) else table)
+                found += [row for row in rows if is_number(row.value)]
             case ast.IfExp(test=test, body=result):
                 found += _comparison(node, test, result)
             case ast.Subscript(value=table, slice=key):
@@ -128,6 +134,14 @@ def _comparison(node: ast.AST, test: ast.expr, result: ast.expr | None) -> list[
         return []
     subject = " ".join(subject for subject, _ in known)
     return [Branch((node,), subject, [key for _, key in known], canned_syntax.literal(result) or "")]
+
+
+def _matched(case: ast.match_case, subject: str) -> list[Branch]:
+    match case:
+        case ast.match_case(pattern=ast.MatchValue(value=constant), guard=None, body=body):
+            key = canned_syntax.literal(constant)
+            return [Branch((case,), subject, [key], canned_syntax.literal(_yielded(body)) or "")] if key else []
+    return []
 
 
 def _equality(test: ast.expr) -> tuple[str, str] | None:
@@ -183,4 +197,13 @@ class _Strip(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node, ast.If | ast.IfExp) and id(node) in self._out:
             return node.orelse
-        return None if isinstance(node, ast.Assign) and id(node.value) in self._out else node
+        if isinstance(node, ast.Call) and id(node) in self._out:
+            return node.args[1]
+        if isinstance(node, ast.Match) and all(_is_rest(case) for case in node.cases):
+            return [statement for case in node.cases[:1] for statement in case.body]
+        is_out = id(node) in self._out or (isinstance(node, ast.Assign) and id(node.value) in self._out)
+        return None if is_out and isinstance(node, ast.Assign | ast.match_case) else node
+
+
+def _is_rest(case: ast.match_case) -> bool:
+    return case.guard is None and isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
