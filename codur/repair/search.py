@@ -390,7 +390,7 @@ class Search:
         reason = f"{ended}; {count(self._tried)} judged{where}"
         if self._best is not None and self._before.progress < self._best.progress < 1.0:
             reason += f", the best came to {self._best.progress:.0%}"
-        if self._judge.note and not exhausted:
+        if self._judge.plain > self._judge.loaded and self._judge.note and not exhausted:
             reason += f", slowly, each in a process of its own: {self._judge.note}"
         reason += "."
         if self._refused is not None and self._refused.note:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 from textwrap import dedent
@@ -356,6 +357,23 @@ def test_why_a_search_was_slow_is_told_when_the_time_is_up(tmp_path: Path) -> No
     assert found.explanation.endswith(
         " judged in main.py, slowly, each in a process of its own: part.py has a __del__ method."
     )
+
+
+def test_a_search_that_judged_most_with_the_project_loaded_is_not_called_slow() -> None:
+    judge = MendsOne(-1)
+    judge.note, judge.plain = "its settings load the workspace's own modules", 3
+
+    def changes(program: Program, _: Verdict, which: Which) -> Iterator[Candidate]:
+        for number in range(20) if which == "executed" else ():
+            yield Candidate(base=program, path="main.py", line=1, priority=1.0, order=(number,), text=f"n = {number}")
+
+    before = Verdict(status="failed", tests_total=2, failing=("first", "second"))
+    means = Means(judge=judge, changes=changes, prober=Mock(), confirm=lambda _: before, confirm_part=lambda _: None)
+    for judge.loaded, said in ((17, False), (0, True)):
+        left = iter((9.0, 9.0, 9.0, 9.0))
+        bounds = Bounds(max_order=1, time_left=partial(next, left, 0.0), cancel=CancelToken(), emit=ignore)
+        found = Search(Program(texts={"main.py": "n = -1"}), before, means, bounds).run()
+        assert (", slowly, each in a process of its own" in found.reason) is said
 
 
 class Timed(Checker):
