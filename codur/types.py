@@ -128,6 +128,7 @@ class Check(Struct):
         timeout_s: wall time of one run, in seconds.
         source: one line: why this check was chosen.
         text: of a test that was made for the task: the content of its file `entry`, which is there only while it runs.
+        whole: all tests that were found, of which fewer may be run where they take too long.
         beside: the project's own check, which must pass, too.
     """
 
@@ -143,6 +144,7 @@ class Check(Struct):
     timeout_s: float = 10.0
     source: str
     text: str = ""
+    whole: bool = False
     beside: Check | None = None
 
     @property

@@ -260,9 +260,14 @@ class _Search(Struct, dict=True):  # cached properties need one
     def _suite(self, suite: Suite, declared_in: str = "") -> Check:
         timeout_s = self.challenge.timeout_s or self.settings.test_timeout_s
         declaration = [*([declared_in] if suite.argv[0] in _DECLARING else []), challenge_file.NAME]
-        protected = tuple(dict.fromkeys([*self._all_tests, *suite.files, *self._existing(declaration)]))
         return Check(
-            kind="tests", argv=suite.argv, protected=protected, env=suite.env, timeout_s=timeout_s, source=suite.source
+            kind="tests",
+            argv=suite.argv,
+            protected=tuple(dict.fromkeys([*self._all_tests, *suite.files, *self._existing(declaration)])),
+            env=suite.env,
+            timeout_s=timeout_s,
+            source=suite.source,
+            whole=suite.argv[:3] == (PYTHON, "-m", "pytest") and not suite.argv[-1].endswith(".py"),
         )
 
     def _syntax(self) -> Check | None:

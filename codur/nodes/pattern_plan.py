@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from codur import planning, python
 from codur.checks.describe import verdict_line
 from codur.lazy import loaded
-from codur.nodes.parts.attempt_verdict import check_before
+from codur.nodes.parts.attempt_verdict import check_before, fitted
 from codur.nodes.parts.plan_rules import completed, problem_of
 from codur.nodes.parts.updates import can_ask, can_repair, explained, go, not_of_the_program, why_no_search, why_not
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
@@ -42,7 +42,8 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         return _repair_only(task.repair, {**state, "discovery": discovery}, context)
     if found.plan is not None and task.agent is None and not task.check_is_goal:
         return go("policy", origin="pattern", why=discovery.reason, plan=found.plan, discovery=discovery)
-    seen: RunState = {**state, "discovery": discovery, "before": _check_before(discovery, context)}
+    discovery, before = _fitted(discovery, _check_before(discovery, context), context)
+    seen: RunState = {**state, "discovery": discovery, "before": before}
     unfit = not_of_the_program(seen, context)
     if unfit is not None:
         return _unfit(unfit, seen)
@@ -135,6 +136,10 @@ def _check_before(discovery: Discovery, context: RunContext, *, edits: bool = Tr
             beside.join()
 
 
+def _fitted(discovery: Discovery, before: Verdict | None, context: RunContext) -> tuple[Discovery, Verdict | None]:
+    return (discovery, None) if before is None else fitted(discovery, before, context)
+
+
 def _load(follows: Callable[[], object]) -> None:
     with suppress(Exception):  # what cannot be loaded is told by who needs it
         follows()
@@ -157,6 +162,8 @@ def _repair_only(asked: RepairRequest, state: RunState, context: RunContext) -> 
         rest = tuple(path for path in discovery.files if path not in asked.files)
         discovery = replace(discovery, files=(*asked.files, *rest))
     before = _check_before(discovery, context, edits=asked.until == "repair")
+    if asked.until != "verdict":
+        discovery, before = _fitted(discovery, before, context)
     seen: RunState = {**state, "discovery": discovery, "before": before}
     unfit = not_of_the_program(seen, context)
     if unfit is not None:

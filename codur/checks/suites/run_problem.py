@@ -15,8 +15,8 @@ from codur.python.project_files import read_toml, table
 from codur.structs import Struct
 from codur.types import Check, Verdict
 
-ProblemKind = Literal["not_installed", "not_here", "not_collected", "no_tests", "passed"]
-ENVIRONMENT: frozenset[ProblemKind] = frozenset({"not_installed", "not_here"})
+ProblemKind = Literal["not_installed", "not_here", "too_long", "not_collected", "no_tests", "passed"]
+ENVIRONMENT: frozenset[ProblemKind] = frozenset({"not_installed", "not_here", "too_long"})
 """Kinds that no change of the program mends."""
 _NOT_FOUND = regex(r"(?:ModuleNotFoundError|Error importing plugin \"[\w.]+\"): No module named '([\w.]+)'")
 _COLLECTING = regex(
@@ -72,6 +72,14 @@ def run_problem(check: Check | None, verdict: Verdict, *, root: Path, python: st
             kind="passed",
             text=f"The tests pass: `{check.label}`{counted}.",
             remedy="Say what is wrong, or give a command that fails with --check.",
+        )
+    if check.whole and verdict.timed_out and verdict.tests_passed and not verdict.failing:
+        return RunProblem(
+            kind="too_long",
+            text=f"The tests take longer than {verdict.duration_s:.0f} s; none of the {verdict.tests_passed} that ended"
+            " fails.",
+            remedy="Name the file or test that is meant, give fewer tests (--check 'pytest tests/NAME.py'), or raise"
+            " verification.test_timeout_s.",
         )
     if verdict.tests_passed and not verdict.unfit:
         return None

@@ -11,7 +11,7 @@ from codur import checks
 from codur.checks import confirmation
 from codur.checks.describe import diff_text
 from codur.errors import LimitReached, UsageError
-from codur.events import CheckBegan, CheckRan
+from codur.events import CheckBegan, CheckRan, Note
 from codur.lazy import regex
 from codur.nodes.parts.finding import Judged, finding, keeps, may_fail
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
@@ -54,8 +54,28 @@ def seen_before(state: RunState, context: RunContext) -> RunUpdate:
             ),
         )
         discovery = replace(discovery, check=check)
-    verdict = check_before(discovery, context)
+    discovery, verdict = fitted(discovery, check_before(discovery, context), context)
     return RunUpdate(discovery=discovery, before=verdict, verdict=verdict)
+
+
+def fitted(discovery: Discovery, before: Verdict, context: RunContext) -> tuple[Discovery, Verdict]:
+    """With a check of fewer tests, where all of them did not end in time and some have to do with the task.
+
+    Else no edit could be found right, however few of the tests it concerns.
+    """
+    check = discovery.check
+    if check is None or not (check.whole and before.timed_out):
+        return discovery, before
+    if not checks.near_tests.is_long(context.checker.last_tests, before.duration_s):
+        return discovery, before
+    sources = discovery.files or git.git_history.uncommitted(context.workspace.root, context.launcher)
+    fewer = checks.near_tests.fewer_tests(check, before, sources, context.workspace)
+    if fewer is None:
+        return discovery, before
+    text = f"all tests take longer than {before.duration_s:.0f} s, so that `{fewer.label}` is the check"
+    context.emit(Note(level="warning", text=text))
+    discovery = replace(discovery, check=fewer)
+    return discovery, check_before(discovery, context)
 
 
 def check_before(discovery: Discovery, context: RunContext) -> Verdict:

@@ -1,0 +1,60 @@
+"""Which tests are run where all of them take too long."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from codur.checks.near_tests import fewer_tests
+from codur.types import Check, Verdict
+from codur.workspace.workspace import Workspace
+
+TESTS = {
+    "tests/test_shop.py": "import store.shop\n",
+    "tests/sub/shop_test.py": "",
+    "tests/test_prices.py": "from store import shop\n",
+    "tests/test_more_shop_prices.py": "",
+    "tests/test_workshop.py": "",
+    "tests/test_store.py": "import store\n",
+    "tests/helper.py": "import store.shop\n",
+}
+CUT_OFF = Verdict(status="failed", timed_out=True, duration_s=120.0)
+
+
+def fewer(root: Path, *sources: str, failing: tuple[str, ...] = (), options: tuple[str, ...] = ()) -> list[str]:
+    for path, text in TESTS.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    argv = ("{python}", "-m", "pytest", *options)
+    check = Check(kind="tests", argv=argv, protected=tuple(TESTS), source="the tests", whole=True)
+    found = fewer_tests(check, Verdict(status="failed", failing=failing), sources, Workspace.open(root))
+    return list(found.argv[3:]) if found else []
+
+
+def test_those_that_are_called_as_the_module_then_those_that_name_it(tmp_path: Path) -> None:
+    assert fewer(tmp_path, "src/store/shop.py") == [
+        "tests/sub/shop_test.py",
+        "tests/test_shop.py",
+        "tests/test_prices.py",
+        "tests/test_more_shop_prices.py",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sources", "failing", "expected"),
+    [
+        (("src/store/__init__.py",), (), ["tests/test_store.py", "tests/test_prices.py", "tests/test_shop.py"]),
+        (("tests/test_workshop.py",), (), ["tests/test_workshop.py"]),
+        ((), ("tests/test_prices.py::test_a", "tests/test_prices.py::test_b[1]"), ["tests/test_prices.py"]),
+        (("README.md", "src/store/absent.py"), (), []),
+        ((), ("tests/gone.py::test_a",), []),
+    ],
+)
+def test_what_is_near(sources: tuple[str, ...], failing: tuple[str, ...], expected: list[str], tmp_path: Path) -> None:
+    assert fewer(tmp_path, *sources, failing=failing) == expected
+
+
+def test_what_is_said_to_pytest_is_kept_and_where_it_looks_is_not(tmp_path: Path) -> None:
+    found = fewer(tmp_path, "tests/test_store.py", options=("--import-mode=importlib", "parts/one"))
+    assert found == ["--import-mode=importlib", "tests/test_store.py"]

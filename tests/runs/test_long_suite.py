@@ -1,0 +1,43 @@
+"""Projects whose tests do not all end within their time: those that have to do with the task are the check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from codur.events import Note
+from tests.runs.kit import Played, play
+from tests.support.groq_server import ServerReply, calls
+
+SHOP = "def double(n):\n    return n + 2\n"
+SLOW = """import time
+
+import pytest
+
+
+@pytest.mark.parametrize("n", range(30))
+def test_slow(n):
+    time.sleep(0.4)
+"""
+TESTS = "from shop import double\n\n\ndef test_double():\n    assert double(4) == 8\n    assert double(9) == 18\n"
+FILES = {"shop.py": SHOP, "tests/test_a.py": SLOW, "tests/test_shop.py": TESTS, "conftest.py": ""}
+
+
+def played(directory: Path, files: dict[str, str], prompt: str, *replies: ServerReply) -> Played:
+    return play(directory, files, prompt, list(replies), sections={"verification": {"test_timeout_s": 6.0}})
+
+
+def test_the_tests_of_the_file_that_the_task_names_are_the_check(tmp_path: Path) -> None:
+    right = {"path": "shop.py", "name": "double", "code": "def double(n):\n    return n * 2\n"}
+    run = played(tmp_path, FILES, "fix shop.py", calls(("replace_function", right)))
+    assert run.result.outcome == "done"
+    assert run.result.verdict is not None
+    assert run.result.verdict.check == "python -m pytest tests/test_shop.py"
+    assert any("all tests take longer than" in event.text for event in run.events if isinstance(event, Note))
+
+
+def test_without_such_tests_the_run_ends_before_anybody_is_asked(tmp_path: Path) -> None:
+    files = {"shop.py": SHOP, "bank.py": "", "tests/test_a.py": SLOW}
+    run = played(tmp_path, files, "the tests fail, fix the bug")
+    assert (run.result.exit_code, run.unexpected) == (2, 0)
+    assert "The tests take longer than" in run.result.reason
+    assert "--check" in run.result.remedy
