@@ -14,7 +14,6 @@ from codur.checks import suites
 from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
 from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, headline, plain
-from codur.checks.near_tests import is_long
 from codur.checks.pristine import Pristine
 from codur.checks.python_syntax import syntax_verdict
 from codur.checks.signature import signature_of, told_apart
@@ -47,6 +46,7 @@ _OFFLINE = regex(
 """Said by what fetches a dependency: cargo, Maven, npm, go. Programs have no network here."""
 _UP_TO_DATE = regex(r"make(?:\[\d+\])?: (?:['`]\S+' is up to date|Nothing to be done for ['`]\S+')\.")
 """All that make says where a file of a target's name keeps it from doing anything."""
+_QUIET = 0.4  # of the time of a run: a test that takes the rest of it hangs, as each is stopped far earlier
 _NAMED = 3
 _NOT_UNDERSTOOD = regex(r"unrecognized arguments|Unknown config option")
 
@@ -63,6 +63,7 @@ class Checker:
         conditions: what decides how its tests run.
         passed_apart: checks, and contents of copies without the expected output, in which they passed.
         last_tests: how the tests of the last run of pytest ended, by node id; empty if it did not tell.
+        is_long: that run was cut off because there are many tests, and not because one hangs.
     """
 
     def __init__(
@@ -79,6 +80,7 @@ class Checker:
         self._guarded: Check | None = None
         self._excused: frozenset[str] | None = None
         self.last_tests: Mapping[str, TestEnd] = {}
+        self.is_long = False
         # of the first run: plugins that patch the framework are the project's own
         self._patched: frozenset[str] | None = None
 
@@ -261,6 +263,7 @@ class Checker:
                 result, reports = self._start_tests(check, programs, files, error=said)
             run = read_run(files.events, files.word)
             self.last_tests = run.ends if run else {}
+            self.is_long = run is not None and result.timed_out and run.quiet_s < _QUIET * result.duration_s
             counts = read_report(files.report) or (counts_of(run) if run and result.exit_status != 0 else None)
         if result.exit_status == PYTEST_NO_TESTS or (result.exit_status == 0 and counts and not counts.total):
             return self._no_tests(check, result)
@@ -297,7 +300,7 @@ class Checker:
             return replace(verdict, exit_status=1, excused=excused, unfit=unfit, note=note)
         verdict = self._tests_verdict(check, result, less(counts, run, excused))
         culprits = tuple(name for name in failing if name not in excused)
-        if run.running and result.timed_out and not is_long(run.ends, result.duration_s):
+        if run.running and result.timed_out and not self.is_long:
             culprits = (*culprits, run.running)
         note = verdict.note or _left_out(excused, run)
         return replace(verdict, failing=culprits, excused=excused, unfit=run.unfit, note=note)

@@ -1,29 +1,23 @@
 """Fewer tests where all of them take longer than they may: those that fail, or are about the sources of the task."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Sequence
 from posixpath import basename, dirname
 
 from codur.checks.entry import text_of
 from codur.lazy import regex
 from codur.parsing.bounded_text import listed
 from codur.python.test_command import PYTHON
-from codur.python.test_run import TestEnd
 from codur.structs import replace
 from codur.types import Check, Verdict
 from codur.workspace.workspace import Workspace
 
-_LONG = 0.5
-"""The share of its time that the tests of a suite took which is long; else one of them hangs."""
 _MOST_FILES = 8
 _MOST_READ = 2_000
 _TEST_WORDS = regex(r"^tests?_|_tests?$")
-_WORDS = regex(r"[a-z0-9]+")
-_TOPS = ("src/", "lib/")
-
-
-def is_long(ends: Mapping[str, TestEnd], verdict_s: float) -> bool:
-    """Whether tests were cut off after so many seconds because there are many, and not because one hangs."""
-    return sum(end.seconds for end in ends.values()) > _LONG * verdict_s
+_WORDS = regex(r"[A-Za-z]\w{3,}")
+_DEFINED = regex(r"^(?:class|(?:async )?def) ([A-Za-z]\w{3,})", re.MULTILINE)
+_TOPS = ("src.", "lib.")
 
 
 def fewer_tests(check: Check, verdict: Verdict, sources: Iterable[str], workspace: Workspace) -> Check | None:
@@ -47,20 +41,25 @@ def fewer_tests(check: Check, verdict: Verdict, sources: Iterable[str], workspac
 
 
 def _about(sources: Sequence[str], protected: Sequence[str], workspace: Workspace) -> list[str]:
-    """Test files by how much they have to do with the sources, the most first."""
+    """Those that the sources name, and the test files that have most to do with the other sources."""
     tests = [path for path in protected if path.endswith(".py") and _is_named_so(path)]
     named = [path for path in sources if path in tests]
     modules = [path for path in sources if path.endswith(".py") and path not in tests]
-    scores: dict[str, int] = {}
-    for path in tests[:_MOST_READ] if modules else ():
-        text = text_of(workspace, path)
-        score = max(_score(path, text, module) for module in modules)
-        if score:
-            scores[path] = score
-    return [*named, *sorted(scores, key=lambda path: (-scores[path], path))]
+    defined = {path: set(_DEFINED.findall(text_of(workspace, path))) for path in modules}
+    scores: dict[str, tuple[int, int]] = {}
+    for test in tests[:_MOST_READ] if modules else ():
+        text = text_of(workspace, test)
+        words = set(_WORDS.findall(text))
+        score = max((_nearness(test, text, module), len(words & defined[module])) for module in modules)
+        if score > (0, 0):
+            scores[test] = score
+    # Not all that name a thing or two, as each costs time that the attempts need.
+    level, shared = max(scores.values(), default=(0, 0))
+    best = [path for path, score in scores.items() if score[0] == level and 2 * score[1] >= shared]
+    return [*named, *sorted(best, key=lambda path: (-scores[path][1], path))]
 
 
-def _score(test: str, text: str, module: str) -> int:
+def _nearness(test: str, text: str, module: str) -> int:
     """3: the test is called as the module; 2: it names it with its package; 1: its name has the module's; 0: none."""
     stem = _stem(module)
     subject = _TEST_WORDS.sub("", _stem(test))
@@ -68,11 +67,11 @@ def _score(test: str, text: str, module: str) -> int:
         return 3
     name = module.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     for top in _TOPS:
-        name = name.removeprefix(top.replace("/", "."))
+        name = name.removeprefix(top)
     package, _, last = name.rpartition(".")
     if name in text or (package and f"from {package} import {last}" in text):
         return 2
-    return int(stem in _WORDS.findall(subject.lower()))
+    return int(stem in subject.split("_"))
 
 
 def _stem(path: str) -> str:

@@ -1,6 +1,7 @@
 """A run of pytest whose tests are told one by one: how it is started, and what it told."""
 
 import json
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -59,6 +60,7 @@ class TestRun(Struct):
     end: int | None = None  # the exit status that pytest gave at its end; None if it did not come to it
     # what of the test frameworks was another at the end than before the workspace's code was loaded
     patched: frozenset[str] = frozenset()
+    quiet_s: float = 0.0  # since it told the last of that
 
     def ids(self, outcome: str) -> tuple[str, ...]:
         """The tests that ended so."""
@@ -121,6 +123,7 @@ def read_run(events: Path, word: str = "") -> TestRun | None:
     try:
         if not events.is_file() or events.stat().st_size > _MAX_BYTES:
             return None
+        quiet_s = time.time() - events.stat().st_mtime
         lines = events.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return None
@@ -149,6 +152,7 @@ def read_run(events: Path, word: str = "") -> TestRun | None:
         internal=told.get("internal", ""),
         end=told.get("end"),
         patched=frozenset(map(str, told.get("patched", ()))),
+        quiet_s=quiet_s,
     )
 
 

@@ -18,12 +18,14 @@ TESTS = {
     "tests/test_workshop.py": "",
     "tests/test_store.py": "import store\n",
     "tests/helper.py": "import store.shop\n",
+    "tests/test_all.py": "from store import Basket, total, other\n",
+    "tests/test_few.py": "from store import total\n",
 }
-CUT_OFF = Verdict(status="failed", timed_out=True, duration_s=120.0)
+SOURCES = {"src/store/_basket.py": "class Basket:\n    def size(self): ...\n\n\ndef total(): ...\n"}
 
 
 def fewer(root: Path, *sources: str, failing: tuple[str, ...] = (), options: tuple[str, ...] = ()) -> list[str]:
-    for path, text in TESTS.items():
+    for path, text in (TESTS | SOURCES).items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
     argv = ("{python}", "-m", "pytest", *options)
@@ -32,19 +34,20 @@ def fewer(root: Path, *sources: str, failing: tuple[str, ...] = (), options: tup
     return list(found.argv[3:]) if found else []
 
 
-def test_those_that_are_called_as_the_module_then_those_that_name_it(tmp_path: Path) -> None:
+def test_those_that_are_called_as_the_module_go_first(tmp_path: Path) -> None:
     assert fewer(tmp_path, "src/store/shop.py") == [
         "tests/sub/shop_test.py",
         "tests/test_shop.py",
-        "tests/test_prices.py",
-        "tests/test_more_shop_prices.py",
     ]
 
 
 @pytest.mark.parametrize(
     ("sources", "failing", "expected"),
     [
-        (("src/store/__init__.py",), (), ["tests/test_store.py", "tests/test_prices.py", "tests/test_shop.py"]),
+        (("src/store/__init__.py",), (), ["tests/test_store.py"]),
+        (("src/store/_basket.py",), (), ["tests/test_all.py", "tests/test_few.py"]),
+        (("src/store/prices_all.py",), (), []),
+        (("src/store/more.py",), (), ["tests/test_more_shop_prices.py"]),
         (("tests/test_workshop.py",), (), ["tests/test_workshop.py"]),
         ((), ("tests/test_prices.py::test_a", "tests/test_prices.py::test_b[1]"), ["tests/test_prices.py"]),
         (("README.md", "src/store/absent.py"), (), []),

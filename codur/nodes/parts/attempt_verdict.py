@@ -64,9 +64,7 @@ def fitted(discovery: Discovery, before: Verdict, context: RunContext) -> tuple[
     Else no edit could be found right, however few of the tests it concerns.
     """
     check = discovery.check
-    if check is None or not (check.whole and before.timed_out):
-        return discovery, before
-    if not checks.near_tests.is_long(context.checker.last_tests, before.duration_s):
+    if check is None or not (check.whole and context.checker.is_long):
         return discovery, before
     sources = discovery.files or git.git_history.uncommitted(context.workspace.root, context.launcher)
     fewer = checks.near_tests.fewer_tests(check, before, sources, context.workspace)
