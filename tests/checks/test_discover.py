@@ -48,7 +48,8 @@ def output(*argv: str, source: str, protected: tuple[str, ...], timeout_s: float
 
 
 def run_of_tests(*argv: str, source: str, protected: tuple[str, ...], timeout_s: float = 60.0) -> Check:
-    return Check(kind="tests", argv=argv, source=source, protected=protected, timeout_s=timeout_s)
+    whole = argv == PYTEST
+    return Check(kind="tests", argv=argv, source=source, protected=protected, timeout_s=timeout_s, whole=whole)
 
 
 def syntax(entry: str | None) -> Check:

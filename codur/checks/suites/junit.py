@@ -66,7 +66,7 @@ def counts_of(run: TestRun) -> TestCounts:
     error = _errors(run, failing)
     if run.running:
         error = f"{error}\n\n{run.running}\nstill running when the time was up".strip()
-    elif not failing:
+    elif passed and not failing:
         error = "it was ended between two tests"
     total = len(passed) + len(failing)
     return TestCounts(passed=len(passed), total=total, failing=names, error=error, ran=None)
