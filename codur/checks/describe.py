@@ -26,6 +26,11 @@ _EXAMPLE = regex(r"^Expected:\n +(.+)\nGot:\n +(.+)\n\n", re.MULTILINE)
 """In a docstring, of one line."""
 _PARAGRAPH = regex(r"\n\s*\n")
 TRACEBACK = "Traceback (most recent call last)"
+_STARTED_BY = regex(
+    r"make(?:\[\d+\])?: \*\*\*|npm (?:ERR!|error)|error Command failed|info Visit|rake aborted!|Command failed with"
+    r"|Tasks: TOP|\(See full trace"
+)
+"""What make, npm, yarn and rake say below what they started."""
 _HEADLINE_LINES = 4
 _NEXT_HUNK = regex(r"^(?=@@ |--- .*\n\+\+\+ )", re.MULTILINE)
 
@@ -84,7 +89,9 @@ def headline(error: str) -> str:
         last = error.rpartition(TRACEBACK)[2].split("\n")[1:]
         return next((row.strip() for row in last if row[:1].strip()), rows[-1])
     begin = compiler_error(error)
-    return error[begin:].split("\n", 1)[0].strip() if begin >= 0 else rows[-1] if rows else ""
+    if begin >= 0:
+        return error[begin:].split("\n", 1)[0].strip()
+    return next((row for row in reversed(rows) if not _STARTED_BY.match(row)), rows[-1] if rows else "")
 
 
 def compiler_error(text: str) -> int:

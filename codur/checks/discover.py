@@ -42,7 +42,7 @@ __all__ = ["CheckRequest", "find_check", "find_entry"]
 EXPECTED_NAMES = ("expected.txt", "expected_output.txt")
 INPUT_NAME = "input.txt"
 ARGS_NAME = "args.txt"
-_MAKE_TARGET = regex(r"^test\s*:(?!=)", re.MULTILINE)
+_MAKE_TARGET = r"^{}\s*:(?!=)"
 _NO_TEST = "no test specified"
 _DECLARING = frozenset({"npm", "make", "rake", "rspec", "phpunit"})
 """Runners whose file says what a test run does; for the others it only names the package."""
@@ -308,13 +308,19 @@ _RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
     ("build.gradle.kts", ("gradle", "test"), bool),
     ("Gemfile", ("bundle", "exec", "rspec"), regex(r"\brspec\b").search),
     (".rspec", ("rspec",), _always),
+    ("spec/spec_helper.rb", ("rspec",), regex(r"\bRSpec\b").search),
     ("Rakefile", ("rake", "test"), regex(r"\bTestTask\b").search),
     ("vendor/bin/phpunit", ("vendor/bin/phpunit",), bool),
     ("phpunit.xml", ("phpunit",), bool),
+    ("phpunit.xml.dist", ("phpunit",), bool),
     ("mix.exs", ("mix", "test"), bool),
     ("Package.swift", ("swift", "test"), bool),
     ("deno.json", ("deno", "test"), bool),
-    *((name, ("make", "test"), _MAKE_TARGET.search) for name in MAKEFILES),
+    *(
+        (name, ("make", target), regex(_MAKE_TARGET.format(target), re.MULTILINE).search)
+        for name in MAKEFILES
+        for target in ("test", "check")
+    ),
     ("build/CMakeCache.txt", ("sh", "-c", _CMAKE.format("build")), bool),
     ("CMakeLists.txt", ("sh", "-c", 'cmake -S . -B "$TMPDIR/build" && ' + _CMAKE.format('"$TMPDIR/build"')), bool),
 )

@@ -65,7 +65,8 @@ def is_test_file(path: str) -> bool:
     """Whether a file is a test or belongs to tests, by its name and directories."""
     *directories, name = path.split("/")
     # Also by the directory: data and helpers there belong to the tests, whatever they are called.
-    return bool(_TEST_NAME.fullmatch(name)) or not _TEST_DIRECTORIES.isdisjoint(directories)
+    own = directories[:1] == ["spec"] and name.endswith(".rb")  # elsewhere a directory of that name may be a program's
+    return bool(_TEST_NAME.fullmatch(name)) or own or not _TEST_DIRECTORIES.isdisjoint(directories)
 
 
 def is_code(path: str) -> bool:

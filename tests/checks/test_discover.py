@@ -350,6 +350,31 @@ REST: dict[str, tuple[dict[str, str], str, tuple[str, ...], Check | None]] = {
             "phpunit", source="the tests that phpunit.xml declares", protected=("tests/ATest.php", "phpunit.xml")
         ),
     ),
+    "phpunit, as it is shared": (
+        {"phpunit.xml.dist": "<phpunit/>\n", "src/A.php": "", "tests/ATest.php": ""},
+        "fix it",
+        (),
+        run_of_tests(
+            "phpunit",
+            source="the tests that phpunit.xml.dist declares",
+            protected=("tests/ATest.php", "phpunit.xml.dist"),
+        ),
+    ),
+    "rspec without settings": (
+        {
+            "spec/spec_helper.rb": "RSpec.configure do\nend\n",
+            "spec/a_spec.rb": "",
+            "spec/support/a.rb": "",
+            "lib/spec/a.rb": "",
+        },
+        "fix it",
+        (),
+        run_of_tests(
+            "rspec",
+            source="the tests that spec/spec_helper.rb declares",
+            protected=("spec/a_spec.rb", "spec/spec_helper.rb", "spec/support/a.rb"),
+        ),
+    ),
     "a wrapper goes first": (
         {"gradlew": "#!/bin/sh\n", "build.gradle.kts": "", "src/Latest.kt": "", "src/LatestTests.kt": ""},
         "fix it",
@@ -388,6 +413,12 @@ REST: dict[str, tuple[dict[str, str], str, tuple[str, ...], Check | None]] = {
         "fix it",
         (),
         run_of_tests("make", "test", source="the tests that Makefile declares", protected=("Makefile",)),
+    ),
+    "make check": (
+        {"Makefile": "all:\n\ttrue\ncheck: all\n\ttrue\n"},
+        "fix it",
+        (),
+        run_of_tests("make", "check", source="the tests that Makefile declares", protected=("Makefile",)),
     ),
     "make without the target": ({"Makefile": "test := 1\nlatest:\n\ttrue\n"}, "fix it", (), None),
     "Python tests go before others": (

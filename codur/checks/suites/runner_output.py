@@ -75,9 +75,13 @@ _RUNNERS = (
     _runner(r"^<total> examples?, <failed> failures?(?:, <skipped> pending)?",
             r"^  \d+\) (.+)$|^An error occurred while loading (\S+)\.$",
             r"^Finished in |^Failed examples:$|^No examples found"),
-    # minitest
-    _runner(r"^<total> (?:runs|tests), \d+ assertions, <failed> failures, <errors> errors(?:, <skipped> skips)?",
-            r"^ +\d+\) (?:Failure|Error):\n(\S+#[^\s:]+):?(?= |$)", r"^\d+ (?:runs|tests), "),
+    # minitest, and test-unit
+    _runner(r"^<total> (?:runs|tests), \d+ assertions, <failed> failures, <errors> errors"
+            r"(?:, <skipped> (?:skips|pendings))?(?:, <omitted> omissions)?",
+            r"^ +\d+\) (?:Failure|Error):\n(\S+#.+?):?(?= \[[^\]\n]*:\d+\]:$|$)|^(?:Failure|Error): (\w+\(\S+\)):?",
+            r"^\d+ (?:runs|tests), |^={79}$|^Finished in "),
+    # bun, which tells a failure above the test's name
+    _runner(r"^ (?:<passed> pass|<failed> fail)$", r"(?!)"),
     # PHPUnit
     _runner(r"^OK \(<passed> tests?, |^Tests: <total>, Assertions: \d+(?:, Errors: <errors>)?(?:, Failures: <failed>)?"
             r"(?:, (?!Skipped)\w+: \d+)*(?:, Skipped: <skipped>)?",
@@ -104,6 +108,13 @@ _NOISE = regex(
     r"at .*(?:\bnode:|node_modules/|\borg\.junit\.|\bjava\.base/|\bjdk\.internal\.).*)(?:\n|$)))"
 )
 """What says nothing of a failure: frames of the runner, times, rules."""
+_LEFT_OUT = regex(
+    r"^Pending: \(Failures listed here (?s:.*?)(?=^Failures:$|^Finished in )"
+    r"|^There (?:was|were) \d+ (?:risky|skipped|incomplete) tests?:$(?s:.*?)(?=^(?:--$|OK|[A-Z]+S!))"
+    r"|^ +\d+\) Skipped:$(?s:.*?)(?=^ +\d+\) |^\d+ (?:runs|tests), )",
+    re.MULTILINE,
+)
+"""What RSpec, PHPUnit and minitest say of tests that were skipped, in the form of failures."""
 _SUBTESTS = "'subtestsFailed'"  # of a suite of Node's runner: its tests are told by themselves
 _UNLOADED = "ImportError: Failed to import test module"
 _PASSED = regex(r"\b(\d+) passed\b")
@@ -134,10 +145,11 @@ def counts_in(output: str) -> TestCounts | None:
         for line in lines:
             sums.update({name: int(value) if value.isdigit() else 1 for name, value in line.groupdict("0").items()})
         wrong = sums["failed"] + sums["errors"]
-        good = sums["passed"] + max(0, sums["total"] - wrong - sums["skipped"])
-        if good or "passed" in sums or sums["total"]:  # failures alone are no count: how many passed was not told
+        good = sums["passed"] + max(0, sums["total"] - wrong - sums["skipped"] - sums["omitted"])
+        # Failures alone are no count: how many passed was not told.
+        if "passed" in sums or any(line.groupdict().get("total") for line in lines):
             passed, total, counted = passed + good, total + good + wrong, True
-        for name, words in _failures(runner, text):
+        for name, words in _failures(runner, _LEFT_OUT.sub("", text)):
             before = told.get(name, "")
             told[name] = before if words in before else f"{before}\n{words}".strip("\n")
     comparable = not any(runner.hooks for runner, _ in found)

@@ -117,6 +117,45 @@ ADDS = "total adds all"
             "Cart adds all: Failure/Error: expect(Cart.new([1, 2, 3]).total).to eq(6) expected: 6 got: 5",
         ),
         (
+            "bun",
+            1,
+            3,
+            (),
+            "",
+        ),
+        (
+            "minitest_verbose",
+            2,
+            5,
+            (
+                "Report#test_0001_tells largest and balance",
+                "LedgerTest#test_balance_of_none",
+                "LedgerTest#test_largest",
+            ),
+            "Report#test_0001_tells largest and balance: [/home/me/shop/test/report_test.rb:7]:",
+        ),
+        (
+            "phpunit_skipped",
+            5,
+            7,
+            ("CartTest::testEmpty", 'CartTest::testTotal with data set "one" (6, array(Shop\\Line Object (...)))'),
+            "CartTest::testEmpty: Failed asserting that false is true.",
+        ),
+        (
+            "rspec_pending",
+            5,
+            7,
+            ("Shop::Cart multiplies price and quantity", "Shop::Receipt ends with the total"),
+            "Shop::Cart multiplies price and quantity: Failure/Error: expect(cart_of(['tea', 3, 4]).total).to eq(12)",
+        ),
+        (
+            "test_unit",
+            1,
+            4,
+            ("test_balance_of_none(LedgerTest)", "test_largest(LedgerTest)", "test_lines(ReportTest)"),
+            "test_balance_of_none(LedgerTest): /home/me/shop/test/ledger_test.rb:7:in `test_balance_of_none'",
+        ),
+        (
             "unittest",
             1,
             3,
@@ -139,6 +178,23 @@ def test_counts_names_and_words_of_failed_tests(
     assert counts is not None
     assert (counts.passed, counts.total, counts.failing) == (passed, total, failing)
     assert headline(counts.error).startswith(said)
+
+
+@pytest.mark.parametrize(
+    "closing",
+    ["0 examples, 0 failures", "0 runs, 0 assertions, 0 failures, 0 errors, 0 skips", "Ran 0 tests in 0.000s"],
+)
+def test_a_runner_that_ran_nothing_tells_so(closing: str) -> None:
+    counts = counts_in(f"\n{closing}\n")
+    assert counts is not None
+    assert (counts.total, counts.ran) == (0, 0)
+
+
+def test_what_is_said_of_skipped_tests_belongs_to_no_failure() -> None:
+    for runner in ("minitest_verbose", "phpunit_skipped", "rspec_pending"):
+        counts = counts_in((DATA / f"{runner}.txt").read_text())
+        assert counts is not None
+        assert not any(words in counts.error.lower() for words in ("skipped", "later", "not decided", "no extension"))
 
 
 def test_each_failed_test_is_told_with_its_own_words_and_no_others() -> None:
@@ -291,6 +347,9 @@ def test_what_a_run_prints_and_what_is_still_to_be_done_are_no_failures(output: 
             "AssertionError: 5",
         ),
         ("error: test failed, to rerun pass `--lib`\n", "error: test failed, to rerun pass `--lib`"),
+        ("test_a.c:16: CHECK(v) failed\nmake: *** [Makefile:11: test] Error 1\n", "test_a.c:16: CHECK(v) failed"),
+        ("not 3\nrake aborted!\nCommand failed with status (1)\n\nTasks: TOP => test\n", "not 3"),
+        ("make: *** No rule to make target 'x'.\n", "make: *** No rule to make target 'x'."),
     ],
 )
 def test_what_says_most_is_the_headline(output: str, said: str) -> None:
