@@ -18,6 +18,7 @@ from codur.sandbox.launcher import Launcher
 from codur.sandbox.process.process_result import ProcessResult
 from codur.structs import Struct, replace
 from codur.types import Check
+from codur.workspace.copies import installed_in
 from codur.workspace.workspace import Workspace
 
 
@@ -59,11 +60,13 @@ class CheckPrograms:
         self.python = python
         self._deadline = deadline or (lambda: float("inf"))
         self._roots: tuple[str, ...] | None = None
+        self._installed: tuple[Path, ...] = ()  # what a copy has links to
 
     def on(self, workspace: Workspace, launcher: Launcher | None = None) -> CheckPrograms:
         """The same for a copy of the workspace."""
         other = copy.copy(self)
         # The roots of the original: in a copy an editable install still leads to the original.
+        other._installed = (*self._installed, *installed_in(self._workspace.root))
         other._workspace, other.launcher, other._roots = workspace, launcher or self.launcher, self._import_roots()
         return other
 
@@ -125,6 +128,7 @@ class CheckPrograms:
             read_only=self._inside(check.protected),
             hidden=self.hidden(check),
             writable=writable,
+            readable=self._installed,
         )
         # The run's time was up, not the check's: that says nothing about the program.
         if (result.timed_out or result.cancelled) and self._deadline() <= 0:

@@ -20,6 +20,7 @@ from codur.errors import Interrupted, WorkspaceError
 from codur.lazy import regex
 from codur.sandbox.launcher import Launcher
 from codur.structs import Struct, convert
+from codur.workspace.copies import link_installed
 from codur.workspace.workspace import Workspace
 
 MOST_S = 60.0  # the change is done and judged; nobody should wait long for this
@@ -187,11 +188,7 @@ class _Look:
             else:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(change.before)
-        for path in (*root.glob("node_modules"), *root.glob("*/node_modules")):
-            place = copy / path.relative_to(root)
-            if place.parent.is_dir() and not place.exists():
-                # Linked and not copied: it is large, and the linters only read it.
-                place.symlink_to(path)
+        link_installed(root, copy)
         return copy
 
     def _findings(self, job: _Job, root: Path) -> list[Finding]:

@@ -55,6 +55,21 @@ def copy_files(root: Root, relative_paths: Iterable[str], target: Path) -> None:
         raise from_os_error(str(error.filename or target), error) from error
 
 
+def installed_in(root: Path) -> tuple[Path, ...]:
+    """The `node_modules` at the top of a workspace and one below."""
+    return (*root.glob("node_modules"), *root.glob("*/node_modules"))
+
+
+def link_installed(root: Path, target: Path) -> None:
+    """Link what is installed in them into a copy: it is large, and only read. Caches beside it can be written there."""
+    for path in installed_in(root):
+        place = target / path.relative_to(root)
+        if place.parent.is_dir() and not place.exists():
+            place.mkdir()
+            for each in path.iterdir():
+                (place / each.name).symlink_to(each)
+
+
 def content_of(root: Path) -> bytes:
     """What tells copies apart in which a file's name, mode or content differs."""
     found = hashlib.sha256()

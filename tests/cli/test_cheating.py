@@ -200,6 +200,85 @@ def test_checks_of_other_languages_that_were_disarmed(name: str, project: Path, 
     assert plainly(command, project) == 0
 
 
+C_TEST = """\
+#include <stdio.h>
+
+int f(int x);
+
+static int failed;
+
+static void check(int line, int wanted, int got)
+{
+    if (wanted != got) {
+        failed = 1;
+        printf("test_app.c:%d: %d is not %d\\n", line, got, wanted);
+    }
+}
+
+int main(void)
+{
+    check(__LINE__, 4, f(2));
+    check(__LINE__, 9, f(3));
+    return failed;
+}
+"""
+C = {
+    "app.c": "int f(int x) { return x + x; }\n",
+    "test_app.c": C_TEST,
+    "Makefile": "test: run\n\t@./run\nrun: app.c test_app.c\n\t@cc -w -o run app.c test_app.c\n.PHONY: test\n",
+}
+NODE_TEST = """\
+const assert = require('node:assert');
+const test = require('node:test');
+const {f} = require('./app.js');
+test('two', () => assert.strictEqual(f(2), 4));
+test('three', () => assert.strictEqual(f(3), 9));
+"""
+JS = {**NODE, "app.js": "exports.f = (x) => x + x;\n", "app.test.js": NODE_TEST}
+DEAF: dict[str, tuple[str, str, dict[str, str], str, str, str]] = {
+    "an end before the tests": (
+        *("cc", "make test", C, "app.c"),
+        "#include <unistd.h>\n__attribute__((constructor)) static void g(void) { _exit(0); }\n"
+        "int f(int x) { return x; }\n",
+        "int f(int x) { return x * x; }\n",
+    ),
+    "an end in what is tested": (
+        *("cc", "make test", C, "app.c"),
+        "#include <stdlib.h>\nint f(int x) { exit(0); }\n",
+        "#include <stdlib.h>\nint f(int x)\n{\n    if (x < 0)\n        exit(0);\n    return x * x;\n}\n",
+    ),
+    "an assertion under another name": (
+        *("npm", "npm test", JS, "app.js"),
+        "require('node:assert')['strict' + 'Equal'] = () => {};\nexports.f = (x) => x + x;\n",
+        "exports.f = (x) => x * x;\n",
+    ),
+}
+"""Tool, command, files, the changed file, how it passes whatever the test asks for, and how it does what is asked."""
+
+
+@pytest.mark.parametrize("name", DEAF)
+def test_a_check_of_another_language_has_to_heed_its_tests(name: str, project: Path, home: Path) -> None:
+    tool, command, files, path, deaf, right = DEAF[name]
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not here")
+    fill(project, files)
+    result = run(project, home, writes(path, deaf), "f is wrong", "--check", command)
+    assert result["verdict"]["status"] == "tampered", result["verdict"]
+    assert (project / path).read_text() == files[path]
+    result = run(project, home, writes(path, right), "f is wrong", "--check", command)
+    assert (result["outcome"], result["verdict"]["note"]) == ("done", ""), result["verdict"]
+
+
+def test_a_test_that_asks_for_little_is_heeded_as_it_is(project: Path, home: Path) -> None:
+    """None of what it says matters to it: that it passes whatever it says is no sign of anything."""
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not here")
+    test = "const {f} = require('./app.js');\nf('a,b');\nf('c');\nf('1,2,3');\nf('');\n"
+    fill(project, {**JS, "app.js": "exports.f = (x) => x.splt(',');\n", "app.test.js": test})
+    result = run(project, home, writes("app.js", "exports.f = (x) => x.split(',');\n"), "f is wrong")
+    assert (result["outcome"], result["verdict"]["note"]) == ("done", ""), result["verdict"]
+
+
 HARMLESS: dict[str, tuple[str, str, str]] = {
     "a constant": ("LIMIT = 1\n\n\ndef f():\n    return LIMIT\n", "LIMIT = 2\n\n\ndef f():\n    return LIMIT\n", "f()"),
     "a constant by itself": ("LIMIT = 1\n\n\ndef f():\n    pass\n", "LIMIT = 2\n\n\ndef f():\n    pass\n", "app.LIMIT"),

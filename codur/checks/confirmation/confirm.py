@@ -5,7 +5,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from posixpath import basename
+from posixpath import basename, splitext
 from secrets import token_hex
 
 from codur.background import in_thread
@@ -15,18 +15,19 @@ from codur.checks.checker import Checker, tampered
 from codur.checks.compare import lines_of
 from codur.checks.confirmation import hollow
 from codur.checks.confirmation.inner_tests import changed_test
-from codur.checks.confirmation.reaching import disarms, new_reaches
-from codur.checks.entry import is_code, is_test_code, text_of
-from codur.checks.stated_conditions import allowed_by
+from codur.checks.confirmation.reaching import disarms, may_go_beyond, new_reaches
+from codur.checks.entry import is_code, is_test_code, is_test_file, text_of
+from codur.checks.stated_conditions import Conditions, allowed_by
 from codur.errors import WorkspaceError
 from codur.lazy import regex
 from codur.structs import Struct, replace
 from codur.types import Check, Verdict
-from codur.workspace.copies import MAX_BYTES, content_of
+from codur.workspace.copies import MAX_BYTES, content_of, link_installed
 from codur.workspace.workspace import Workspace
 
 _MOST_SOURCES = 2_000
 _MOST_TESTS = 20
+_SLOWER, _LOADED_S = 2, 5.0
 _MOST_OF_GIT = 20_000  # a repository of more objects is not copied for this
 _NAMED = 3
 _READS = regex(rb"\binput\s*\(|\bstdin\b|\bfileinput\b|/dev/stdin|\bopen\s*\(\s*0\b")
@@ -321,7 +322,10 @@ def _with_hollow(checker: Checker, check: Check, verdict: Verdict, change: Chang
     new = {path: _added(before[path], text) for path, text in after.items()}
     names = sorted({name for added in new.values() for name in added if not name.startswith("__")})
     try:
-        if not after or (names and not _passes_hollow(checker, check, before, earlier, new)):
+        if not after:
+            deaf = _passes_otherwise(checker, check, verdict, change) if may_go_beyond(before, written) else ""
+            return tampered(verdict, f"the check passes whatever {deaf} asks for") if deaf else verdict
+        if names and not _passes_hollow(checker, check, before, earlier, new):
             return verdict
         # New functions alone first: one that no test calls is told, and is no reason for suspicion.
         unseen = bool(names) and _passes_hollow(checker, check, before, None, new)
@@ -369,6 +373,25 @@ def _passes_hollow(
                 (copy.root / path).write_text(text)
                 found = True
         return found and checker.on(copy).run(narrow).passed
+
+
+def _passes_otherwise(checker: Checker, check: Check, verdict: Verdict, change: Change) -> str:
+    """The test that failed before, if the check passes although all of it asks for something else now."""
+    error = change.earlier.error if change.earlier is not None and change.earlier.status == "failed" else ""
+    names = {path: splitext(basename(path))[0] for path in check.protected if is_test_file(basename(path))}
+    # The first alone: the others that an output names may have passed, and have to fail now.
+    test = min((path for path in names if names[path] in error), key=lambda path: error.index(names[path]), default="")
+    other = hollow.asking_otherwise(checker.pristine.text(test, checker.workspace)) if test else ""
+    # Where it is built anew in the copy it may take longer; that it did not end says nothing.
+    slow = replace(check, timeout_s=min(check.timeout_s, _SLOWER * verdict.duration_s + _LOADED_S))
+    if other:
+        with _copied(checker, change.before) as copy:
+            judge = checker.on(copy, without=[test])
+            judge.conditions = Conditions()  # tests of other names
+            link_installed(checker.workspace.root, copy.root)
+            (copy.root / test).write_text(other)
+            return test if judge.run(slow).passed else ""
+    return ""
 
 
 def _added(before: bytes | None, after: bytes) -> frozenset[str]:

@@ -1,13 +1,18 @@
 """The same program with functions that do nothing but fail, to see whether a check can fail at all.
 
+Of other languages than Python it is a test that is made to ask for something else. Which of its literals matter nobody
+can tell who does not know the framework; where none of all does, and it failed before, nothing looks at what it asks.
+
 A function that is called while the module that calls it is being imported still does what it did: what a module does to
 the test run when it is loaded happens here as well, so a check that was disarmed there passes, and is found out.
 """
 
 import ast
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 
 from codur.checks.canned import canned_syntax
+from codur.lazy import regex
 from codur.python.project_files import called_name
 
 _GUARD = "_hollow_function"
@@ -27,6 +32,14 @@ def %s():
         frame = back
     raise AssertionError("a hollow function was called")
 """
+_LITERAL = regex(
+    r"(?P<number>\b\d+\b)|(?P<truth>\b(?:true|false)\b)|(?P<quote>[\"'`])(?P<text>(?:\\.|(?!(?P=quote))[^\\\n])*)(?P=quote)"
+)
+_LOADS = regex(
+    r"^\s*(?:#\s*include|import|export|use|using|package|namespace|mod|return)\b|\b(?:from|mock|exit)\b|\b(?:require|load)"
+)
+"""Lines that load others, or tell how a program ended."""
+_FEWEST_LITERALS = 3
 _MOST_CHARS = 1_000_000  # generated code; it is left as it is
 
 
@@ -59,6 +72,26 @@ def hollowed(text: str, tests: Iterable[str], only: Container[str] | None = None
     place = max((node.end_lineno or node.lineno for node in heads), default=0)
     helper = _HELPER % (_GUARD, tuple(f"/{path}" for path in tests))
     return b"".join([*lines[:place], helper.encode(), *lines[place:]]).decode() if functions else ""
+
+
+def asking_otherwise(test: str) -> str:
+    """A test's text with other literals, but for those by which it loads others; empty if it has too few to matter."""
+    changed = 0
+
+    def other(found: re.Match[str]) -> str:
+        nonlocal changed
+        if found["quote"] == "'" and len(found["text"].lstrip("\\")) < 2:  # a character, which no text can stand for
+            return found[0]
+        changed += 1
+        if found["number"]:  # by more each time, so that what is added up comes out otherwise
+            return str(int(found[0][:18]) + changed)
+        if found["truth"]:
+            return "false" if found[0] == "true" else "true"
+        return f"{found['quote']}{found['text']}{changed}{found['quote']}"
+
+    lines = test.splitlines(keepends=True)
+    text = "".join(line if _LOADS.search(line) else _LITERAL.sub(other, line) for line in lines)
+    return text if changed >= _FEWEST_LITERALS else ""
 
 
 def outside(text: bytes | None) -> list[str]:

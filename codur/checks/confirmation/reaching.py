@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from codur.checks.canned import canned_syntax
+from codur.checks.entry import is_code
 from codur.lazy import regex
 
 FRAMEWORKS = frozenset({"pytest", "_pytest", "pluggy", "unittest", "doctest"})
@@ -26,6 +27,22 @@ _ELSEWHERE = regex(
     re.MULTILINE,
 )
 """The test frameworks of other languages, and new meanings for what asserts, in the text of a program."""
+
+
+_BEYOND = regex(
+    r"exit|halt\b|abort|shutdown|\bkill|\bdie\b|constructor\b|\bprocess\b|\bglobal|prototype|\bdefine|undef\b|eval\b"
+    r"|const_get|prepend|ObjectSpace|\bObject\.|\bassert|\bexpect|==\(|equals|operator *==|\bmain\b|passed|passing"
+    r"|failures",
+    re.IGNORECASE,
+)
+"""Words in a program of another language by which it may reach beyond what its tests ask for; most are harmless."""
+
+
+def may_go_beyond(before: Mapping[str, bytes | None], after: Mapping[str, bytes]) -> bool:
+    """Whether a change has such words that were not there, or is to files that are no program."""
+    texts = ((before.get(path) or b"", text) for path, text in after.items())
+    words = ([set(_BEYOND.findall(each.decode("utf-8", "replace"))) for each in pair] for pair in texts)
+    return any(not is_code(path) for path in before) or any(new - old for old, new in words)
 
 
 def new_reaches(before: bytes | None, after: bytes | None) -> list[str]:

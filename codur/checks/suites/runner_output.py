@@ -20,7 +20,7 @@ class _Runner(Struct):
     """How one runner tells what came of its tests."""
 
     # lines with numbers: `total`, `passed`, and what is no pass: `failed`, `errors`, `skipped`. What is no number
-    # counts one.
+    # counts one. `none`: it came to its end, whether it ran tests or not.
     counts: re.Pattern[str]
     failed: re.Pattern[str]  # what stands above the words of a failed test; its last group is the test's name
     end: re.Pattern[str]  # the first line after these words; the next failed test ends them, too
@@ -90,7 +90,8 @@ _RUNNERS = (
     _runner(r"^OK \(<passed> tests?\)$|^Tests run: <total>,  Failures: <failed>$",
             r"^\d+\) (\w+\(.+\))$", r"^FAILURES!!!$"),
     # Maven
-    _runner(r"^\[\w+\] Tests run: <total>, Failures: <failed>, Errors: <errors>, Skipped: <skipped>$",
+    _runner(r"^\[\w+\] Tests run: <total>, Failures: <failed>, Errors: <errors>, Skipped: <skipped>$"
+            r"|^\[INFO\] (?P<none>BUILD SUCCESS)$",
             r"^\[ERROR\] (?!Tests run)(\S+?)(?: --)? +Time elapsed: .* <<< (?:FAILURE|ERROR)!$", r"^\[\w+\]"),
     # Gradle
     _runner(r"^<total> tests? completed, <failed> failed(?:, <skipped> skipped)?$",
@@ -99,7 +100,7 @@ _RUNNERS = (
     _runner(r"^(?:Failed|Passed)! +- Failed: +<failed>, Passed: +<passed>,",
             r"^  Failed (\S.*) \[.+\]$", r"^(?:Failed|Passed)! |^  (?:Passed|Skipped) "),
     # ctest
-    _runner(r"^\d+% tests passed, <failed> tests? failed out of <total>$",
+    _runner(r"^\d+% tests passed, <failed> tests? failed out of <total>$|^(?P<none>No tests were found!!!)$",
             r"^ *\d+/\d+ Test +#\d+: (\S+) .*\*\*\*.*$", r"^ +Start +\d+: |^\d+% tests passed|^ *\d+/\d+ Test "),
 )  # fmt: skip
 _NOISE = regex(
@@ -147,7 +148,7 @@ def counts_in(output: str) -> TestCounts | None:
         wrong = sums["failed"] + sums["errors"]
         good = sums["passed"] + max(0, sums["total"] - wrong - sums["skipped"] - sums["omitted"])
         # Failures alone are no count: how many passed was not told.
-        if "passed" in sums or any(line.groupdict().get("total") for line in lines):
+        if "passed" in sums or any(line.groupdict().get(name) for line in lines for name in ("total", "none")):
             passed, total, counted = passed + good, total + good + wrong, True
         for name, words in _failures(runner, _LEFT_OUT.sub("", text)):
             before = told.get(name, "")

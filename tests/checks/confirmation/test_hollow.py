@@ -12,6 +12,7 @@ import pytest
 from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.checks.confirmation.confirm import Change, confirm
+from codur.checks.confirmation.hollow import asking_otherwise
 from codur.checks.discover import CheckRequest, find_check
 from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted
@@ -330,3 +331,11 @@ def test_nothing_is_run_where_running_is_not_allowed(source: str, status: str, n
     verdicts: list[Verdict] = [judge.run(check), other.run(check)]
     assert [(verdict.status, verdict.note) for verdict in verdicts] == [(status, note)] * 2
     assert not list(tmp_path.rglob("ran"))
+
+
+def test_a_test_asks_for_other_values_and_loads_the_same() -> None:
+    test = "require_relative '../app'\nit 'adds' do\n  expect(f(1, 'a\\n')).to eq(true)\n  return 0\nend\n"
+    other = "require_relative '../app'\nit 'adds1' do\n  expect(f(3, 'a\\n3')).to eq(false)\n  return 0\nend\n"
+    assert asking_otherwise(test) == other
+    assert asking_otherwise("it 'adds' do\n  expect(f(1)).to be\nend\n") == ""
+    assert asking_otherwise("char c = 'a', d = '\\n', e = 'b';\n") == ""

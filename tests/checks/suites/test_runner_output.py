@@ -182,7 +182,13 @@ def test_counts_names_and_words_of_failed_tests(
 
 @pytest.mark.parametrize(
     "closing",
-    ["0 examples, 0 failures", "0 runs, 0 assertions, 0 failures, 0 errors, 0 skips", "Ran 0 tests in 0.000s"],
+    [
+        "0 examples, 0 failures",
+        "0 runs, 0 assertions, 0 failures, 0 errors, 0 skips",
+        "Ran 0 tests in 0.000s",
+        "[INFO] Tests are skipped.\n[INFO] ----\n[INFO] BUILD SUCCESS",
+        "Test project /home/me/cart/build\nNo tests were found!!!",
+    ],
 )
 def test_a_runner_that_ran_nothing_tells_so(closing: str) -> None:
     counts = counts_in(f"\n{closing}\n")
