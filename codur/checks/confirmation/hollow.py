@@ -37,6 +37,7 @@ _LITERAL = regex(
 )
 _LOADS = regex(
     r"^\s*(?:#\s*include|import|export|use|using|package|namespace|mod|return)\b|\b(?:from|mock|exit)\b|\b(?:require|load)"
+    r"|^\s*[\w.]*\s*\"[^\"]*\"\s*$"
 )
 """Lines that load others, or tell how a program ended."""
 _FEWEST_LITERALS = 3

@@ -50,9 +50,9 @@ _RUNNERS = (
             r"^---- (.+) stdout ----$", r"^failures:$|^test result: ",
             passes=r"^test (.+?)(?: - should panic)? \.\.\. ok$"),
     # go, which tells nothing of tests that pass without -v
-    _runner(r"^=== RUN +(?P<total>\S+)|^ *--- (?:(?P<failed>FAIL)|(?P<skipped>SKIP)): ",
+    _runner(r"^=== RUN +(?P<total>\S+)|^ *--- (?:(?P<failed>FAIL)|(?P<skipped>SKIP)): \S+ \(",
             r"^(?:=== (?:RUN|CONT|NAME) +| *--- FAIL: )(\S+).*$",
-            r"^ *--- (?:PASS|SKIP): |^=== PAUSE|^(?:FAIL|ok|PASS|exit status)\b", names=r"^ *--- FAIL: (\S+)",
+            r"^ *--- (?:PASS|SKIP): |^=== PAUSE|^(?:FAIL|ok|PASS|exit status)\b", names=r"^ *--- FAIL: (\S+) \(",
             passes=r"^ *--- PASS: (\S+)"),
     # jest
     _runner(r"^Tests: +(?:<failed> failed, )?(?:\d+ (?:skipped|todo), )*(?:<passed> passed, )?\d+ total$",

@@ -196,6 +196,14 @@ def test_a_runner_that_ran_nothing_tells_so(closing: str) -> None:
     assert (counts.total, counts.ran) == (0, 0)
 
 
+def test_what_a_test_of_go_prints_is_no_failure() -> None:
+    counts = counts_in(
+        "=== RUN   TestA\n--- FAIL: words of a report\n--- PASS: TestA (0.00s)\nPASS\nok  \tshop\t0.1s\n"
+    )
+    assert counts is not None
+    assert (counts.passed, counts.total, counts.failing) == (1, 1, ())
+
+
 def test_what_is_said_of_skipped_tests_belongs_to_no_failure() -> None:
     for runner in ("minitest_verbose", "phpunit_skipped", "rspec_pending"):
         counts = counts_in((DATA / f"{runner}.txt").read_text())
