@@ -11,6 +11,7 @@ from codur.planning.patterns.classify import Classification
 from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, suffix_of
 from codur.planning.patterns.phrases import words
 from codur.planning.patterns.request import MAX_CANDIDATES, Request
+from codur.planning.renaming import renamed
 from codur.structs import replace
 from codur.tools.git.git_history import uncommitted
 from codur.types import Check, Discovery, TaskType
@@ -57,8 +58,8 @@ def _tests_to_edit(request: Request, check: Check) -> tuple[str, ...]:
     if request.task.may_edit_tests:
         return tests
     prompt = request.task.prompt[:_CHECK_CHARS]
-    renamed = [found[1] for found in _RENAMED.finditer(prompt)] if _EVERYWHERE.search(prompt) else []
-    return tuple(path for path in tests if any(_mentions(request, path, name) for name in renamed))
+    names = [found[1] for found in _RENAMED.finditer(prompt)] if _EVERYWHERE.search(prompt) else [renamed(prompt)]
+    return tuple(path for path in tests if any(name and _mentions(request, path, name) for name in names))
 
 
 def _mentions(request: Request, path: str, name: str) -> bool:
