@@ -125,7 +125,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *_lines(view, tests[_TESTS:], "useful"),
         *(Want(path=place.path, most_lines=WHOLE_LINES) for place in places),
         *(Want(path=path, most_lines=WHOLE_LINES) for path in near),
-        *(Want(path=path, partly=True) for path in clues.also),
+        *(Want(path=path, partly=True) for path in clues.also if path not in tested),
     ]
     by_rank = _file_ranks(rank)
     # A task that names nothing gets the outline of everything, sources first.
