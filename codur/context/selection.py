@@ -9,7 +9,7 @@ from typing import Literal
 from codur.context.file_order import standing
 from codur.context.index import Node, RepositoryIndex, View
 from codur.context.places import Place, places_in
-from codur.context.ranking import FailureClues, TestRun, executed, identified, mentions, ranks, seeds
+from codur.context.ranking import FailureClues, TestRun, executed, identified, mentions, ranks, seeds, users
 from codur.structs import Struct
 
 MAX_FILES = 16
@@ -20,6 +20,7 @@ _HEAD_LINES = 40
 """What is shown of a longer one that is no source, such as a changelog: how it is written, where a new line goes."""
 _ASKED, _FRAMES, _TESTS, _SUPPORT = 6, 8, 16, 8
 _NEAR_BLOCKS = 12
+_USES = 30
 _NEAR_FILES = 3
 _RANKED_BLOCKS = 60
 _SHARE = (1.0, 0.2, 0.05)
@@ -100,6 +101,8 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     likely = [node for node in best if not ran or node in ran]
     near = [] if ran else [*_imported(view, named, places, rank), *_files_of(best[:_NEAR_BLOCKS])]
     support = list(islice(dict.fromkeys(chain.from_iterable(_support(view, test) for test in tests)), _SUPPORT))
+    # Who changes a symbol where nothing fails changes its uses, too.
+    told = identified(view, f"{clues.task}\n{step}", named) if not tests and not frames else {}
     wants = [
         *(Want(path=place.path, line=place.line, need="asked") for place in places_in(step, files) if place.line),
         *_lines(view, list(identified(view, step, named))[:_ASKED], "asked"),
@@ -116,6 +119,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *(Want(path=path, line=1, end=_HEAD_LINES, need="needed") for path in beside),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in clues.likely),
         *(Want(path=place.path, most_lines=WHOLE_LINES, need="needed") for place in frames[:_FRAMES]),
+        *_lines(view, [*told, *users(view, told)][:_USES], "needed"),
         *_lines(view, [node for node in best if node[0] in named][:_NEAR_BLOCKS], "needed"),
         *_lines(view, best[:_NEAR_BLOCKS], "needed"),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in _files_of(likely)[:_NEAR_FILES]),
