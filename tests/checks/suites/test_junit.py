@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
-from codur.checks.suites.junit import TestCounts, less, read_report
+from codur.checks.suites.junit import TestCounts, counts_of, less, read_report
 from codur.python.test_run import TestEnd, TestRun
+from tests.support import plain_python
 
 REPORT = """<testsuites><testsuite>
 <testcase classname="test_a" name="one"><failure message="m">def one():\nE   assert 1 == 2</failure></testcase>
@@ -45,6 +47,34 @@ def test_what_a_failed_test_printed_is_told() -> None:
     assert told.error.startswith("test_docs.py::test_all\nIt printed:\n…---")
     assert told.error.endswith("\nExpected:\n    5\nGot:\n    6\n\nE   assert 1 == 0")
     assert len(told.error) < 700
+
+
+def test_what_is_left_out_is_not_told_of_a_run_that_was_ended() -> None:
+    ends = {
+        "test_it.py::test_a": TestEnd(outcome="failed", text="E   ModuleNotFoundError: bson", blocked="bson"),
+        "test_it.py::test_b": TestEnd(outcome="failed", text="E   assert 1 == 2"),
+    }
+    run = TestRun(ends=ends, running="test_it.py::test_c")
+    counts = less(counts_of(run), run, ["test_it.py::test_a"])
+    assert counts is not None
+    assert counts.error == (
+        "test_it.py::test_b\nE   assert 1 == 2\n\ntest_it.py::test_c\nstill running when the time was up"
+    )
+
+
+def test_a_recursion_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        "def even(n):\n    return odd(n)\n\n\ndef odd(n):\n    return even(n + 1)\n\n\n"
+        "def test_it():\n    assert even(2)\n"
+    )
+    report = tmp_path / "report.xml"
+    words = ["-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", f"--junitxml={report}"]
+    subprocess.run([plain_python.executable(), *words], cwd=tmp_path, capture_output=True, check=False)
+    counts = read_report(report)
+    assert counts is not None
+    assert (counts.error.count(": in even"), counts.error.count(": in odd")) in {(1, 2), (2, 1)}
+    assert "frames as above] …" in counts.error
+    assert "RecursionError" in counts.error
 
 
 def test_without_it_each_part_of_a_test_is_told() -> None:
