@@ -95,6 +95,13 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     order = sorted(rank, key=lambda node: (standing(node[0]) > 1, -rank[node], node))
     tested = {path for path, _ in tests}  # of their tests those that failed are shown, and no others
     best = [node for node in order if node[0] not in tested or not view.facts[node[0]].blocks[node[1]].test]
+    if ran:  # what failing tests neither executed nor would call next is not about why they fail, however near by name
+        close = {
+            *ran,
+            *identified(view, clues.task),
+            *(far for node in best if node in ran for far in mentions(view, node)),
+        }
+        best = [node for node in best if node in close or node[0] in named]
     frames = [place for place in places if place.line and not standing(place.path)]
     beside = [path for path in named if standing(path) == 1]
     # Where it is known what failing tests executed, what is only near besides is seldom what is wrong.
