@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codur.checks.describe import plain
+from codur.checks.signature import normalised
 from codur.lazy import late, regex
 from codur.parsing.bounded_text import bounded, listed
 from codur.python.test_run import TestEnd, TestRun
@@ -104,7 +105,7 @@ def _told(failures: Sequence[tuple[str, str]]) -> str:
     """The first failures (names and texts): those that end with the same words once, other places before the same."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, text in failures:
-        groups.setdefault(text.rsplit("\n", 1)[-1], []).append((name, text))
+        groups.setdefault(normalised(text.rsplit("\n", 1)[-1]), []).append((name, text))
     seen: Counter[str] = Counter()
     told = []
     for (name, text), *others in groups.values():

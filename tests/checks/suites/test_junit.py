@@ -26,6 +26,17 @@ def test_failures_of_one_kind_are_told_once_and_end_with_what_they_say(tmp_path:
     assert counts.error == ("test_a::one (and 1 more in the same way: test_a::two)\ndef one():\nE   assert 1 == 2")
 
 
+def test_failures_that_differ_in_an_address_are_told_once() -> None:
+    ends = {
+        f"test_it.py::test_{n}": TestEnd(
+            outcome="failed", text=f"E   assert 1 == 2\n    shop = <Shop at 0x7f2f2b48a5{n}0>"
+        )
+        for n in range(3)
+    }
+    run = TestRun(ends=ends)
+    assert counts_of(run).error.startswith("test_it.py::test_0 (and 2 more in the same way: ")
+
+
 def test_failures_at_other_places_come_before_more_of_the_same() -> None:
     clone = "test_it.py:{0}: in test_{0}\nhelp.py:20: in clone\nE   OSError: {0}"
     texts = [clone.format(number) for number in range(7)]
