@@ -222,7 +222,7 @@ def _broken_elsewhere(check: Check, context: RunContext) -> Verdict | None:
     with suppress(LimitReached, WorkspaceError):
         changed = context.checker.on(context.workspace.scratch_copy(context.scratch()))
         now = changed.run(whole)
-        if now.status != "failed" or now.timed_out or not now.failing:
+        if now.status != "failed" or not now.failing:
             return None
         as_found = context.workspace.scratch_copy(context.scratch())
         for change in context.workspace.changes():

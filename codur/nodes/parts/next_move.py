@@ -201,7 +201,7 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
         end = _end(record, "not_achieved", reason)
         return RunUpdate(verdict=judged.last, iteration=1, attempts=[judged.attempt], **end)
     if judged.gained and judged.apart and (tells := _tells_fault(judged.last, state)):
-        return _rest_left(record, judged, context, done=tells == "test")
+        return _rest_left(record, judged, done=tells == "test")
     return _after_failure(record, judged.attempt, judged, state, context)
 
 
@@ -218,9 +218,9 @@ def _tells_fault(now: Verdict | None, state: RunState) -> Literal["test", "fault
     return "fault" if more and said.isdisjoint({"tests", "suite", "all", "everything"}) else ""
 
 
-def _rest_left(record: StepRecord, judged: Judged, context: RunContext, *, done: bool) -> RunUpdate:
+def _rest_left(record: StepRecord, judged: Judged, *, done: bool) -> RunUpdate:
     """The end of a task whose fault is mended, while tests that do not run the change fail as before."""
-    rest = len(context.best.apart)
+    rest = len(judged.last.failing) if judged.last is not None else 0
     tests = "1 test that failed before still fails" if rest == 1 else f"{rest} tests that failed before still fail"
     reason = "" if done else f"all tests that run what was changed pass now; {tests}, for another reason"
     end = _end(record, "done" if done else "not_achieved", reason)
