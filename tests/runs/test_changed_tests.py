@@ -103,7 +103,7 @@ def test_a_name_that_is_taken_is_no_new_name(tmp_path: Path) -> None:
     ("prompt", "said"),
     [
         ("rename total to amount", "total is defined in more.py, sums.py: name one of them"),
-        ("rename count to amount", "No module defines count"),
+        ("rename count to amount", "count is defined in no module: only a model can rename it"),
     ],
 )
 def test_what_is_not_clear_without_a_model_is_said(prompt: str, said: str, tmp_path: Path) -> None:

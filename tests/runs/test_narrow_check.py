@@ -27,6 +27,7 @@ def test_half():
 def test_double():
     assert double(5) == 10
 """
+ONE_EDIT = {"repair": {"max_order": 1}}
 NOTE = "what failed before still fails; the other tests were not run"
 
 
@@ -103,7 +104,10 @@ def test_a_pass_of_the_one_file_that_was_named_must_break_no_test_of_another(tmp
 
 
 def test_a_search_takes_no_repair_that_breaks_a_test_of_another_file(tmp_path: Path) -> None:
-    files = {**SIDES, "test_other.py": SIDES["test_other.py"].replace("double(3) == 6", "double(3) == 9 - 3")}
-    run = play(tmp_path, files, "fix the failing test in test_double.py", [], key=None, search=True, offline=True)
-    assert run.result.outcome == "done" or run.files["shop.py"] == SIDES["shop.py"]
-    assert run.result.outcome != "done" or "n * 2" in run.files["shop.py"] or "n + n" in run.files["shop.py"]
+    sides = {**SIDES, "shop.py": "def double(n):\n    return n + 2 if n > 4 else n * 2\n"}
+    sides["test_double.py"] = "from shop import double\n\n\ndef test_double():\n    assert double(5) == 3\n"
+    sides["test_other.py"] = "from shop import double\n\n\ndef test_six():\n    assert double(6) == 8\n"
+    prompt = "fix the failing test in test_double.py"
+    run = play(tmp_path, sides, prompt, [], key=None, search=True, offline=True, sections=ONE_EDIT)
+    assert (run.result.outcome, run.files) == ("no_model", sides)
+    assert "breaks test_other.py::test_six" in run.result.reason

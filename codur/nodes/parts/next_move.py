@@ -10,6 +10,7 @@ from codur.nodes.parts.finding import Judged, keeps
 from codur.nodes.parts.handover import affordable, escalation_after, stand_in_for
 from codur.nodes.parts.updates import go
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.parsing.bounded_text import listed
 from codur.planning import plans
 from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
 from codur.types import CODE_TASKS, Attempt, Outcome, StepRecord, Verdict
@@ -220,16 +221,15 @@ def _tells_fault(now: Verdict | None, state: RunState) -> Literal["test", "fault
 
 def _rest_left(record: StepRecord, judged: Judged, *, done: bool) -> RunUpdate:
     """The end of a task whose fault is mended, while tests that do not run the change fail as before."""
+    if done:
+        return RunUpdate(
+            **{**_end(record, "done", ""), "solved_by": record.capability}, verdict=judged.last, iteration=1
+        )
     rest = len(judged.last.failing) if judged.last is not None else 0
     tests = "1 test that failed before still fails" if rest == 1 else f"{rest} tests that failed before still fail"
-    reason = "" if done else f"all tests that run what was changed pass now; {tests}, for another reason"
-    end = _end(record, "done" if done else "not_achieved", reason)
-    kept = (
-        RunUpdate(solved_by=record.capability)
-        if done
-        else RunUpdate(attempts=[judged.attempt] if judged.attempt else [])
-    )
-    return RunUpdate(**{**end, **kept}, verdict=judged.last, iteration=1)
+    reason = f"all tests that run what was changed pass now; {tests}, for another reason"
+    attempts = [judged.attempt] if judged.attempt is not None else []
+    return RunUpdate(**_end(record, "not_achieved", reason), verdict=judged.last, iteration=1, attempts=attempts)
 
 
 def _after_failure(
@@ -290,6 +290,8 @@ def _mends_a_part(state: RunState) -> str:
     """What an offline repair came to that passed in a copy and is not enough in the workspace."""
     before, verdict = state["before"], state["failures"].get(state["attempts"][-1].edit)
     rest = verdict.failing if verdict is not None else ()
+    if rest and before is not None and not set(rest) & set(before.failing):
+        return f"The repair that was found breaks {listed(rest, 3)}."
     if before is None or verdict is None or verdict.progress <= before.progress or not rest:
         return "The repair that was found does not make the check pass in the workspace."
     more = f" and {len(rest) - 1} more" if len(rest) > 1 else ""

@@ -1,6 +1,7 @@
 """What is known of a request about code: the check that applies, the program, and the files that it is about."""
 
 import re
+from posixpath import basename, dirname
 
 from codur.checks.discover import CheckRequest, find_check, find_entry
 from codur.checks.entry import is_test_code
@@ -16,7 +17,6 @@ from codur.planning.renaming import renamed
 from codur.structs import replace
 from codur.tools.git.git_history import uncommitted
 from codur.types import Check, Discovery, TaskType
-from codur.workspace.workspace import Workspace
 
 SMALL_WORKSPACE = 8
 """Up to this many source files, those that the program imports belong to the files in question."""
@@ -47,19 +47,21 @@ def discover_code(request: Request, found: Classification) -> Discovery:
     check = _check(request, named)
     entry = check.entry if check is not None and check.entry else find_entry(workspace, named)
     entry = entry if entry is not None and workspace.is_file(entry) else None
-    if check is not None and check.kind == "tests" and entry not in named and _in_package(entry, workspace):
-        entry = None  # a module of a library that can be run as well is not what a task about its tests is about
+    if (
+        entry
+        and check is not None
+        and check.kind == "tests"
+        and entry not in named
+        and basename(entry) != "__main__.py"
+    ):
+        # A module of a library, or of documents, that can be run as well is not what a task about tests is about.
+        inside = standing(entry) > 0 or workspace.is_file(f"{dirname(entry)}/__init__.py")
+        entry = None if inside else entry
     files = _involved(request, *named, *([entry] if entry else [])) or _tested_files(request, check)
     tests = _tests_to_edit(request, check) if check is not None else ()
     if check is not None and tests:
         check = replace(check, protected=tuple(path for path in check.protected if path not in tests))
     return replace(discovery, files=files, entry=entry, check=check, edits_tests=tests)
-
-
-def _in_package(path: str | None, workspace: Workspace) -> bool:
-    """Whether a file is a module of a package that can be run as well, or of documents and examples."""
-    folder, _, name = (path or "").rpartition("/")
-    return name != "__main__.py" and (standing(path or "") > 0 or workspace.is_file(f"{folder}/__init__.py"))
 
 
 def _tests_to_edit(request: Request, check: Check) -> tuple[str, ...]:

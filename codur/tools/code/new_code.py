@@ -81,14 +81,12 @@ def read_definition(given: GivenCode) -> NewCode:
     if margin and isinstance(body[0], ast.If):
         body = body[0].body + body[1:]
     statements, imports = _split_imports(body)
+    around = next((item for item in statements if class_name and isinstance(item, ast.ClassDef)), None)
     members: list[ast.stmt] = []
-    for item in statements:
-        if class_name and isinstance(item, ast.ClassDef) and item.name == class_name:
-            members, inner = _split_imports([part for part in item.body if not is_docstring(part)])
-            imports += inner
-            at = statements.index(item)
-            statements = [*statements[:at], *members, *statements[at + 1 :]]
-            break
+    if around is not None and around.name == class_name:
+        members, inner = _split_imports([item for item in around.body if not is_docstring(item)])
+        imports += inner
+        statements = [part for item in statements for part in (members if item is around else [item])]
     named = [item for item in statements if not name or defined_name(item) == name]
     node = named[0] if len(named) == 1 else None
     is_kind = isinstance(node, ast.ClassDef) == (given.kind == "class")
@@ -97,11 +95,10 @@ def read_definition(given: GivenCode) -> NewCode:
         raise ToolError("invalid", f"the code {what}; it has {_described(statements)}")
     cut, offset, docstrings = _cut(node, text, shift)
     beside = []
-    for number, item in enumerate(statements):
-        if item is not node:
-            own, _, inside = _cut(item, text, shift)
-            above, member = number < statements.index(node), item in members or _takes_self(item)
-            beside.append(Helper(lines=own, docstrings=inside, name=defined_name(item), member=member, above=above))
+    for item in (item for item in statements if item is not node):
+        own, _, inside = _cut(item, text, shift)
+        above, member = item.lineno < node.lineno, item in members or _takes_self(item)
+        beside.append(Helper(lines=own, docstrings=inside, name=defined_name(item), member=member, above=above))
     given_imports = tuple(ast.unparse(item) for item in imports)
     return NewCode(
         lines=cut, offset=offset, node=node, docstrings=docstrings, imports=given_imports, beside=tuple(beside)
@@ -126,11 +123,11 @@ def defined_name(node: ast.stmt) -> str:
 
 
 def _takes_self(node: ast.stmt) -> bool:
-    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return False
-    first = next(iter([*node.args.posonlyargs, *node.args.args]), None)
-    kinds = {ast.unparse(item) for item in node.decorator_list}
-    return (first is not None and first.arg in {"self", "cls"}) or not kinds.isdisjoint({"staticmethod", "classmethod"})
+    head = ast.unparse(node).partition("):")[0]
+    return (
+        isinstance(node, DefinitionNode)
+        and re.search(r"\((?:self|cls)\b|^@(?:static|class)method$", head, re.M) is not None
+    )
 
 
 def _first_indent(text: str) -> str:

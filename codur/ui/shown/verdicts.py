@@ -84,7 +84,8 @@ def verdict_line(result: RunResult) -> Line | None:
         case "failed" if result.outcome == "done" and result.task_type == "refactor":
             left = count(len(verdict.failing), "test")
             return line(("✔ checked: ", "good"), f"{_STILL}: {_command(verdict)} ({left} failing as before)")
-        case "failed" if result.outcome == "done" and (mended := _mended(result, verdict)):
+        case "failed" if result.outcome == "done" and result.before is not None:
+            mended = listed([test for test in result.before.failing if test not in verdict.failing], 3)
             left = count(len(verdict.failing), "test")
             return line(("✔ mended: ", "good"), f"{mended}; {_command(verdict)} fails as before in {left}")
         case "failed":
@@ -93,12 +94,6 @@ def verdict_line(result: RunResult) -> Line | None:
             return line(("nothing to check: ", "warn"), _why(verdict))
         case status:
             return line((f"✘ {status}: ", "bad"), f"{_command(verdict)}: {_why(verdict)}")
-
-
-def _mended(result: RunResult, verdict: Verdict) -> str:
-    """The tests that a change mended, where others fail as they did before it."""
-    before = result.before.failing if result.before is not None else ()
-    return listed([test for test in before if test not in verdict.failing], 3)
 
 
 def proven(result: RunResult) -> bool:
