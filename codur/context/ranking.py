@@ -11,7 +11,7 @@ import math
 import posixpath
 import re
 from collections import Counter, deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from codur.context.file_order import standing
 from codur.context.index import Node, View
@@ -31,6 +31,7 @@ MAX_HOMES = 6
 _OUTWARDS = 0.7  # the weight of a frame of a traceback, relative to the frame that it calls
 _IDENTIFIER = regex(
     r"`([^`\n]{2,80})`|\b([^\W\d]\w*)(?=\()|\b(\w*[a-z0-9]_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*)\b"
+    r"|\b[Rr]enam(?:e|ing) (?:the )?(?:(?:function|method|class|constant|variable) )?(\w+)"
 )
 TestRun = tuple[bool, Collection[tuple[str, int]]]
 _WORD = regex(r"[^\W\d_]{3,}")
@@ -132,9 +133,22 @@ def identified(view: View, text: str, files: Sequence[str] = ()) -> dict[Node, f
     return found
 
 
+def users(view: View, nodes: Iterable[Node]) -> list[Node]:
+    """The blocks that mention a block's name and can mean it, sources first."""
+    found: dict[Node, None] = {}
+    for path, number in nodes:
+        name = view.facts[path].blocks[number].name
+        for other, facts in view.facts.items():
+            if name and (other == path or path in view.imports(other) or view.defined(name) == [(path, number)]):
+                found |= {(other, n): None for n, block in enumerate(facts.blocks) if name in block.mentions}
+    return sorted((node for node in found if node not in nodes), key=lambda node: standing(node[0]))
+
+
 def _words(view: View, task: str) -> dict[Node, float]:
     """The blocks whose name, or whose file's name, has words of the task."""
     wanted = {word.lower() for word in _WORD.findall(task)} - _PLAIN_WORDS
+    # Of "unstructured", "parsing" and "values" the words that names are made of.
+    wanted |= {word[: -len(end)] for word in wanted for end in ("d", "ed", "s", "es", "ing") if word[3:].endswith(end)}
     if not wanted:
         return {}
     hits: dict[str, set[Node]] = {}

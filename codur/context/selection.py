@@ -9,7 +9,7 @@ from typing import Literal
 from codur.context.file_order import standing
 from codur.context.index import Node, RepositoryIndex, View
 from codur.context.places import Place, places_in
-from codur.context.ranking import FailureClues, TestRun, executed, identified, mentions, ranks, seeds
+from codur.context.ranking import FailureClues, TestRun, executed, identified, mentions, ranks, seeds, users
 from codur.structs import Struct
 
 MAX_FILES = 16
@@ -20,6 +20,7 @@ _HEAD_LINES = 40
 """What is shown of a longer one that is no source, such as a changelog: how it is written, where a new line goes."""
 _ASKED, _FRAMES, _TESTS, _SUPPORT = 6, 8, 16, 8
 _NEAR_BLOCKS = 12
+_USES = 30
 _NEAR_FILES = 3
 _RANKED_BLOCKS = 60
 _SHARE = (1.0, 0.2, 0.05)
@@ -94,12 +95,21 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     order = sorted(rank, key=lambda node: (standing(node[0]) > 1, -rank[node], node))
     tested = {path for path, _ in tests}  # of their tests those that failed are shown, and no others
     best = [node for node in order if node[0] not in tested or not view.facts[node[0]].blocks[node[1]].test]
+    if ran:  # what failing tests neither executed nor would call next is not about why they fail, however near by name
+        close = {
+            *ran,
+            *identified(view, clues.task),
+            *(far for node in best if node in ran for far in mentions(view, node)),
+        }
+        best = [node for node in best if node in close or node[0] in named]
     frames = [place for place in places if place.line and not standing(place.path)]
     beside = [path for path in named if standing(path) == 1]
     # Where it is known what failing tests executed, what is only near besides is seldom what is wrong.
     likely = [node for node in best if not ran or node in ran]
     near = [] if ran else [*_imported(view, named, places, rank), *_files_of(best[:_NEAR_BLOCKS])]
     support = list(islice(dict.fromkeys(chain.from_iterable(_support(view, test) for test in tests)), _SUPPORT))
+    # Who changes a symbol where nothing fails changes its uses, too.
+    told = identified(view, f"{clues.task}\n{step}", named) if not tests and not frames else {}
     wants = [
         *(Want(path=place.path, line=place.line, need="asked") for place in places_in(step, files) if place.line),
         *_lines(view, list(identified(view, step, named))[:_ASKED], "asked"),
@@ -116,6 +126,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *(Want(path=path, line=1, end=_HEAD_LINES, need="needed") for path in beside),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in clues.likely),
         *(Want(path=place.path, most_lines=WHOLE_LINES, need="needed") for place in frames[:_FRAMES]),
+        *_lines(view, [*told, *users(view, told)][:_USES], "needed"),
         *_lines(view, [node for node in best if node[0] in named][:_NEAR_BLOCKS], "needed"),
         *_lines(view, best[:_NEAR_BLOCKS], "needed"),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in _files_of(likely)[:_NEAR_FILES]),
@@ -125,7 +136,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *_lines(view, tests[_TESTS:], "useful"),
         *(Want(path=place.path, most_lines=WHOLE_LINES) for place in places),
         *(Want(path=path, most_lines=WHOLE_LINES) for path in near),
-        *(Want(path=path, partly=True) for path in clues.also),
+        *(Want(path=path, partly=True) for path in clues.also if path not in tested),
     ]
     by_rank = _file_ranks(rank)
     # A task that names nothing gets the outline of everything, sources first.

@@ -29,7 +29,7 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
             prompt=task_told(state),
             discovery=state["discovery"],
             files=listed_files(state, context),
-            tools=_tools(state, context),
+            tools=_tools(state, context, reads=state["discovery"].task_type in LOOKING_TASKS),
             verdict=state["before"],
         )
         reply = await classify(brief, context.asker)

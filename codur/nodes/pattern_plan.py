@@ -47,13 +47,12 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     unfit = not_of_the_program(seen, context)
     if unfit is not None:
         return _unfit(unfit, seen)
-    plan = _renaming(seen, context) or first_plan(
-        task,
-        discovery,
-        seen["before"],
-        repair=can_repair(seen, context) and context.settings.repair.mode == "before_model",
-        no_model="" if can_ask(seen, context) else _no_search(seen, context) or why_not(seen, context).message,
-    )
+    repair = can_repair(seen, context) and context.settings.repair.mode == "before_model"
+    no_model = "" if can_ask(seen, context) else _no_search(seen, context) or why_not(seen, context).message
+    plan = _renaming(seen, context)
+    if isinstance(plan, str):
+        no_model = plan if plan and no_model else no_model
+        plan = first_plan(task, discovery, seen["before"], repair=repair, no_model=no_model)
     if plan is not None and plan.origin == "llm_error":
         plan = explained(seen, context) or plan
     if plan is not None:
@@ -73,15 +72,15 @@ def _planned(plan: Plan, state: RunState) -> RunUpdate:
     return RunUpdate(**_seen(state), **go("policy", origin=plan.origin, why=plan.reason, plan=plan))
 
 
-def _renaming(state: RunState, context: RunContext) -> Plan | None:
-    """The plan for a task that is only another name for a symbol; None if it is more, or the check fails already."""
+def _renaming(state: RunState, context: RunContext) -> Plan | str | None:
+    """The plan for a task that is only another name for a symbol, or why it is not clear which; empty if it is more."""
     task, before = state["task"], state["before"]
     red = before is not None and before.status == "failed"
     if red or task.check_is_goal or task.agent is not None or state["discovery"].task_type != "refactor":
-        return None
-    step = planning.renaming.rename_step(task.prompt, context.workspace)
+        return ""
+    step = planning.renaming.rename_step(task.prompt, context.workspace, context.repository)
     # Not as a rule's: what it changed is judged by the check, and what failed is taken back.
-    return Plan(steps=(step,), origin="repair", reason="another name needs no model") if step is not None else None
+    return step if isinstance(step, str) else Plan(steps=(step,), origin="repair", reason="another name needs no model")
 
 
 def _unfit(problem: RunProblem, state: RunState) -> RunUpdate:

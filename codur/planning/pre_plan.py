@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from codur.checks.describe import check_text, headline, verdict_line
+from codur.checks.describe import headline, verdict_line
 from codur.llm.model import ChatRequest
-from codur.planning.plans.full_plan import PlanningBrief, discovery_text, file_list, signature
+from codur.planning.plans.full_plan import PlanningBrief, demanded, discovery_text, file_list, signature
 from codur.planning.replies import Asker, PrePlanReply, argument_values, messages
 from codur.structs import Struct
 from codur.types import CODE_TASKS, Action, Plan, Step, ToolSpec, Verdict
@@ -33,7 +33,7 @@ async def classify(brief: PlanningBrief, asker: Asker) -> PrePlanReply:
         task=brief.prompt[:PROMPT_CHARS],
         findings=discovery_text(brief.discovery),
         files=file_list(brief.files),
-        check=check_text(brief.discovery.check),
+        check=demanded(brief.discovery),
         verdict=_told(brief.verdict),
         tools=", ".join(map(signature, brief.tools)) or "none",
     )

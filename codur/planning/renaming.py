@@ -1,35 +1,46 @@
 """A request that is nothing but another name for a symbol everywhere: a tool does it, and the check judges it."""
 
 import re
+from posixpath import basename, splitext
 
 from codur.checks.entry import is_test_code
-from codur.errors import WorkspaceError
+from codur.context.index import RepositoryIndex
 from codur.lazy import regex
+from codur.parsing.bounded_text import listed
 from codur.types import Step
 from codur.workspace.workspace import Workspace
 
 _MAX_FILES = 2_000
 _NAME = r"[`'\"]?([A-Za-z_]\w*)(?:\(\))?[`'\"]?"
 _REQUEST = regex(
-    rf"(?:please )?rename (?:the )?(?:(?:function|class|constant|variable|symbol|name) )?{_NAME} (?:to|into|as) {_NAME}"
-    r"(?: everywhere| throughout(?: the (?:project|code|codebase))?| in (?:all (?:the )?files|the (?:whole )?project))"
+    r"(?:please )?rename (?:the )?(?:(?:function|class|constant|variable|symbol|name) )?"
+    rf"(?:[`'\"]?((?:\w+\.)+)(?=\w))?{_NAME} (?:to|into|as) {_NAME}"
+    r"(?: everywhere| throughout(?: the (?:project|code|codebase))?| in (?:all (?:the )?files|the (?:whole )?project))?"
     r"[.!]?",
     re.IGNORECASE,
 )
-_DEFINES = r"^(?:(?:async[ \t]+)?def|class)[ \t]+{0}\b|^{0}[ \t]*(?::[^=\n]+)?=(?!=)"
-"""A line at the top of a module that defines a name."""
 
 
-def rename_step(prompt: str, workspace: Workspace) -> Step | None:
-    """The call that does it; None if more is asked for, or it is not clear which definition is meant."""
+def renamed(prompt: str) -> str:
+    """The name that is to be another one wherever it is used, if a request is nothing else; else empty."""
+    found = _REQUEST.fullmatch(" ".join(prompt.split()))
+    return found[2] if found else ""
+
+
+def rename_step(prompt: str, workspace: Workspace, index: RepositoryIndex) -> Step | str:
+    """The call that does it; or why it is not clear what is meant, empty if more is asked for."""
     found = _REQUEST.fullmatch(" ".join(prompt.split()))
     if found is None:
-        return None
-    old, new = found.groups()
-    paths = workspace.list_files(pattern="*.py", limit=_MAX_FILES)
-    places = [path for path in paths if not is_test_code(path) and _defines(path, old, workspace)]
+        return ""
+    module, old, new = found.groups()
+    inside = f"/{(module or '').replace('.', '/')}".removesuffix("/")
+    view = index.view(workspace.list_files(pattern="*.py", limit=_MAX_FILES))
+    defining = dict.fromkeys(path for path, number in view.defined(old) if not view.facts[path].blocks[number].owner)
+    places = [path for path in defining if not is_test_code(path)]
+    places = [path for path in places if f"/{path}".removesuffix(".py").removesuffix("/__init__").endswith(inside)]
     if len(places) != 1:
-        return None
+        named = f"name one of them, as in `rename {splitext(basename(places[0]))[0]}.{old} to {new}`" if places else ""
+        return f"{old} is defined in {listed(places, 6) or 'no module'}: {named or 'only a model can rename it'}."
     return Step(
         id="rename",
         action="tool",
@@ -37,11 +48,3 @@ def rename_step(prompt: str, workspace: Workspace) -> Step | None:
         objective=f"Rename {old} to {new} in {places[0]} and wherever it is used.",
         arguments={"path": places[0], "name": old, "new_name": new},
     )
-
-
-def _defines(path: str, name: str, workspace: Workspace) -> bool:
-    try:
-        text = workspace.peek_text(path)
-    except WorkspaceError:
-        return False
-    return re.search(_DEFINES.format(re.escape(name)), text, re.MULTILINE) is not None

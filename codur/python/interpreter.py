@@ -48,12 +48,12 @@ def choose_python(root: Path, environ: Mapping[str, str]) -> Interpreter:
 
     Of those that lack equally little it is one with pytest, then the first of: the environment that uv's variable
     names, `.venv`, `venv`, `env`, the active one, those of pdm, poetry, hatch, tox and nox. The first interpreter on
-    `PATH`, and then the one that runs Codur, are taken if there is no environment or if they lack less than each of
-    them. What a link of the workspace leads to outside it is one of them if it is a virtual environment; what a file of
-    the workspace names there is not, unless the user's variables name it, too, or only the tool makes environments
-    there: the workspace may be a stranger's, and programs can read what is installed in an environment. Nothing is
-    run: what is installed is read. A version manager's shim is a slow script and is passed over; pyenv's is replaced by
-    what it stands for.
+    `PATH`, and then the one that runs Codur, are taken if there is no environment, or if they lack less than that and
+    nothing that it has. What a link of the workspace leads to outside it is one of them if it is a virtual environment;
+    what a file of the workspace names there is not, unless the user's variables name it, too, or only the tool makes
+    environments there: the workspace may be a stranger's, and programs can read what is installed in an environment.
+    Nothing is run: what is installed is read. A version manager's shim is a slow script and is passed over; pyenv's is
+    replaced by what it stands for.
     """
     needed = declared_dependencies(root).runtime
     environments = [_candidate(path, name, needed) for name, path in _environments(root, environ)]
@@ -61,7 +61,8 @@ def choose_python(root: Path, environ: Mapping[str, str]) -> Interpreter:
     if best is None or best.lacks:
         others = [_candidate(path, name, needed) for name, path in _installations(root, environ)]
         other = min(others, key=lambda item: len(item.lacks))
-        best = other if best is None or len(other.lacks) < len(best.lacks) else best
+        # What the project's own environment has must not be missing in another one, whatever else that has.
+        best = other if best is None or set(other.lacks) < set(best.lacks) else best
     return Interpreter(path=best.path, reason=_reason(best, environments))
 
 

@@ -91,8 +91,10 @@ class Reporter:
 
     def note(self, item: Any, call: Any) -> None:
         """Called by pytest before it makes a report."""
-        if call.excinfo is not None:
-            self.raised[item.nodeid] = call.excinfo.value
+        # Of a method of unittest's, pytest puts what was raised there only while it makes the report.
+        found = call.excinfo or next(iter(getattr(item, "_excinfo", None) or ()), None)
+        if found is not None:
+            self.raised[item.nodeid] = found.value
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.when != "call" and report.passed:

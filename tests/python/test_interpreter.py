@@ -123,6 +123,16 @@ def test_path_is_taken_if_it_lacks_less_than_the_environments(tmp_path: Path) ->
     assert chosen.reason == "the first on PATH (lacks absent)"
 
 
+def test_what_the_environment_has_must_not_be_missing_where_more_is_installed(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("face\ncoverage\ntox\n")
+    mine = installed(tmp_path / ".venv", "face", "pytest")
+    program(tmp_path / "usr" / "bin" / "python3")
+    for name in ("coverage", "tox"):
+        (tmp_path / "usr" / "lib" / "python3.11" / "site-packages" / f"{name}-1.egg-info").mkdir(parents=True)
+    chosen = choose_python(tmp_path, {"PATH": f"{tmp_path}/usr/bin"})
+    assert chosen == Interpreter(path=str(mine), reason=".venv (lacks coverage, tox)")
+
+
 def test_environment_that_lacks_something_stays_if_nothing_is_better(tmp_path: Path) -> None:
     (tmp_path / "setup.py").write_text('NEEDS = ["absent"]\nsetup(install_requires=NEEDS)\n')
     mine = installed(tmp_path / "venv")

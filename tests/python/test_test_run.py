@@ -82,6 +82,15 @@ def test_each_test_is_told(tmp_path: Path) -> None:
     assert "time.sleep(0.01)" in endless.text
 
 
+def test_what_a_method_of_unittest_lacks_is_told(tmp_path: Path) -> None:
+    body = (
+        "import unittest\n\nclass T(unittest.TestCase):\n    def test_x(self):\n        import nothing_of_this_name\n"
+    )
+    (tmp_path / "test_it.py").write_text(body)
+    (end,) = run(tmp_path).ends.values()
+    assert (end.raised, end.blocked) == ("ModuleNotFoundError", "nothing_of_this_name is not installed")
+
+
 def test_some_tests_alone(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TESTS)
     (tmp_path / "test_other.py").write_text("def test_x(): pass\ndef test_y(): pass\n")

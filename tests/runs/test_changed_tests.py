@@ -77,9 +77,10 @@ def test_fewer_tests_are_no_pass(tmp_path: Path) -> None:
     assert "2 did before the tests were changed" in played.result.attempts[0].error
 
 
-def test_a_new_name_and_no_more_needs_no_model(tmp_path: Path) -> None:
+@pytest.mark.parametrize("prompt", [ALONE, "rename total to amount", "Rename `sums.total` to `amount`."])
+def test_a_new_name_and_no_more_needs_no_model(prompt: str, tmp_path: Path) -> None:
     user = User(YES)
-    played = play(tmp_path, FILES, ALONE, [], key=None, consult=user)
+    played = play(tmp_path, FILES, prompt, [], key=None, consult=user)
     tests = FILES["test_sums.py"].replace("import total", "import amount").replace("total([", "amount([")
     assert (played.result.exit_code, played.result.model_calls) == (0, 0)
     assert played.files == {"sums.py": RENAMED["sums.py"], "test_sums.py": tests}
@@ -96,6 +97,20 @@ def test_a_name_that_is_taken_is_no_new_name(tmp_path: Path) -> None:
     played = play(tmp_path, files, ALONE, [], key=None, may_edit_tests=True)
     assert played.result.outcome == "no_model"
     assert played.files == files
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ("rename total to amount", "total is defined in more.py, sums.py: name one of them"),
+        ("rename count to amount", "count is defined in no module: only a model can rename it"),
+    ],
+)
+def test_what_is_not_clear_without_a_model_is_said(prompt: str, said: str, tmp_path: Path) -> None:
+    files = {**FILES, "more.py": FILES["sums.py"]}
+    played = play(tmp_path, files, prompt, [], key=None, may_edit_tests=True)
+    assert (played.result.outcome, played.files) == ("no_model", files)
+    assert said in played.result.reason
 
 
 @pytest.mark.parametrize("prompt", ["rename total to amount in sums.py", "rename count to amount everywhere"])

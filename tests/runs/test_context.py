@@ -106,6 +106,22 @@ def test_what_a_classifier_guessed_is_told_as_a_guess(tmp_path: Path) -> None:
     assert "===== src/shop/rounding.py (6 lines)\n" in told
 
 
+def test_a_classifier_is_not_told_that_a_module_of_a_library_is_the_program(tmp_path: Path) -> None:
+    script = 'def main():\n    pass\n\n\nif __name__ == "__main__":\n    main()\n'
+    files = {**FILES, "src/shop/__init__.py": "", "src/shop/help.py": script, "docs/conf.py": "print('docs')\n"}
+    played = play(tmp_path, files, "the cents that are paid are wrong somehow, see what a customer says", [NO_EDIT] * 9)
+    told = played.message(0)
+    assert "# Found by keywords" in told
+    assert not {"program: src/shop/help.py", "program: docs/conf.py"} & {*told.splitlines()}
+    assert "docs/conf.py\nprogram" not in told
+
+
+def test_a_question_is_not_told_that_no_check_was_found(tmp_path: Path) -> None:
+    played = play(tmp_path, FILES, "who calls to_cents, and is it ever given a negative amount?", [NO_EDIT] * 9)
+    assert "No check was found" not in played.message(0)
+    assert "Not looked for yet" in played.message(0)
+
+
 def test_what_a_classifier_guessed_gets_room_last(tmp_path: Path) -> None:
     long = "".join(f"def count_{n}(stock):\n    return stock - {n}\n\n\n" for n in range(400))
     sections = {"context": {"source_tokens": 1_500}}

@@ -90,7 +90,11 @@ def test_text_that_does_not_match_is_answered_with_the_nearest_lines(tmp_path: P
     ("tool", "arguments", "why"),
     [
         ("replace_function", {"function_name": "median", "new_code": "def median(:\n    pass\n"}, "syntax_error"),
-        ("replace_function", {"function_name": "median", "new_code": f"{MEDIAN_RIGHT}\nprint(1)\n"}, "nothing else"),
+        (
+            "replace_function",
+            {"function_name": "median", "new_code": f"{MEDIAN_RIGHT}\nprint(1)\n"},
+            "nothing beside it but new helpers",
+        ),
         ("replace_function", {"function_name": "middle", "new_code": "def middle():\n    pass\n"}, "middle"),
     ],
 )

@@ -27,6 +27,7 @@ def test_half():
 def test_double():
     assert double(5) == 10
 """
+ONE_EDIT = {"repair": {"max_order": 1}}
 NOTE = "what failed before still fails; the other tests were not run"
 
 
@@ -82,3 +83,31 @@ def test_what_mends_the_failing_test_and_breaks_another_is_not_done(tmp_path: Pa
     assert (run.result.outcome, run.unexpected) == ("done", 0)
     assert checks(run) == [("before", 2, 3, ""), ("attempt", 1, 3, ""), ("attempt", 3, 3, "")]
     assert "def half(n):\n    return n // 2\n" in run.files["shop.py"]
+
+
+SIDES = {
+    "shop.py": "def cents(x):\n    return int(x)\n\n\ndef double(n):\n    return n + 3\n",
+    "test_double.py": "from shop import double\n\n\ndef test_double():\n    assert double(5) == 10\n",
+    "test_other.py": "from shop import double\n\n\ndef test_zero():\n    assert double(3) == 6\n\n\n"
+    "def test_red():\n    assert double(0) == 1\n",
+}
+
+
+def test_a_pass_of_the_one_file_that_was_named_must_break_no_test_of_another(tmp_path: Path) -> None:
+    answers = [double("n + 5"), double("n * 2")]
+    run = play(tmp_path, SIDES, "fix the failing test in test_double.py", answers)
+    assert (run.result.outcome, run.unexpected, len(run.requests)) == ("done", 0, 2)
+    assert "n * 2" in run.files["shop.py"]
+    told = run.message(1)
+    assert "test_other" in told
+    assert "test_red" not in told.partition("# Earlier attempts")[2]
+
+
+def test_a_search_takes_no_repair_that_breaks_a_test_of_another_file(tmp_path: Path) -> None:
+    sides = {**SIDES, "shop.py": "def double(n):\n    return n + 2 if n > 4 else n * 2\n"}
+    sides["test_double.py"] = "from shop import double\n\n\ndef test_double():\n    assert double(5) == 3\n"
+    sides["test_other.py"] = "from shop import double\n\n\ndef test_six():\n    assert double(6) == 8\n"
+    prompt = "fix the failing test in test_double.py"
+    run = play(tmp_path, sides, prompt, [], key=None, search=True, offline=True, sections=ONE_EDIT)
+    assert (run.result.outcome, run.files) == ("no_model", sides)
+    assert "breaks test_other.py::test_six" in run.result.reason

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from codur.errors import Interrupted
 from codur.questions import Answer, Question
 from tests.runs.kit import Played, play
@@ -49,6 +51,30 @@ def test_a_fix_stays_though_another_test_fails_that_does_not_run_it(tmp_path: Pa
     assert run.result.best.kept
     assert "Those that still fail do not run it" in run.message(1)
     assert any("test_other_machine" in note and "do not run it" in note for note in run.result.notes)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "outcome"),
+    [
+        ("fix the failing test test_shop.py::test_double", "done"),
+        ("shop.py is wrong: double(5) gives 8 and should give 10, please fix it", "not_achieved"),
+    ],
+)
+def test_no_more_is_asked_once_the_fault_that_was_told_is_mended(prompt: str, outcome: str, tmp_path: Path) -> None:
+    run = play(tmp_path, {"shop.py": SHOP, "test_shop.py": TESTS}, prompt, [double("return n * 2")])
+    assert (run.result.outcome, run.unexpected, len(run.requests)) == (outcome, 0, 1)
+    assert "return n * 2\n" in run.files["shop.py"]
+    assert any(
+        "fail as before and do not run it: test_shop.py::test_other_machine" in note for note in run.result.notes
+    )
+    assert outcome == "done" or "1 test that failed before still fails, for another reason" in run.result.reason
+
+
+def test_a_named_test_that_still_fails_is_asked_for_again(tmp_path: Path) -> None:
+    prompt, replies = "fix test_double and test_other_machine", [double("return n * 2")] * 9
+    run = play(tmp_path, {"shop.py": SHOP, "test_shop.py": TESTS}, prompt, replies)
+    assert run.result.outcome == "not_achieved"
+    assert len(run.requests) > 1
 
 
 def test_what_mends_one_of_two_tests_that_run_it_is_undone(tmp_path: Path) -> None:

@@ -172,6 +172,29 @@ def test_what_the_task_calls_by_name(task: str, tmp_path: Path) -> None:
     assert chosen(tmp_path, SHOP, task).paths[0] == "src/shop/rounding.py"
 
 
+@pytest.mark.parametrize(
+    "task",
+    [
+        "rename weigh to heavy",
+        "give `weigh` a second argument, the unit",
+        "weigh() should take a unit, kilograms if none",
+    ],
+)
+def test_uses_of_a_symbol_that_is_to_change_come_before_what_it_uses(task: str, tmp_path: Path) -> None:
+    uses = {
+        f"src/shop/use{number}.py": "from shop.parcel import weigh\n\n\ndef used(x):\n    return weigh(x)\n"
+        for number in range(20)
+    }
+    far = {"src/shop/scale.py": "".join(f"def scale{n}(x):\n    return x\n\n\n" for n in range(40))}
+    body = "    return (" + " + ".join(f"scale{n}(x)" for n in range(40)) + ")\n"
+    parcel = "from shop.scale import *\n\n\ndef weigh(x):\n" + body
+    selection = chosen(tmp_path, {**SHOP, **uses, **far, "src/shop/parcel.py": parcel}, task)
+    needed = {want.path for want in selection.wants if want.need == "needed"}
+    assert len(needed & {*uses}) > 10
+    first = [want.path for want in selection.wants][:12]
+    assert "src/shop/scale.py" not in first
+
+
 def test_a_task_that_leads_nowhere_lists_all(tmp_path: Path) -> None:
     selection = chosen(tmp_path, SHOP, "please")
     assert selection.wants == ()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codur.checks.describe import plain
+from codur.checks.signature import normalised
 from codur.lazy import late, regex
 from codur.parsing.bounded_text import bounded, listed
 from codur.python.test_run import TestEnd, TestRun
@@ -24,6 +25,7 @@ FAILURE_CHARS = 1_600
 REPORT_BYTES = 20_000_000
 _PRINTED_CHARS = 600
 _FRAME = regex(r"^(\S+:\d+): in ", re.MULTILINE)
+_FRAME_BEGINS = regex(r"^(?=\S+:\d+: in )", re.MULTILINE)
 
 
 class TestCounts(Struct):
@@ -64,9 +66,7 @@ def counts_of(run: TestRun) -> TestCounts:
     passed, failing = run.ids("passed"), run.ids("failed")
     names = tuple(name.removesuffix(".py").replace(".py::", "::").replace("/", ".") for name in failing)
     error = _errors(run, failing)
-    if run.running:
-        error = f"{error}\n\n{run.running}\nstill running when the time was up".strip()
-    elif passed and not failing:
+    if passed and not failing and not run.running:
         error = "it was ended between two tests"
     total = len(passed) + len(failing)
     return TestCounts(passed=len(passed), total=total, failing=names, error=error, ran=None)
@@ -78,12 +78,13 @@ def less(counts: TestCounts | None, run: TestRun, excused: Sequence[str]) -> Tes
         return None
     others = [name for name in run.ids("failed") if name not in excused]
     # Where nothing was printed a report says more: of each part of a test that has several.
-    told = not run.running and (excused or any(run.ends[name].printed.strip() for name in others))
+    told = excused or any(run.ends[name].printed.strip() for name in others)
     return replace(counts, total=counts.total - len(excused), error=_errors(run, others) if told else counts.error)
 
 
 def _errors(run: TestRun, names: Sequence[str]) -> str:
-    return _told([(name, _said(run.ends[name])) for name in names])
+    ended = f"{run.running}\nstill running when the time was up" if run.running else ""
+    return "\n\n".join(filter(None, (_told([(name, _said(run.ends[name])) for name in names]), ended)))
 
 
 def _said(end: TestEnd) -> str:
@@ -91,7 +92,7 @@ def _said(end: TestEnd) -> str:
     printed = plain(end.printed).strip()
     if len(printed) > _PRINTED_CHARS:
         printed = f"…{printed[-_PRINTED_CHARS:]}"
-    text = bounded(plain(end.text).strip(), FAILURE_CHARS)
+    text = bounded(_unrepeated(plain(end.text).strip()), FAILURE_CHARS)
     return f"It printed:\n{printed}\n\n{text}" if printed else text
 
 
@@ -104,7 +105,7 @@ def _told(failures: Sequence[tuple[str, str]]) -> str:
     """The first failures (names and texts): those that end with the same words once, other places before the same."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, text in failures:
-        groups.setdefault(text.rsplit("\n", 1)[-1], []).append((name, text))
+        groups.setdefault(normalised(text.rsplit("\n", 1)[-1]), []).append((name, text))
     seen: Counter[str] = Counter()
     told = []
     for (name, text), *others in groups.values():
@@ -130,4 +131,18 @@ def _name(case: ElementTree.Element) -> str:
 
 
 def _text(problem: ElementTree.Element) -> str:
-    return bounded(plain(problem.text or problem.get("message") or "").strip(), FAILURE_CHARS)
+    return bounded(_unrepeated(plain(problem.text or problem.get("message") or "").strip()), FAILURE_CHARS)
+
+
+def _unrepeated(text: str) -> str:
+    """A traceback with each of its frames once: a recursion has the same ones over and over."""
+    told: dict[str, None] = {}
+    again = 0
+    for part in _FRAME_BEGINS.split(text):
+        if _FRAME.match(part) and part in told:
+            again += 1
+            continue
+        mark = f"… [{again} frame{'s' if again > 1 else ''} as above] …\n" if again else ""
+        told[mark + part] = None
+        again = 0
+    return "".join(told)

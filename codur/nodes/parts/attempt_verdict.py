@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 from codur import checks
 from codur.checks import confirmation
 from codur.checks.describe import diff_text
-from codur.errors import LimitReached, UsageError
+from codur.errors import LimitReached, UsageError, WorkspaceError
 from codur.events import CheckBegan, CheckRan, Note
 from codur.lazy import regex
 from codur.nodes.parts.finding import Judged, finding, keeps, may_fail
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.python.test_command import PYTHON
 from codur.repair import evidence
 from codur.structs import replace
 from codur.tools import git
@@ -29,6 +30,7 @@ COMMAND_NOT_FOUND = 127  # as a shell says it
 _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
 """Of the run's time, which its first check may take, so that there is some left to act on what it says."""
 _LINT_SHARE = 0.5
+_WIDER_SHARE = 0.25  # of the time left, which a run of all tests may take where the task named one file of them
 _TRACE_SHARE = 0.2
 """Of the time left, which tests that still fail may be traced."""
 _LONG_S = 1.0  # what takes longer is worth a look at the tests that failed before all others are run
@@ -199,9 +201,41 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
         verdict = verdict if keeps(repeated, state) else repeated
     elif check is not None and verdict.passed:
         verdict = _confirmed(check, verdict, record, state, context)
+        verdict = (_broken_elsewhere(check, context) or verdict) if verdict.passed else verdict
     verdict = _no_fewer(verdict, state)
     _tell(verdict, state, context)
     return verdict
+
+
+def _broken_elsewhere(check: Check, context: RunContext) -> Verdict | None:
+    """What tests of other files say that pass without a change, where the task's words narrowed the check to one file.
+
+    None if all of them pass, or if that is not known in time.
+    """
+    whole = replace(check, argv=check.argv[:3], timeout_s=min(check.timeout_s, _WIDER_SHARE * context.time_left()))
+    if (
+        check.kind != "tests"
+        or whole.argv != (PYTHON, "-m", "pytest")
+        or check.argv[3:] not in {(path,) for path in check.protected}
+    ):
+        return None
+    with suppress(LimitReached, WorkspaceError):
+        changed = context.checker.on(context.workspace.scratch_copy(context.scratch()))
+        now = changed.run(whole)
+        if now.status != "failed" or not now.failing:
+            return None
+        as_found = context.workspace.scratch_copy(context.scratch())
+        for change in context.workspace.changes():
+            if change.before is None:
+                (as_found.root / change.path).unlink(missing_ok=True)
+            else:
+                (as_found.root / change.path).write_bytes(change.before)
+        before = context.checker.on(as_found).run(replace(whole, tests=now.failing))
+        broken = tuple(test for test in now.failing if test not in before.failing)
+        again = changed.run(replace(whole, tests=broken)) if broken and not before.timed_out else None
+        if again is not None and again.status == "failed" and not again.timed_out:
+            return replace(again, progress=0.0, note="these tests of other files passed before the change")
+    return None
 
 
 def _no_fewer(verdict: Verdict, state: RunState) -> Verdict:

@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
+from codur.lazy import regex
 from codur.nodes.parts import updates
 from codur.nodes.parts.finding import Judged, keeps
 from codur.nodes.parts.handover import affordable, escalation_after, stand_in_for
 from codur.nodes.parts.updates import go
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.parsing.bounded_text import listed
 from codur.planning import plans
 from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
-from codur.types import CODE_TASKS, Attempt, Outcome, StepRecord
+from codur.types import CODE_TASKS, Attempt, Outcome, StepRecord, Verdict
 
 _KEEP_REMEDY = "Run it again with --keep to keep what came furthest, or without --offline."
 _CHOOSE_REMEDY = (
@@ -24,6 +27,7 @@ _APART = (
     "Every test that runs what was changed passes now, so that it stays. Those that still fail do not run it: look for "
     "another fault, or call cannot if they lack something here (a host, a tool, another version of a package)."
 )
+_WORD = regex(r"\w+")
 _MOST_QUESTIONS = 3  # each is an interruption of the user
 
 
@@ -197,7 +201,35 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
         reason = "the repair mends a part" if judged.apart else "the repair does not hold outside of the search"
         end = _end(record, "not_achieved", reason)
         return RunUpdate(verdict=judged.last, iteration=1, attempts=[judged.attempt], **end)
+    if judged.gained and judged.apart and (tells := _tells_fault(judged.last, state)):
+        return _rest_left(record, judged, done=tells == "test")
     return _after_failure(record, judged.attempt, judged, state, context)
+
+
+def _tells_fault(now: Verdict | None, state: RunState) -> Literal["test", "fault", ""]:
+    """Whether a task names failing tests, which pass now, or tells a fault and says nothing of tests at large."""
+    task, before = state["task"], state["before"]
+    if task.check_is_goal or before is None or now is None:
+        return ""
+    said = set(_WORD.findall(task.prompt))
+    named = [test for test in before.failing if test.rpartition("::")[2].partition("[")[0] in said]
+    if named:
+        return "" if set(named) & set(now.failing) else "test"
+    more = plans.first_plan.says_more(task.prompt, state["discovery"])
+    return "fault" if more and said.isdisjoint({"tests", "suite", "all", "everything"}) else ""
+
+
+def _rest_left(record: StepRecord, judged: Judged, *, done: bool) -> RunUpdate:
+    """The end of a task whose fault is mended, while tests that do not run the change fail as before."""
+    if done:
+        return RunUpdate(
+            **{**_end(record, "done", ""), "solved_by": record.capability}, verdict=judged.last, iteration=1
+        )
+    rest = len(judged.last.failing) if judged.last is not None else 0
+    tests = "1 test that failed before still fails" if rest == 1 else f"{rest} tests that failed before still fail"
+    reason = f"all tests that run what was changed pass now; {tests}, for another reason"
+    attempts = [judged.attempt] if judged.attempt is not None else []
+    return RunUpdate(**_end(record, "not_achieved", reason), verdict=judged.last, iteration=1, attempts=attempts)
 
 
 def _after_failure(
@@ -258,6 +290,8 @@ def _mends_a_part(state: RunState) -> str:
     """What an offline repair came to that passed in a copy and is not enough in the workspace."""
     before, verdict = state["before"], state["failures"].get(state["attempts"][-1].edit)
     rest = verdict.failing if verdict is not None else ()
+    if rest and before is not None and not set(rest) & set(before.failing):
+        return f"The repair that was found breaks {listed(rest, 3)}."
     if before is None or verdict is None or verdict.progress <= before.progress or not rest:
         return "The repair that was found does not make the check pass in the workspace."
     more = f" and {len(rest) - 1} more" if len(rest) > 1 else ""

@@ -1,9 +1,11 @@
 """What is known of a request about code: the check that applies, the program, and the files that it is about."""
 
 import re
+from posixpath import basename, dirname
 
 from codur.checks.discover import CheckRequest, find_check, find_entry
 from codur.checks.entry import is_test_code
+from codur.context.file_order import standing
 from codur.context.index import RepositoryIndex
 from codur.errors import WorkspaceError
 from codur.lazy import regex
@@ -11,6 +13,7 @@ from codur.planning.patterns.classify import Classification
 from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, suffix_of
 from codur.planning.patterns.phrases import words
 from codur.planning.patterns.request import MAX_CANDIDATES, Request
+from codur.planning.renaming import renamed
 from codur.structs import replace
 from codur.tools.git.git_history import uncommitted
 from codur.types import Check, Discovery, TaskType
@@ -44,6 +47,16 @@ def discover_code(request: Request, found: Classification) -> Discovery:
     check = _check(request, named)
     entry = check.entry if check is not None and check.entry else find_entry(workspace, named)
     entry = entry if entry is not None and workspace.is_file(entry) else None
+    if (
+        entry
+        and check is not None
+        and check.kind == "tests"
+        and entry not in named
+        and basename(entry) != "__main__.py"
+    ):
+        # A module of a library, or of documents, that can be run as well is not what a task about tests is about.
+        inside = standing(entry) > 0 or workspace.is_file(f"{dirname(entry)}/__init__.py")
+        entry = None if inside else entry
     files = _involved(request, *named, *([entry] if entry else [])) or _tested_files(request, check)
     tests = _tests_to_edit(request, check) if check is not None else ()
     if check is not None and tests:
@@ -57,8 +70,8 @@ def _tests_to_edit(request: Request, check: Check) -> tuple[str, ...]:
     if request.task.may_edit_tests:
         return tests
     prompt = request.task.prompt[:_CHECK_CHARS]
-    renamed = [found[1] for found in _RENAMED.finditer(prompt)] if _EVERYWHERE.search(prompt) else []
-    return tuple(path for path in tests if any(_mentions(request, path, name) for name in renamed))
+    names = [found[1] for found in _RENAMED.finditer(prompt)] if _EVERYWHERE.search(prompt) else [renamed(prompt)]
+    return tuple(path for path in tests if any(name and _mentions(request, path, name) for name in names))
 
 
 def _mentions(request: Request, path: str, name: str) -> bool:

@@ -12,7 +12,7 @@ from codur.parsing.bounded_text import bounded
 from codur.planning.replies import Asker, PlanReply, StepReply, argument_values, messages
 from codur.structs import Struct, replace
 from codur.tools.compatibility import MAX_CANDIDATES
-from codur.types import Action, Attempt, Discovery, Origin, Plan, Step, ToolSpec, Verdict
+from codur.types import CODE_TASKS, Action, Attempt, Discovery, Origin, Plan, Step, ToolSpec, Verdict
 
 LISTED_FILES = 60
 _WORDS = regex(r"[^\W_]{3,}")
@@ -111,7 +111,7 @@ def _task_text(
         task=bounded(brief.prompt, prompt_chars),
         findings=discovery_text(brief.discovery),
         files=file_list(brief.files, brief.read_only),
-        check=check_text(brief.discovery.check),
+        check=demanded(brief.discovery),
     )
     failed = brief.verdict is not None and brief.verdict.status != "passed"
     now = verdict_text(brief.verdict, limit=output_chars) if brief.verdict is not None and failed else ""
@@ -166,6 +166,13 @@ def file_list(files: Sequence[str], read_only: Collection[str] = ()) -> str:
     if len(files) > LISTED_FILES:
         lines.append(f"… and {len(files) - LISTED_FILES} more")
     return "\n".join(lines) or "(no files)"
+
+
+def demanded(discovery: Discovery) -> str:
+    """What the check demands; where rules did not take the task for one about code, none was looked for."""
+    if discovery.check is None and discovery.task_type not in CODE_TASKS:
+        return "Not looked for yet, as the task need not be about code."
+    return check_text(discovery.check)
 
 
 def discovery_text(discovery: Discovery) -> str:

@@ -3,7 +3,7 @@
 from codur.errors import CodurError
 from codur.nodes.run_state import RunContext, RunState
 from codur.parsing.bounded_text import listed
-from codur.types import EXIT_CODES, BestAttempt, Outcome, RunResult, Task
+from codur.types import EXIT_CODES, BestAttempt, Outcome, RunResult, Task, Verdict
 
 KEEP_REMEDY = "Run it again with --keep to keep what came furthest."
 _OUTCOME_OF_EXIT: dict[int, Outcome] = {code: outcome for outcome, code in EXIT_CODES.items()}
@@ -39,17 +39,17 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
         attempts=tuple(state["attempts"]),
         records=tuple(state["records"]),
         route=tuple(state["trail"]),
-        notes=(*state["notes"], *_notes(outcome, context)),
+        notes=(*state["notes"], *_notes(state["verdict"], context)),
         scope_violations=tuple(state["violations"]),
         sandbox=context.launcher.name,
         sandbox_note=context.launcher.note,
     )
 
 
-def _notes(outcome: Outcome, context: RunContext) -> list[str]:
+def _notes(verdict: Verdict | None, context: RunContext) -> list[str]:
     """What is said of an attempt that stays because what still fails has another cause."""
     rest = context.best.apart
-    if outcome == "done" or not rest:
+    if not rest or (verdict is not None and verdict.passed):
         return []
     return [
         f"kept: all tests that run what was changed pass; these fail as before and do not run it: {listed(rest, 3)}"

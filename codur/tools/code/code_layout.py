@@ -20,6 +20,13 @@ def leading(line: str) -> str:
     return line[: len(line) - len(line.lstrip(" \t\f"))]
 
 
+def commented(lines: list[str], first: int) -> int:
+    """The index of the first line of the comments directly above a line."""
+    while first > 0 and lines[first - 1].lstrip().startswith("#"):
+        first -= 1
+    return first
+
+
 def moved(lines: list[str], docstrings: set[int], indent: str, unit: str) -> list[str]:
     """The lines of one definition at the indentation `indent`, with `unit` for each level inside.
 
@@ -93,8 +100,8 @@ def _string_start(token: tokenize.TokenInfo, opened: list[int]) -> int:
     return token.start[0] if name == "STRING" else 0
 
 
-def docstring_lines(node: DefinitionNode, first: int) -> set[int]:
-    """Indexes of the lines after the first of each docstring in a definition; line `first` of the tree has index 0."""
+def docstring_lines(node: ast.stmt, first: int) -> set[int]:
+    """Indexes of the lines after the first of each docstring in a statement; line `first` of the tree has index 0."""
     found: set[int] = set()
     for inner in ast.walk(node):
         if isinstance(inner, DefinitionNode) and is_docstring(inner.body[0]):

@@ -9,10 +9,18 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from codur.tools.code import syntax_edits, targets
-from codur.tools.code.code_layout import end_of_definitions, has_own_lines, indent_unit, insert, leading, with_imports
+from codur.tools.code.code_layout import (
+    commented,
+    end_of_definitions,
+    has_own_lines,
+    indent_unit,
+    insert,
+    leading,
+    with_imports,
+)
 from codur.tools.code.definitions import MISSING, PYTHON_SUFFIXES, Definition, definitions, names_of, parse
 from codur.tools.code.grammars import BY_SUFFIX, Grammar
-from codur.tools.code.new_code import GivenCode, indented, read_definition, without_fence
+from codur.tools.code.new_code import GivenCode, defined_name, indented, read_definition, without_fence
 from codur.tools.code.syntax_trees import grammar_of
 from codur.tools.flow.outputs import Edit, edited, unchanged
 from codur.tools.tool import Arg, ToolContext, ToolError, tool
@@ -73,7 +81,8 @@ def _replace(context: ToolContext, path: str, given: GivenCode, find: _Find) -> 
         return syntax_edits.replaced(context, path, grammar, given.text, lambda found: find(path, found))
     code = read_definition(given)
     path, text, tree = _target(context, path)
-    target = targets.one(path, given, find(path, definitions(tree)), code)
+    found = definitions(tree)
+    target = targets.one(path, given, find(path, found), code)
     lines = text.split("\n")
     # Decorators that the new code does not mention stay.
     start = target.start if code.node.decorator_list else target.line
@@ -83,11 +92,28 @@ def _replace(context: ToolContext, path: str, given: GivenCode, find: _Find) -> 
     # Comments above the new code that stand above the old one already would stand there twice.
     if start != target.start or (comments and lines[: target.start - 1][-comments:] == new[:comments]):
         new = new[comments:]
-    result = with_imports("\n".join([*lines[: start - 1], *new, *lines[target.end :]]), code.imports)
+    after = [*lines[: start - 1], *new, *lines[target.end :]]
+    for helper in reversed(code.beside):
+        place = target
+        if target.kind == "method" and not helper.member:  # a function of its own, for which the class is no place
+            place = next(item for item in found if item.top and item.start <= target.line <= item.end)
+        _require_unknown(path, tree, found, place, helper.name)
+        own = indented(helper, leading(lines[place.line - 1]), indent_unit(tree, lines))
+        below = not helper.above and place is target
+        at = start - 1 + len(new) if below else commented(lines, place.start - 1)
+        after = insert(after, at, own, blank=2 if place.top else 1)
+    result = with_imports("\n".join(after), code.imports)
     data = Edit(path=path, action="changed", start_line=start, end_line=target.end)
     return _finish(
         context, data, text, result, f"replaced {target.kind} {target.qualname} in {path} (lines {start}-{target.end})"
     )
+
+
+def _require_unknown(path: str, tree: ast.Module, found: list[Definition], place: Definition, name: str) -> None:
+    owner = place.qualname.rpartition(".")[0]
+    body = next((item.node.body for item in found if item.qualname == owner), tree.body)
+    if any(defined_name(item) == name for item in body):
+        raise ToolError("invalid", f"{path} has {name} already: give each definition that changes an edit of its own")
 
 
 def _target(context: ToolContext, given_path: str) -> tuple[str, str, ast.Module]:
@@ -134,6 +160,10 @@ def inject_function(
         return syntax_edits.added(context, path, grammar, given, after)
     code = read_definition(given)
     name = code.node.name
+    if code.beside:
+        raise ToolError(
+            "invalid", f"the code must define {name} and nothing else; give {code.beside[0].name} an edit of its own"
+        )
     if context.workspace.exists(path):
         path, text, tree = _target(context, path)
     else:

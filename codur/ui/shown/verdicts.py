@@ -1,6 +1,7 @@
 """Verdicts in words. No sentence here says more than the verdict does."""
 
 from codur import checks
+from codur.parsing.bounded_text import listed
 from codur.types import Difference, RunResult, Verdict
 from codur.ui.styled_lines import Line, Style, clip, count, line
 
@@ -83,6 +84,10 @@ def verdict_line(result: RunResult) -> Line | None:
         case "failed" if result.outcome == "done" and result.task_type == "refactor":
             left = count(len(verdict.failing), "test")
             return line(("✔ checked: ", "good"), f"{_STILL}: {_command(verdict)} ({left} failing as before)")
+        case "failed" if result.outcome == "done" and result.before is not None:
+            mended = listed([test for test in result.before.failing if test not in verdict.failing], 3)
+            left = count(len(verdict.failing), "test")
+            return line(("✔ mended: ", "good"), f"{mended}; {_command(verdict)} fails as before in {left}")
         case "failed":
             return line(("✘ checked: ", "bad"), f"{_command(verdict)} fails: {_why(verdict)}")
         case "no_check":

@@ -105,6 +105,29 @@ REPLACED: list[tuple[str, dict[str, str], str, str]] = [
         "import os\nimport math\nfrom x import y\n\n# about add\ndef add(a, b):\n    return math.e\n",
     ),
     (
+        "replace_function",
+        {
+            "name": "load",
+            "code": "LIMIT = 3\n\n\n# why\ndef few(x):\n    return x < LIMIT\n\n\n"
+            "async def load(x):\n    return few(x)\n\n\ndef most(x):\n    return x",
+        },
+        "@cache\n@other(1)\nasync def load(x):\n    return x\n",
+        "LIMIT = 3\n\n\n# why\ndef few(x):\n    return x < LIMIT\n\n\n"
+        "@cache\n@other(1)\nasync def load(x):\n    return few(x)\n\n\ndef most(x):\n    return x\n\n\n",
+    ),
+    (
+        "replace_method",
+        {
+            "class_name": "Shop",
+            "method_name": "total",
+            "code": "def one():\n    return 1\n\ndef more(self):\n    return 2\n\ndef total(self):\n    return one()",
+        },
+        SHOP[SHOP.index("class Shop") : SHOP.index("    @property")],
+        "\n\ndef one():\n    return 1\n\n\n"
+        + SHOP[SHOP.index("class Shop") : SHOP.index("    # about total")]
+        + "    def more(self):\n        return 2\n\n    # about total\n    def total(self):\n        return one()\n\n",
+    ),
+    (
         "replace_method",
         {
             "class_name": "Shop",
@@ -227,25 +250,31 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
         "replace_function",
         {"name": "add", "code": "def plus(a, b): pass"},
         "invalid",
-        "the code must define add and nothing else; it has plus",
+        "the code must define add once, and nothing beside it but new helpers; it has plus",
     ),
     (
         "replace_function",
         {"name": "add", "code": "def add(a, b): pass\nadd(1, 2)"},
         "invalid",
-        "the code must define add and nothing else; it has add, a statement (add(1, 2))",
+        "the code must define add once, and nothing beside it but new helpers; it has add, a statement (add(1, 2))",
+    ),
+    (
+        "replace_function",
+        {"name": "add", "code": "def add(a, b): pass\ndef outer(): pass"},
+        "invalid",
+        "m.py has outer already: give each definition that changes an edit of its own",
     ),
     (
         "replace_function",
         {"name": "add", "code": "class add: pass"},
         "invalid",
-        "the code must define add and nothing else; it has add",
+        "the code must define add once, and nothing beside it but new helpers; it has add",
     ),
     (
         "replace_function",
         {"name": "add", "code": "return a + b"},
         "invalid",
-        "the code must define add and nothing else; it has a statement (return a + b)",
+        "the code must define add once, and nothing beside it but new helpers; it has a statement (return a + b)",
     ),
     (
         "replace_function",

@@ -111,6 +111,16 @@ LINES: list[tuple[RunResult, str | None, bool]] = [
         "✘ tampered: `python main.py`: the output is taken from what is expected instead of being computed",
         False,
     ),
+    (
+        replace(
+            DONE,
+            task_type="code_fix",
+            before=replace(TESTS, status="failed", failing=("test_a.py::one", "test_a.py::two")),
+            verdict=replace(TESTS, status="failed", failing=("test_a.py::two",)),
+        ),
+        "✔ mended: test_a.py::one; `pytest -q` fails as before in 1 test",
+        False,
+    ),
     (FAILED, "✘ checked: `python main.py` fails: line 3: expected `15`, got `10`", False),
     (replace(FAILED, verdict=None), "✘ checked: `python main.py` fails: line 3: expected `15`, got `10`", False),
     (replace(FAILED, verdict=None, before=None), None, False),
