@@ -60,6 +60,7 @@ PASSING = frozenset({"at", "crc"})
 
 SINCE = {
     "Task": {"earlier", "may_edit_tests"},
+    "Check": {"whole"},
     "Discovery": {"edits_tests"},
     "RepairRequest": {"until"},
     "RepairReport": {"suspects"},
