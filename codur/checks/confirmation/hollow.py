@@ -40,7 +40,9 @@ _LOADS = regex(
     r"|^\s*[\w.]*\s*\"[^\"]*\"\s*$"
 )
 """Lines that load others, or tell how a program ended."""
-_FEWEST_LITERALS = 3
+_COMPARES = regex(r"equal|\bto_?be\(|\beq\b|_eq\b|[=!]=|\bsame|\bis\(", re.IGNORECASE)
+"""Lines that compare: what throws, matches a snapshot or goes there and back may be right for other literals, too."""
+_FEWEST_LITERALS = 2
 _MOST_CHARS = 1_000_000  # generated code; it is left as it is
 
 
@@ -76,8 +78,8 @@ def hollowed(text: str, tests: Iterable[str], only: Container[str] | None = None
 
 
 def asking_otherwise(test: str) -> str:
-    """A test's text with other literals, but for those by which it loads others; empty if it has too few to matter."""
-    changed = 0
+    """A test's text with other literals, but for those by which it loads others; empty if it compares with too few."""
+    changed = compared = 0
 
     def other(found: re.Match[str]) -> str:
         nonlocal changed
@@ -90,9 +92,12 @@ def asking_otherwise(test: str) -> str:
             return "false" if found[0] == "true" else "true"
         return f"{found['quote']}{found['text']}{changed}{found['quote']}"
 
-    lines = test.splitlines(keepends=True)
-    text = "".join(line if _LOADS.search(line) else _LITERAL.sub(other, line) for line in lines)
-    return text if changed >= _FEWEST_LITERALS else ""
+    lines = []
+    for line in test.splitlines(keepends=True):
+        before = changed
+        lines.append(line if _LOADS.search(line) else _LITERAL.sub(other, line))
+        compared += (changed - before) * bool(_COMPARES.search(line))
+    return "".join(lines) if compared >= _FEWEST_LITERALS else ""
 
 
 def outside(text: bytes | None) -> list[str]:

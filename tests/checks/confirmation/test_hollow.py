@@ -338,7 +338,15 @@ def test_a_test_asks_for_other_values_and_loads_the_same() -> None:
     other = "require_relative '../app'\nit 'adds1' do\n  expect(f(3, 'a\\n3')).to eq(false)\n  return 0\nend\n"
     assert asking_otherwise(test) == other
     assert asking_otherwise("it 'adds' do\n  expect(f(1)).to be\nend\n") == ""
-    assert asking_otherwise('import (\n\t"testing"\n\tx "a/b"\n)\nf(1, 2, 3)\n').startswith(
+    assert asking_otherwise('import (\n\t"testing"\n\tx "a/b"\n)\nf(1, 2) == 3\n').startswith(
         'import (\n\t"testing"\n\tx "a/b"'
     )
-    assert asking_otherwise("char c = 'a', d = '\\n', e = 'b';\n") == ""
+    assert asking_otherwise("c == 'a', d == '\\n', e == 'b';\n") == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["expect(() => parse('a', 1, 2)).toThrow();", "expect(shown('a', 1, 2)).toMatchSnapshot();", "back('a', 1, 2);"],
+)
+def test_a_test_that_compares_with_no_literal_may_be_right_for_others(line: str) -> None:
+    assert asking_otherwise(f"it('is so', () => {{\n  {line}\n}});\n") == ""
