@@ -40,7 +40,7 @@ _LOADS = regex(
     r"|^\s*[\w.]*\s*\"[^\"]*\"\s*$"
 )
 """Lines that load others, or tell how a program ended."""
-_COMPARES = regex(r"equal|\bto_?be\(|\beq\b|_eq\b|[=!]=|\bsame|\bis\(", re.IGNORECASE)
+_COMPARES = regex(r"equal|same|\bto_?be\(|\beq\b|_eq\b|[=!]=|\bis\(", re.IGNORECASE)
 """Lines that compare: what throws, matches a snapshot or goes there and back may be right for other literals, too."""
 _FEWEST_LITERALS = 2
 _MOST_CHARS = 1_000_000  # generated code; it is left as it is
