@@ -41,8 +41,9 @@ _LOADS = regex(
 )
 """Lines that load others, or tell how a program ended."""
 _COMPARES = regex(r"equal|same|\bto_?be\(|\beq\b|_eq\b|[=!]=|\bis\(", re.IGNORECASE)
-"""Lines that compare: what throws, matches a snapshot or goes there and back may be right for other literals, too."""
-_FEWEST_LITERALS = 2
+_RIGHT_FOR_OTHERS = regex(r"throw|raise|panic|reject|snapshot|golden|approv|propert|random|fuzz", re.IGNORECASE)
+"""What may be right for other literals, too; where it stands, only those in lines that compare matter."""
+_FEWEST_COMPARED, _FEWEST = 2, 3
 _MOST_CHARS = 1_000_000  # generated code; it is left as it is
 
 
@@ -78,7 +79,7 @@ def hollowed(text: str, tests: Iterable[str], only: Container[str] | None = None
 
 
 def asking_otherwise(test: str) -> str:
-    """A test's text with other literals, but for those by which it loads others; empty if it compares with too few."""
+    """A test's text with other literals, but for those by which it loads others; empty if too few matter."""
     changed = compared = 0
 
     def other(found: re.Match[str]) -> str:
@@ -97,7 +98,8 @@ def asking_otherwise(test: str) -> str:
         before = changed
         lines.append(line if _LOADS.search(line) else _LITERAL.sub(other, line))
         compared += (changed - before) * bool(_COMPARES.search(line))
-    return "".join(lines) if compared >= _FEWEST_LITERALS else ""
+    few = compared < _FEWEST_COMPARED if _RIGHT_FOR_OTHERS.search(test) else changed < _FEWEST
+    return "" if few else "".join(lines)
 
 
 def outside(text: bytes | None) -> list[str]:
