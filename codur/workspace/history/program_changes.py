@@ -153,7 +153,8 @@ class ProgramWatch:
         if not count:
             return ""
         what = "1 file is" if count == 1 else f"{count} files are"
-        return f"{what} too large to copy: if a program changes such a file, that cannot be undone"
+        bounds = "state.command_files and state.command_mb bound that"
+        return f"{what} not copied before programs run ({bounds}): what they change in such a file cannot be undone"
 
     def _changes(self, old: Scan, new: Scan, base: Base) -> Iterator[Entry]:
         for path in sorted(old.entries.keys() | new.entries.keys()):

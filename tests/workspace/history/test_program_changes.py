@@ -164,7 +164,7 @@ def test_what_is_too_large_is_told_once_and_never_deleted(tmp_path: Path) -> Non
     (run.root / "large.bin").write_bytes(b"x" * 2000)
     (run.root / "larger.bin").write_bytes(b"x" * 3000)
     workspace = run.open()
-    assert workspace.before_program().startswith("2 files are too large to copy")
+    assert workspace.before_program().startswith("2 files are not copied before programs run")
     (run.root / "large.bin").write_bytes(b"y" * 2000)
     (run.root / "larger.bin").unlink()
     (run.root / "small.txt").write_text("SMALL\n")
@@ -301,5 +301,5 @@ def test_secrets_are_copied_only_where_a_program_changed_them(name: str, run: Ru
 
 def test_a_large_secret_is_not_copied_and_told(run: Run) -> None:
     (run.root / "big.key").write_text("canary" * 1_000_000)
-    assert run.open().before_program().startswith("1 file is too large to copy")
+    assert run.open().before_program().startswith("1 file is not copied before programs run")
     assert b"canary" not in kept(run)
