@@ -199,7 +199,7 @@ def test_failures_without_a_verdict_or_without_output() -> None:
     )
     assert shown("plain", RunResult(outcome="refused", exit_code=5, before=crash))[1].count("✘") == 1
     assert shown("plain", RunResult(outcome="limit", exit_code=4, before=crash))[1] == (
-        "✘ a limit was reached\n✘ checked: `make` fails: make: *** Error 1\n"
+        "✘ a limit was reached\n✘ checked: `make` fails: main.c:1: error\n"
         f"  error:\n    | main.c:1: error\n    | make: *** Error 1\na limit was reached{cost}"
     )
 
