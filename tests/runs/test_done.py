@@ -98,6 +98,9 @@ ROWS: dict[str, Callable[[Path], Played]] = {
         "the tests fail, fix the bug",
         [double("return n * 2"), NO_MORE],
     ),
+    "a fix of failing tests that the task names": lambda place: play(
+        place, {"shop.py": SHOP, "test_shop.py": TESTS}, "fix test_double in test_shop.py", [double("return n * 2")]
+    ),
     "any of these, not come to": worse,
     "the check is not steady": lambda place: play(
         place, {"main.py": "print(None)\n", "expected.txt": "True\n"}, "main.py is wrong", [EDIT, FLAKY]
