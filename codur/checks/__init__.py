@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codur.lazy import parts_of
 
 if TYPE_CHECKING:
-    from codur.checks import check_programs, checker, describe, discover, linters, near_tests, signature
+    from codur.checks import check_programs, checker, describe, discover, linters, signature
 
-__all__ = ["check_programs", "checker", "describe", "discover", "linters", "near_tests", "signature"]
+__all__ = ["check_programs", "checker", "describe", "discover", "linters", "signature"]
 __getattr__ = parts_of(__name__)

@@ -79,6 +79,11 @@ def is_pytest_file(path: str) -> bool:
     return bool(_PYTEST_NAME.fullmatch(posixpath.basename(path)))
 
 
+def subject_of(test_file: str) -> str:
+    """The module that a file of tests is named after."""
+    return posixpath.splitext(posixpath.basename(test_file))[0].removeprefix("test_").removesuffix("_test")
+
+
 def is_test_code(path: str) -> bool:
     """Whether a file is a test, or code or settings that tests rest on; not data."""
     name = posixpath.basename(path)

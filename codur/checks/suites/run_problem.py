@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Literal
 
+from codur.checks.entry import subject_of
 from codur.lazy import regex
 from codur.parsing.bounded_text import listed
 from codur.python.dependencies import declared_dependencies, lacking
@@ -79,13 +80,13 @@ def run_problem(check: Check | None, verdict: Verdict, *, root: Path, python: st
             text=f"The tests take longer than {verdict.duration_s:.0f} s; none of the {verdict.tests_passed} that ended"
             " fails.",
             remedy="Name the file or test that is meant, give fewer tests (--check 'pytest tests/NAME.py'), or raise"
-            " verification.test_timeout_s.",
+            " verification.test_timeout_s (and --timeout).",
         )
     if verdict.tests_passed and not verdict.unfit:
         return None
     planned, output = set(_NAME.findall(task)), verdict.error
     if task:
-        planned |= set(map(_subject, check.protected))
+        planned |= set(map(subject_of, check.protected))
     return (
         _not_installed(output, root, python, planned)
         or _not_here(verdict.unfit, root, python)
@@ -113,13 +114,8 @@ def is_unwritten(test: str, blocked: str, root: Path) -> bool:
 
     In a project with metadata it would be a part of a package, and `test_numpy.py` is about what others wrote.
     """
-    own = _subject(test.partition("::")[0])
+    own = subject_of(test.partition("::")[0])
     return _LACKS.findall(blocked) == [own] and not any((root / name).is_file() for name in _METADATA)
-
-
-def _subject(test_file: str) -> str:
-    """The module that a file of tests is named after."""
-    return Path(test_file).stem.removeprefix("test_").removesuffix("_test")
 
 
 def _not_installed(output: str, root: Path, python: str, planned: Collection[str]) -> RunProblem | None:

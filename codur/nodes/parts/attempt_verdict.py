@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from codur import checks
-from codur.checks import confirmation
+from codur.checks import confirmation, suites
 from codur.checks.describe import diff_text
 from codur.errors import LimitReached, UsageError, WorkspaceError
 from codur.events import CheckBegan, CheckRan, Note
@@ -69,7 +69,7 @@ def fitted(discovery: Discovery, before: Verdict, context: RunContext) -> tuple[
     if check is None or not (check.whole and context.checker.is_long):
         return discovery, before
     sources = discovery.files or git.git_history.uncommitted(context.workspace.root, context.launcher)
-    fewer = checks.near_tests.fewer_tests(check, before, sources, context.workspace)
+    fewer = suites.near_tests.fewer_tests(check, before, sources, context.workspace)
     if fewer is None:
         return discovery, before
     text = f"all tests take longer than {before.duration_s:.0f} s, so that `{fewer.label}` is the check"

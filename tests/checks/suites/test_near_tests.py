@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.checks.near_tests import fewer_tests
+from codur.checks.suites.near_tests import fewer_tests
 from codur.types import Check, Verdict
 from codur.workspace.workspace import Workspace
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from posixpath import basename, dirname
 
-from codur.checks.entry import text_of
+from codur.checks.entry import is_pytest_file, subject_of, text_of
 from codur.lazy import regex
 from codur.parsing.bounded_text import listed
 from codur.python.test_command import PYTHON
@@ -14,7 +14,6 @@ from codur.workspace.workspace import Workspace
 
 _MOST_FILES = 8
 _MOST_READ = 2_000
-_TEST_WORDS = regex(r"^tests?_|_tests?$")
 _WORDS = regex(r"[A-Za-z]\w{3,}")
 _DEFINED = regex(r"^(?:class|(?:async )?def) ([A-Za-z]\w{3,})", re.MULTILINE)
 _TOPS = ("src.", "lib.")
@@ -42,7 +41,7 @@ def fewer_tests(check: Check, verdict: Verdict, sources: Iterable[str], workspac
 
 def _about(sources: Sequence[str], protected: Sequence[str], workspace: Workspace) -> list[str]:
     """Those that the sources name, and the test files that have most to do with the other sources."""
-    tests = [path for path in protected if path.endswith(".py") and _is_named_so(path)]
+    tests = [path for path in protected if is_pytest_file(path)]
     named = [path for path in sources if path in tests]
     modules = [path for path in sources if path.endswith(".py") and path not in tests]
     defined = {path: set(_DEFINED.findall(text_of(workspace, path))) for path in modules}
@@ -62,7 +61,7 @@ def _about(sources: Sequence[str], protected: Sequence[str], workspace: Workspac
 def _nearness(test: str, text: str, module: str) -> int:
     """3: the test is called as the module; 2: it names it with its package; 1: its name has the module's; 0: none."""
     stem = _stem(module)
-    subject = _TEST_WORDS.sub("", _stem(test))
+    subject = subject_of(test)
     if subject == stem:
         return 3
     name = module.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
@@ -77,8 +76,3 @@ def _nearness(test: str, text: str, module: str) -> int:
 def _stem(path: str) -> str:
     name = basename(path).removesuffix(".py")
     return basename(dirname(path)) if name == "__init__" else name
-
-
-def _is_named_so(path: str) -> bool:
-    name = basename(path).removesuffix(".py")
-    return bool(_TEST_WORDS.search(name)) or name in {"test", "tests"}
