@@ -129,6 +129,7 @@ class Check(Struct):
         source: one line: why this check was chosen.
         text: of a test that was made for the task: the content of its file `entry`, which is there only while it runs.
         whole: all tests that were found, of which fewer may be run where they take too long.
+        sample_s: seconds of tests after which a run that would take far longer than `timeout_s` ends; 0 for none.
         beside: the project's own check, which must pass, too.
     """
 
@@ -145,6 +146,7 @@ class Check(Struct):
     source: str
     text: str = ""
     whole: bool = False
+    sample_s: float = 0.0
     beside: Check | None = None
 
     @property

@@ -143,7 +143,7 @@ class CheckPrograms:
         """Run pytest so that it writes what becomes of each test, and whether it does; `error` as for `pytest_argv`."""
         argv = self.pytest_argv(check, files.report, error=error)
         seconds = min(check.timeout_s, self._deadline())
-        reported = reported_argv(argv, files.events, timeout_s=seconds, tests=check.tests)
+        reported = reported_argv(argv, files.events, timeout_s=seconds, tests=check.tests, sample_s=check.sample_s)
         # By standard input, because arguments, variables and files can be read by the tests, too; it is read before
         # these are loaded.
         stdin = f"{files.word}\n".encode() if reported else b""

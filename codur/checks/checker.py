@@ -63,7 +63,7 @@ class Checker:
         conditions: what decides how its tests run.
         passed_apart: checks, and contents of copies without the expected output, in which they passed.
         last_tests: how the tests of the last run of pytest ended, by node id; empty if it did not tell.
-        is_long: that run was cut off because there are many tests, and not because one hangs.
+        long_s: how long that run would take at least, if it was cut off for its many tests, and not for one that hangs.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Checker:
         self._guarded: Check | None = None
         self._excused: frozenset[str] | None = None
         self.last_tests: Mapping[str, TestEnd] = {}
-        self.is_long = False
+        self.long_s = 0.0
         # of the first run: plugins that patch the framework are the project's own
         self._patched: frozenset[str] | None = None
 
@@ -263,7 +263,9 @@ class Checker:
                 result, reports = self._start_tests(check, programs, files, error=said)
             run = read_run(files.events, files.word)
             self.last_tests = run.ends if run else {}
-            self.is_long = run is not None and result.timed_out and run.quiet_s < _QUIET * result.duration_s
+            many = run is not None and result.timed_out and run.quiet_s < _QUIET * result.duration_s
+            self.long_s = result.duration_s if many else run.takes_s if run else 0.0
+            result = replace(result, timed_out=result.timed_out or self.long_s > 0.0)
             counts = read_report(files.report) or (counts_of(run) if run and result.exit_status != 0 else None)
         if result.exit_status == PYTEST_NO_TESTS or (result.exit_status == 0 and counts and not counts.total):
             return self._no_tests(check, result)
@@ -300,7 +302,7 @@ class Checker:
             return replace(verdict, exit_status=1, excused=excused, unfit=unfit, note=note)
         verdict = self._tests_verdict(check, result, less(counts, run, excused))
         culprits = tuple(name for name in failing if name not in excused)
-        if run.running and result.timed_out and not self.is_long:
+        if run.running and result.timed_out and not self.long_s:
             culprits = (*culprits, run.running)
         note = verdict.note or _left_out(excused, run)
         return replace(verdict, failing=culprits, excused=excused, unfit=run.unfit, note=note)

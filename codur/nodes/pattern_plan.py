@@ -125,7 +125,7 @@ def _check_before(discovery: Discovery, context: RunContext, *, edits: bool = Tr
     beside = Thread(target=lambda: _load(follows))  # a pool of threads would take 6 ms to load
     context.launcher.once_started(beside.start)  # what starts the check needs the interpreter's lock for itself
     try:
-        before = check_before(discovery, context)
+        before = check_before(discovery, context, sample=edits)
         if not before.passed and follows is context.load_graph:
             # A request names it: 10 ms of a program, meanwhile.
             python.interpreter.python_version(context.python, context.launcher)

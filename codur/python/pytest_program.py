@@ -2,8 +2,10 @@
 
 It stands alone (standard library and the pytest of the workspace's Python): its text is given to that Python with `-c`,
 and one argument, a JSON object: `events` (the file to write), `limit` (seconds that a single test may take, 0 for any
-time), `tests` (node ids of the tests to run, or files of which all are; empty for all) and `arguments` (pytest's own).
-Each line of the file is a JSON object: `collected` (how many tests), `start` (a node id), or `id` with `outcome`
+time), `tests` (node ids of the tests to run, or files of which all are; empty for all), `sample` (seconds after which
+the run ends if it would take longer than `most` seconds; 0 for none) and `arguments` (pytest's own). Each line of the
+file is a JSON object: `collected` (how many tests), `takes` (seconds that all of them would take, of a run that ended
+for it), `start` (a node id), or `id` with `outcome`
 (`passed`, `failed`, `skipped`), `when` (`collect`, `setup`, `call`, `teardown`), `seconds`, and of what failed `text`,
 `printed`, `raised`, `blocked` (which system call was denied or what is not there, if that is why) and `outside`
 (nothing of the workspace had a part in it). An error of pytest itself is `internal`. The last line has `end`, pytest's
@@ -21,6 +23,7 @@ import os
 import re
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -54,9 +57,11 @@ ASYNC = "async def functions are not natively supported"
 class Reporter:
     """The plugin that writes."""
 
-    def __init__(self, write: Callable[..., None], limit: float, tests: list[str]) -> None:
+    def __init__(self, write: Callable[..., None], told: dict[str, Any]) -> None:
         self.write = write
-        self.limit, self.tests = limit, dict.fromkeys(tests)
+        self.limit, self.tests = told["limit"], dict.fromkeys(told["tests"])
+        self.sample, self.most = told["sample"], told["most"]
+        self.collected, self.ended, self.began = 0, 0, 0.0
         self.raised: dict[str, BaseException] = {}
         self.stopped = 0
 
@@ -71,7 +76,9 @@ class Reporter:
         return name in self.tests or name.partition("::")[0] in self.tests
 
     def pytest_collection_finish(self, session: Any) -> None:
-        self.write(collected=len({item.nodeid for item in session.items}))
+        self.session, self.began = session, time.monotonic()
+        self.collected = len({item.nodeid for item in session.items})
+        self.write(collected=self.collected)
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
@@ -85,6 +92,14 @@ class Reporter:
 
     def pytest_runtest_logstart(self, nodeid: str, location: Any) -> None:
         self.write(start=nodeid)
+
+    def pytest_runtest_logfinish(self, nodeid: str, location: Any) -> None:
+        self.ended += 1
+        passed = time.monotonic() - self.began
+        takes = passed * self.collected / self.ended
+        if 0 < self.sample < passed and takes > self.most:
+            self.write(takes=takes)
+            self.session.shouldstop = f"all tests would take {takes:.0f} s"
 
     def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:
         self.raised[getattr(report, "nodeid", "")] = call.excinfo.value
@@ -241,7 +256,7 @@ def main(told: dict[str, Any]) -> int:
     import pytest  # noqa: PLC0415 - the workspace's
 
     before, look = frameworks(), frameworks
-    reporter = Reporter(write, told["limit"], told["tests"])
+    reporter = Reporter(write, told)
     for phase in ("setup", "call", "teardown"):
         setattr(Reporter, f"pytest_runtest_{phase}", pytest.hookimpl(hookwrapper=True, tryfirst=True)(Reporter.limited))
     Reporter.pytest_runtest_makereport = pytest.hookimpl(tryfirst=True)(Reporter.note)  # type: ignore[attr-defined]

@@ -13,6 +13,7 @@ _PROGRAM = Path(__file__).with_name("pytest_program.py")
 _LEAST_TEST_S = 5.0
 _SHARE = 0.15
 """Of the time of a whole run, which a single test may take: a test that is only slow must not be stopped."""
+_FAR = 3.0  # times as long as it may take, by the tests so far, a run has to be for none of it to be worth its end
 _WITH_VALUE = frozenset(
     "-c -k -m -n -o -p -r -W --basetemp --confcutdir --deselect --ignore --ignore-glob --junitxml --log-file --maxfail"
     " --rootdir --tb --timeout --dist --cov --cov-report --cov-config --durations".split()
@@ -21,6 +22,7 @@ _WITH_VALUE = frozenset(
 
 _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "collected": int, "start": str, "id": str, "outcome": str, "when": str, "seconds": (int, float), "text": str,
+    "takes": (int, float),
     "printed": str, "raised": str, "blocked": str, "outside": bool, "internal": str, "end": int, "patched": list,
 }  # fmt: skip
 _MAX_BYTES = 500_000_000
@@ -61,6 +63,7 @@ class TestRun(Struct):
     # what of the test frameworks was another at the end than before the workspace's code was loaded
     patched: frozenset[str] = frozenset()
     quiet_s: float = 0.0  # since it told the last of that
+    takes_s: float = 0.0  # how long all tests would take, of a run that was ended for it
 
     def ids(self, outcome: str) -> tuple[str, ...]:
         """The tests that ended so."""
@@ -85,7 +88,7 @@ class TestRun(Struct):
 
 
 def reported_argv(
-    argv: Sequence[str], events: Path, *, timeout_s: float, tests: Sequence[str] = ()
+    argv: Sequence[str], events: Path, *, timeout_s: float, tests: Sequence[str] = (), sample_s: float = 0.0
 ) -> list[str] | None:
     """The command that runs the same and writes `events`; None if it is no `PYTHON … -m pytest …`.
 
@@ -93,6 +96,7 @@ def reported_argv(
         argv: with the interpreter's path first.
         timeout_s: of the whole run.
         tests: node ids of those to run; empty for all.
+        sample_s: seconds of tests after which it ends if all of them would take far longer than `timeout_s`.
     """
     words = list(argv)
     if ["-m", "pytest"] not in (words[place : place + 2] for place in range(len(words))):
@@ -105,6 +109,7 @@ def reported_argv(
         arguments = [*narrowed(arguments, tests), *TO_THE_END]
     limit = max(_LEAST_TEST_S, _SHARE * timeout_s)
     told = {"events": str(events), "limit": limit, "tests": list(tests), "arguments": arguments}
+    told |= {"sample": sample_s, "most": _FAR * timeout_s}
     return [*words[:place], "-c", _text(), json.dumps(told)]
 
 
@@ -153,6 +158,7 @@ def read_run(events: Path, word: str = "") -> TestRun | None:
         end=told.get("end"),
         patched=frozenset(map(str, told.get("patched", ()))),
         quiet_s=quiet_s,
+        takes_s=told.get("takes", 0.0),
     )
 
 

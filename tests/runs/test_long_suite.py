@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codur.events import Note
+from codur.events import CheckRan, Note
 from tests.runs.kit import Played, play
 from tests.support.groq_server import ServerReply, calls
 
@@ -33,6 +33,27 @@ def test_the_tests_of_the_file_that_the_task_names_are_the_check(tmp_path: Path)
     assert run.result.verdict is not None
     assert run.result.verdict.check == "python -m pytest tests/test_shop.py"
     assert any("all tests take longer than" in event.text for event in run.events if isinstance(event, Note))
+
+
+def test_a_run_ends_early_that_would_take_far_too_long_where_tests_are_near(tmp_path: Path) -> None:
+    right = {"path": "shop.py", "name": "double", "code": "def double(n):\n    return n * 2\n"}
+    files = {**FILES, "tests/test_a.py": SLOW.replace("range(30)", "range(300)")}
+    run = played(tmp_path, files, "fix shop.py", calls(("replace_function", right)))
+    first = next(event.verdict for event in run.events if isinstance(event, CheckRan))
+    assert (first.check, first.timed_out) == ("python -m pytest", True)
+    assert first.tests_total is not None
+    assert first.tests_total < 10  # in 6 s a test in 0.4 s were more
+    assert run.result.verdict is not None
+    assert (run.result.outcome, run.result.verdict.check) == ("done", "python -m pytest tests/test_shop.py")
+
+
+def test_where_none_is_near_all_of_the_time_is_used(tmp_path: Path) -> None:
+    files = {**FILES, "bank.py": "", "tests/test_a.py": SLOW.replace("range(30)", "range(300)")}
+    run = played(tmp_path, files, "fix bank.py")
+    verdicts = [event.verdict for event in run.events if isinstance(event, CheckRan)]
+    assert [verdict.timed_out for verdict in verdicts] == [True, True]
+    assert (verdicts[1].tests_passed or 0) > (verdicts[0].tests_passed or 0)
+    assert "The tests take longer than" in run.result.reason
 
 
 def test_without_such_tests_the_run_ends_before_anybody_is_asked(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from codur.lazy import regex
 from codur.parsing.bounded_text import listed
 from codur.python.test_command import PYTHON
 from codur.structs import replace
-from codur.types import Check, Verdict
+from codur.types import Check
 from codur.workspace.workspace import Workspace
 
 _MOST_FILES = 8
@@ -19,28 +19,28 @@ _DEFINED = regex(r"^(?:class|(?:async )?def) ([A-Za-z]\w{3,})", re.MULTILINE)
 _TOPS = ("src.", "lib.")
 
 
-def fewer_tests(check: Check, verdict: Verdict, sources: Iterable[str], workspace: Workspace) -> Check | None:
+def fewer_tests(check: Check, takes_s: float, tests: Iterable[str], workspace: Workspace) -> Check | None:
     """A check of fewer tests, for a suite that was found and is long.
 
     Args:
-        verdict: on all tests, which did not end in time.
-        sources: files that the task is about.
+        takes_s: seconds that all tests take at least.
+        tests: those that fail, and those near the task; ids, or files.
 
     Returns:
-        None if none of the tests seen fails, and none has to do with the sources.
+        None if there are none.
     """
-    failing = [test.partition("::")[0] for test in verdict.failing]
-    near = list(dict.fromkeys([*failing, *_about(list(sources), check.protected, workspace)]))
+    near = dict.fromkeys(test.partition("::")[0] for test in tests)
     files = [path for path in near if workspace.is_file(path)][:_MOST_FILES]
     if not files:
         return None
     options = [word for word in check.argv[3:] if word.startswith("-")]
-    source = f"{check.source}; all of them take longer than {verdict.duration_s:.0f} s: {listed(files, 2)}"
+    source = f"{check.source}; all of them take longer than {takes_s:.0f} s: {listed(files, 2)}"
     return replace(check, argv=(PYTHON, "-m", "pytest", *options, *files), source=source, whole=False)
 
 
-def _about(sources: Sequence[str], protected: Sequence[str], workspace: Workspace) -> list[str]:
-    """Those that the sources name, and the test files that have most to do with the other sources."""
+def near_tests(sources: Iterable[str], protected: Sequence[str], workspace: Workspace) -> list[str]:
+    """The files of tests among a task's sources, and those that have most to do with the other sources."""
+    sources = list(sources)
     tests = [path for path in protected if is_pytest_file(path)]
     named = [path for path in sources if path in tests]
     modules = [path for path in sources if path.endswith(".py") and path not in tests]

@@ -33,6 +33,7 @@ _LINT_SHARE = 0.5
 _WIDER_SHARE = 0.25  # of the time left, which a run of all tests may take where the task named one file of them
 _TRACE_SHARE = 0.2
 """Of the time left, which tests that still fail may be traced."""
+_SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that all tests would take many times that
 _LONG_S = 1.0  # what takes longer is worth a look at the tests that failed before all others are run
 
 
@@ -56,7 +57,7 @@ def seen_before(state: RunState, context: RunContext) -> RunUpdate:
             ),
         )
         discovery = replace(discovery, check=check)
-    discovery, verdict = fitted(discovery, check_before(discovery, context), context)
+    discovery, verdict = fitted(discovery, check_before(discovery, context, sample=True), context)
     return RunUpdate(discovery=discovery, before=verdict, verdict=verdict)
 
 
@@ -66,27 +67,37 @@ def fitted(discovery: Discovery, before: Verdict, context: RunContext) -> tuple[
     Else no edit could be found right, however few of the tests it concerns.
     """
     check = discovery.check
-    if check is None or not (check.whole and context.checker.is_long):
+    if check is None or not (check.whole and context.checker.long_s):
         return discovery, before
     sources = discovery.files or git.git_history.uncommitted(context.workspace.root, context.launcher)
-    fewer = suites.near_tests.fewer_tests(check, before, sources, context.workspace)
-    if fewer is None:
+    near = suites.near_tests.near_tests(sources, check.protected, context.workspace)
+    if not near and context.checker.long_s > before.duration_s:
+        before = check_before(discovery, context)  # what fails until its time is up is all that there is to go by
+    takes_s = context.checker.long_s
+    fewer = suites.near_tests.fewer_tests(check, takes_s, [*before.failing, *near], context.workspace)
+    if fewer is None or not takes_s:
         return discovery, before
-    text = f"all tests take longer than {before.duration_s:.0f} s, so that `{fewer.label}` is the check"
+    text = f"all tests take longer than {takes_s:.0f} s, so that `{fewer.label}` is the check"
     context.emit(Note(level="warning", text=text))
     discovery = replace(discovery, check=fewer)
     return discovery, check_before(discovery, context)
 
 
-def check_before(discovery: Discovery, context: RunContext) -> Verdict:
-    """The check's verdict on the untouched program; its files are guarded from now on."""
+def check_before(discovery: Discovery, context: RunContext, *, sample: bool = False) -> Verdict:
+    """The check's verdict on the untouched program; its files are guarded from now on.
+
+    Args:
+        sample: end early if all tests would take far too long and the task has files, which others may be near to.
+    """
     check = discovery.check
     if check is not None:
         context.checker.guard(check)
         left = context.time_left()
         # A short run's first check would else be cut off at four tenths of a few seconds.
         share_s = max(min(_LEAST_FIRST_S, left * _SHORT_SHARE), left * _FIRST_SHARE)
-        check = replace(check, timeout_s=min(check.timeout_s, share_s))
+        share_s = min(check.timeout_s, share_s)
+        sample_s = _SAMPLE_SHARE * share_s if sample and check.whole and discovery.files else 0.0
+        check = replace(check, timeout_s=share_s, sample_s=sample_s)
         context.emit(CheckBegan(check=check.label))
     verdict = context.checker.run(check)
     # Told now: every attempt would fail in the same way, and be paid for.

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from codur.checks.suites.near_tests import fewer_tests
-from codur.types import Check, Verdict
+from codur.checks.suites.near_tests import fewer_tests, near_tests
+from codur.types import Check
 from codur.workspace.workspace import Workspace
 
 TESTS = {
@@ -30,7 +30,8 @@ def fewer(root: Path, *sources: str, failing: tuple[str, ...] = (), options: tup
         (root / path).write_text(text)
     argv = ("{python}", "-m", "pytest", *options)
     check = Check(kind="tests", argv=argv, protected=tuple(TESTS), source="the tests", whole=True)
-    found = fewer_tests(check, Verdict(status="failed", failing=failing), sources, Workspace.open(root))
+    workspace = Workspace.open(root)
+    found = fewer_tests(check, 120.0, [*failing, *near_tests(sources, check.protected, workspace)], workspace)
     return list(found.argv[3:]) if found else []
 
 
