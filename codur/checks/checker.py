@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, Literal
 
 from codur.checks import suites
 from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
@@ -63,7 +63,7 @@ class Checker:
         conditions: what decides how its tests run.
         passed_apart: checks, and contents of copies without the expected output, in which they passed.
         last_tests: how the tests of the last run of pytest ended, by node id; empty if it did not tell.
-        long_s: how long that run would take at least, if it was cut off for its many tests, and not for one that hangs.
+        long: whether that run was cut off for its many tests, and not for one that hangs, or ended as a sample of them.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class Checker:
         self._guarded: Check | None = None
         self._excused: frozenset[str] | None = None
         self.last_tests: Mapping[str, TestEnd] = {}
-        self.long_s = 0.0
+        self.long: Literal["", "whole", "sample"] = ""
         # of the first run: plugins that patch the framework are the project's own
         self._patched: frozenset[str] | None = None
 
@@ -264,8 +264,8 @@ class Checker:
             run = read_run(files.events, files.word)
             self.last_tests = run.ends if run else {}
             many = run is not None and result.timed_out and run.quiet_s < _QUIET * result.duration_s
-            self.long_s = result.duration_s if many else run.takes_s if run else 0.0
-            result = replace(result, timed_out=result.timed_out or self.long_s > 0.0)
+            self.long = "whole" if many else "sample" if run is not None and run.is_sample else ""
+            result = replace(result, timed_out=result.timed_out or bool(self.long))
             counts = read_report(files.report) or (counts_of(run) if run and result.exit_status != 0 else None)
         if result.exit_status == PYTEST_NO_TESTS or (result.exit_status == 0 and counts and not counts.total):
             return self._no_tests(check, result)
@@ -302,7 +302,7 @@ class Checker:
             return replace(verdict, exit_status=1, excused=excused, unfit=unfit, note=note)
         verdict = self._tests_verdict(check, result, less(counts, run, excused))
         culprits = tuple(name for name in failing if name not in excused)
-        if run.running and result.timed_out and not self.long_s:
+        if run.running and result.timed_out and not self.long:
             culprits = (*culprits, run.running)
         note = verdict.note or _left_out(excused, run)
         return replace(verdict, failing=culprits, excused=excused, unfit=run.unfit, note=note)
@@ -312,7 +312,9 @@ class Checker:
         return bool(why) and not suites.run_problem.is_unwritten(name, why, self.workspace.root)
 
     def _command(self, check: Check, programs: Programs) -> Verdict:
-        result = self._start(check, programs)
+        result = self._start(replace(check, timeout_s=check.sample_s or check.timeout_s), programs)
+        if check.whole:
+            self.long = "" if not result.timed_out else "sample" if check.sample_s else "whole"
         # No runner, no tests: that is not a failure of the program.
         if not result.started and check.kind == "tests":
             return self._verdict(check, result, status="no_check", note=result.stderr)

@@ -267,7 +267,7 @@ class _Search(Struct, dict=True):  # cached properties need one
             env=suite.env,
             timeout_s=timeout_s,
             source=suite.source,
-            whole=suite.argv[:3] == (PYTHON, "-m", "pytest") and not suite.argv[-1].endswith(".py"),
+            whole=suite.is_whole,
         )
 
     def _syntax(self) -> Check | None:

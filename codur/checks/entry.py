@@ -27,6 +27,7 @@ _TEST_NAME = regex(
 _PYTEST_NAME = regex(r"(?:test_.*|.*_test)\.py")
 _CODE_NAME = regex(r".*\.(?:py|go|rs|[cm]?[jt]sx?|sh|rb|java|kt|cs|php|swift|dart|exs?|c|cc|cpp|h|hpp)")
 TEST_SUPPORT = frozenset({"conftest.py", "pytest.ini"})
+TESTS_OF_DIRECTORY = ("tests.py", "test.py")
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 MAX_PARSED = 50
 _MAX_CHARS = 200_000  # generated code; its lines are looked at instead
@@ -80,8 +81,11 @@ def is_pytest_file(path: str) -> bool:
 
 
 def subject_of(test_file: str) -> str:
-    """The module that a file of tests is named after."""
-    return posixpath.splitext(posixpath.basename(test_file))[0].removeprefix("test_").removesuffix("_test")
+    """The module, or the directory, that a file of tests is named after."""
+    directory, name = posixpath.split(test_file)
+    if name in TESTS_OF_DIRECTORY:
+        return posixpath.basename(directory)
+    return posixpath.splitext(name)[0].removeprefix("test_").removesuffix("_test")
 
 
 def is_test_code(path: str) -> bool:

@@ -63,7 +63,7 @@ class TestRun(Struct):
     # what of the test frameworks was another at the end than before the workspace's code was loaded
     patched: frozenset[str] = frozenset()
     quiet_s: float = 0.0  # since it told the last of that
-    takes_s: float = 0.0  # how long all tests would take, of a run that was ended for it
+    is_sample: bool = False  # it was ended as all tests would take far too long
 
     def ids(self, outcome: str) -> tuple[str, ...]:
         """The tests that ended so."""
@@ -158,7 +158,7 @@ def read_run(events: Path, word: str = "") -> TestRun | None:
         end=told.get("end"),
         patched=frozenset(map(str, told.get("patched", ()))),
         quiet_s=quiet_s,
-        takes_s=told.get("takes", 0.0),
+        is_sample="takes" in told,
     )
 
 

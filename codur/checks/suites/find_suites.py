@@ -9,7 +9,7 @@ from functools import cached_property
 from posixpath import basename, dirname
 from typing import TYPE_CHECKING
 
-from codur.checks.entry import MAKEFILES, is_pytest_file, is_test_file, text_of
+from codur.checks.entry import MAKEFILES, TESTS_OF_DIRECTORY, is_pytest_file, is_test_file, text_of
 from codur.lazy import regex
 from codur.parsing.bounded_text import listed
 from codur.python.parts import choose_part, find_parts
@@ -33,6 +33,9 @@ _NOT_COLLECTED = regex(r"(?:^|/)(?:\.[^/]*|[^/]*\.egg|build|dist|node_modules|ve
 _CASE = regex(r"\bTestCase\b")
 _DJANGO_TESTS = regex(r"\bdjango\.test\b|\brest_framework\.test\b")
 _DJANGO_SETTINGS = regex(r"\bDJANGO_SETTINGS_MODULE\b")
+_DJANGO_CONFIGURED = regex(r"\bsettings\.configure\(|\bDJANGO_SETTINGS_MODULE\b")
+_DJANGO_SCRIPTS = ("tests/runtests.py", "runtests.py")
+_DJANGO_RUNNER = regex(r"\bget_runner\b|\bDiscoverRunner\b")
 _EXAMPLE = regex(r"^[ \t]*>>> \S", re.MULTILINE)
 _DOCTEST_OPTION = regex(r"--doctest-(?:modules|glob)")
 _TOOLS = (("tox.ini", "tox"), ("noxfile.py", "nox"), *((name, "make test") for name in MAKEFILES))
@@ -47,6 +50,7 @@ class Suite(Struct):
     source: str  # why it was chosen, in a line
     files: tuple[str, ...] = ()  # the test files, as far as they are known
     env: tuple[tuple[str, str], ...] = ()  # variables that the command sets
+    is_whole: bool = False  # all that there are, of which fewer can be run
 
 
 class Suites(Struct, dict=True):  # cached properties need one
@@ -120,17 +124,23 @@ class Suites(Struct, dict=True):  # cached properties need one
     def _django(self) -> Suite | None:
         """Django's runner, where tests need it and pytest is not set up for them."""
         scripts = [path for path in self.listing if basename(path) == "manage.py"]
-        if len(scripts) != 1 or not _DJANGO_SETTINGS.search(self._text(scripts[0])):
+        own = [path for path in _DJANGO_SCRIPTS if _DJANGO_RUNNER.search(self._text(path))]
+        if own and not _DJANGO_CONFIGURED.search(self._text("conftest.py")):
+            # A failure of a test in another process can seldom be sent back.
+            script, words = own[0], ["--parallel=1"] if "--parallel" in self._text(own[0]) else []
+        elif len(scripts) == 1 and _DJANGO_SETTINGS.search(self._text(scripts[0])):
+            script, words = scripts[0], ["test", *filter(None, [dirname(scripts[0])])]
+        else:
             return None
         # pytest-django is set up
         if any(name in self._settings.values for name in ("DJANGO_SETTINGS_MODULE", "django_find_project")):
             return None
-        top = dirname(scripts[0])
+        top = dirname(script)
         files = tuple(path for path in self._python_tests() if path.startswith(f"{top}/" if top else ""))
         if not any(_DJANGO_TESTS.search(self._text(path)) for path in files):
             return None
-        argv = (PYTHON, scripts[0], "test", *((top,) if top else ()))
-        return Suite(argv=argv, source=f"the tests in {listed(files, 1)}, run by {scripts[0]}", files=files)
+        source = f"the tests in {listed(files, 1)}, run by {script}"
+        return Suite(argv=(PYTHON, script, *words), source=source, files=files, is_whole=script in own)
 
     def _pytest(self) -> Suite | None:
         command = (PYTHON, "-m", "pytest")
@@ -147,7 +157,8 @@ class Suites(Struct, dict=True):  # cached properties need one
             source = f"the tests in {named[0]}, named in the prompt{note}"
             return Suite(argv=(*command, named[0]), source=source, files=files)
         argv = (*command, *(f"--ignore={path.rstrip('/')}" for path in foreign))
-        return self._of_parts(files) or Suite(argv=argv, source=f"the tests in {listed(files, 1)}{note}", files=files)
+        source = f"the tests in {listed(files, 1)}{note}"
+        return self._of_parts(files) or Suite(argv=argv, source=source, files=files, is_whole=True)
 
     def _of_parts(self, files: tuple[str, ...]) -> Suite | None:
         """The tests of the project that is meant, where the workspace holds several."""
@@ -163,7 +174,7 @@ class Suites(Struct, dict=True):  # cached properties need one
             # Modules of the same name in different projects would be taken for each other.
             mode = ("--import-mode=importlib",) if len(set(names)) < len(names) else ()
             argv, source = (PYTHON, "-m", "pytest", *mode), f"all tests: {reason}"
-        return Suite(argv=argv, source=source, files=files)
+        return Suite(argv=argv, source=source, files=files, is_whole=True)
 
     def _declared(self) -> Suite | None:
         """The tests that another tool is told to run."""
@@ -181,12 +192,15 @@ class Suites(Struct, dict=True):  # cached properties need one
         if not modules or not all(name.isidentifier() for module in modules for name in module.split(".")):
             return None
         return Suite(
-            argv=(PYTHON, "-m", "unittest", *modules), source=f"the test cases in {listed(files, 1)}", files=files
+            argv=(PYTHON, "-m", "unittest", *modules),
+            source=f"the test cases in {listed(files, 1)}",
+            files=files,
+            is_whole=True,
         )
 
     def _python_tests(self) -> Iterator[str]:
         for path in self.listing:
-            if path.endswith(".py") and (is_test_file(path) or basename(path) in {"tests.py", "test.py"}):
+            if path.endswith(".py") and (is_test_file(path) or basename(path) in TESTS_OF_DIRECTORY):
                 yield path
 
 

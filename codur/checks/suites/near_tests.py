@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterable, Sequence
 from posixpath import basename, dirname
 
-from codur.checks.entry import is_pytest_file, subject_of, text_of
+from codur.checks.entry import TESTS_OF_DIRECTORY, is_pytest_file, subject_of, text_of
 from codur.lazy import regex
 from codur.parsing.bounded_text import listed
-from codur.python.test_command import PYTHON
 from codur.structs import replace
 from codur.types import Check
 from codur.workspace.workspace import Workspace
@@ -19,29 +18,29 @@ _DEFINED = regex(r"^(?:class|(?:async )?def) ([A-Za-z]\w{3,})", re.MULTILINE)
 _TOPS = ("src.", "lib.")
 
 
-def fewer_tests(check: Check, takes_s: float, tests: Iterable[str], workspace: Workspace) -> Check | None:
-    """A check of fewer tests, for a suite that was found and is long.
+def fewer_tests(check: Check, tests: Iterable[str], workspace: Workspace) -> Check | None:
+    """A check of the files of these tests in place of all, for a suite that was found; None if there are none.
 
     Args:
-        takes_s: seconds that all tests take at least.
-        tests: those that fail, and those near the task; ids, or files.
-
-    Returns:
-        None if there are none.
+        tests: ids, or files.
     """
     near = dict.fromkeys(test.partition("::")[0] for test in tests)
     files = [path for path in near if workspace.is_file(path)][:_MOST_FILES]
     if not files:
         return None
-    options = [word for word in check.argv[3:] if word.startswith("-")]
-    source = f"{check.source}; all of them take longer than {takes_s:.0f} s: {listed(files, 2)}"
-    return replace(check, argv=(PYTHON, "-m", "pytest", *options, *files), source=source, whole=False)
+    command, options, words = check.argv[:3], [word for word in check.argv[2:] if word.startswith("-")], files
+    if command[2:] != ("pytest",):
+        # unittest takes names of modules, and Django's script those below its own directory.
+        command, top = (command, "") if command[1:] == ("-m", "unittest") else (command[:2], dirname(command[1]))
+        words = [path.removeprefix(f"{top}/").removesuffix(".py").replace("/", ".") for path in files]
+    source = f"{check.source}; of these {listed(files, 2)}"
+    return replace(check, argv=(*command, *options, *words), source=source, whole=False)
 
 
 def near_tests(sources: Iterable[str], protected: Sequence[str], workspace: Workspace) -> list[str]:
     """The files of tests among a task's sources, and those that have most to do with the other sources."""
     sources = list(sources)
-    tests = [path for path in protected if is_pytest_file(path)]
+    tests = [path for path in protected if is_pytest_file(path) or basename(path) in TESTS_OF_DIRECTORY]
     named = [path for path in sources if path in tests]
     modules = [path for path in sources if path.endswith(".py") and path not in tests]
     defined = {path: set(_DEFINED.findall(text_of(workspace, path))) for path in modules}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -66,20 +66,33 @@ def fitted(discovery: Discovery, before: Verdict, context: RunContext) -> tuple[
 
     Else no edit could be found right, however few of the tests it concerns.
     """
-    check = discovery.check
-    if check is None or not (check.whole and context.checker.long_s):
+    check, long = discovery.check, context.checker.long
+    if check is None or not (check.whole and long):
         return discovery, before
     sources = discovery.files or git.git_history.uncommitted(context.workspace.root, context.launcher)
     near = suites.near_tests.near_tests(sources, check.protected, context.workspace)
-    if not near and context.checker.long_s > before.duration_s:
+    if not near and long == "sample":
         before = check_before(discovery, context)  # what fails until its time is up is all that there is to go by
-    takes_s = context.checker.long_s
-    fewer = suites.near_tests.fewer_tests(check, takes_s, [*before.failing, *near], context.workspace)
-    if fewer is None or not takes_s:
+        long = context.checker.long
+    if not long:
         return discovery, before
-    text = f"all tests take longer than {takes_s:.0f} s, so that `{fewer.label}` is the check"
-    context.emit(Note(level="warning", text=text))
-    discovery = replace(discovery, check=fewer)
+    takes = f"{'many times' if long == 'sample' else 'longer than'} {before.duration_s:.0f} s"
+    found = _narrowed(discovery, near, takes, context)
+    # Those near come first: of so many tests some fail here whatever is changed.
+    if found is None or (found[1].passed and discovery.task_type == "code_fix"):
+        found = _narrowed(discovery, before.failing, takes, context) or found
+    return found or (discovery, before)
+
+
+def _narrowed(
+    discovery: Discovery, tests: Sequence[str], takes: str, context: RunContext
+) -> tuple[Discovery, Verdict] | None:
+    """With a check of these tests and its verdict, as all tests take so long; None if these are no files of tests."""
+    check = discovery.check and suites.near_tests.fewer_tests(discovery.check, tests, context.workspace)
+    if check is None:
+        return None
+    context.emit(Note(level="warning", text=f"all tests take {takes}, so that `{check.label}` is the check"))
+    discovery = replace(discovery, check=replace(check, source=f"{check.source}, as all take {takes}"))
     return discovery, check_before(discovery, context)
 
 

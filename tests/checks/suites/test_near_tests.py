@@ -31,7 +31,7 @@ def fewer(root: Path, *sources: str, failing: tuple[str, ...] = (), options: tup
     argv = ("{python}", "-m", "pytest", *options)
     check = Check(kind="tests", argv=argv, protected=tuple(TESTS), source="the tests", whole=True)
     workspace = Workspace.open(root)
-    found = fewer_tests(check, 120.0, [*failing, *near_tests(sources, check.protected, workspace)], workspace)
+    found = fewer_tests(check, [*failing, *near_tests(sources, check.protected, workspace)], workspace)
     return list(found.argv[3:]) if found else []
 
 
