@@ -29,8 +29,9 @@ from typing import Any
 
 TEXT = 4_000
 PRINTED = 1_000
-LATER, LEAST_S = 0.3, 0.5
-"""Where one test does not end others often do not either: each that was stopped shortens the limit of the next ones."""
+LATER, LEAST_S, TIMES = 0.3, 0.5, 4.0
+"""Where one test does not end others often do not either: each that was stopped shortens the limit of the next ones, but
+not to less than some times what the slowest took that passed."""
 AGAIN_S = 1.0
 """A test that catches what stops it is stopped again and again."""
 DENIED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL}
@@ -63,7 +64,7 @@ class Reporter:
         self.sample, self.most = told["sample"], told["most"]
         self.collected, self.ended, self.began = 0, 0, 0.0
         self.raised: dict[str, BaseException] = {}
-        self.stopped = 0
+        self.stopped, self.slowest = 0, 0.0
 
     def pytest_collection_modifyitems(self, session: Any, config: Any, items: list[Any]) -> None:
         """Called by pytest with the tests that it found."""
@@ -112,6 +113,7 @@ class Reporter:
             self.raised[item.nodeid] = found.value
 
     def pytest_runtest_logreport(self, report: Any) -> None:
+        self.slowest = max(self.slowest, report.duration if report.passed else 0.0)
         if report.when != "call" and report.passed:
             return
         event = {"id": report.nodeid, "outcome": report.outcome, "when": report.when, "seconds": report.duration}
@@ -141,7 +143,7 @@ class Reporter:
             return
         import pytest  # noqa: PLC0415 - the workspace's
 
-        limit = max(LEAST_S, self.limit * LATER**self.stopped)
+        limit = min(self.limit, max(LEAST_S, TIMES * self.slowest, self.limit * LATER**self.stopped))
         stopped = self.stopped + 1
 
         def stop(*_: Any) -> None:

@@ -33,18 +33,18 @@ def test_endless():
 """
 
 
-def run(root: Path, *words: str, tests: tuple[str, ...] = (), timeout_s: float = 120.0) -> TestRun:
+def run(root: Path, *words: str, tests: tuple[str, ...] = (), limit: float = 0.5) -> TestRun:
     events = root / "events.jsonl"
     events.unlink(missing_ok=True)
     argv = reported_argv(
         [plain_python.executable(), "-m", "pytest", "-q", "-p", "no:cacheprovider", *words],
         events,
-        timeout_s=timeout_s,
+        timeout_s=120.0,
         tests=tests,
     )
     assert argv is not None
     told = json.loads(argv[-1])
-    argv[-1] = json.dumps({**told, "limit": 0.5})
+    argv[-1] = json.dumps({**told, "limit": limit})
     subprocess.run(argv, cwd=root, capture_output=True, check=False)
     found = read_run(events)
     assert found is not None
@@ -80,6 +80,13 @@ def test_each_test_is_told(tmp_path: Path) -> None:
     endless = found.ends["test_it.py::test_endless"]
     assert "did not end within 0.5 s" in endless.text
     assert "time.sleep(0.01)" in endless.text
+
+
+def test_a_test_as_slow_as_others_is_not_stopped_for_one_that_hangs(tmp_path: Path) -> None:
+    body = "import time\ndef test_a(): time.sleep(0.4)\ndef test_b():\n    while True: time.sleep(0.01)\n"
+    (tmp_path / "test_it.py").write_text(f"{body}def test_c(): time.sleep(0.8)\n")
+    found = run(tmp_path, limit=1.5)
+    assert {name[-1]: end.outcome for name, end in found.ends.items()} == {"a": "passed", "b": "failed", "c": "passed"}
 
 
 def test_what_a_method_of_unittest_lacks_is_told(tmp_path: Path) -> None:

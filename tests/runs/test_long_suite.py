@@ -47,6 +47,20 @@ def test_a_run_ends_early_that_would_take_far_too_long_where_tests_are_near(tmp_
     assert (run.result.outcome, run.result.verdict.check) == ("done", "python -m pytest tests/test_shop.py")
 
 
+def test_a_script_of_the_projects_own_is_given_the_names_of_modules(tmp_path: Path) -> None:
+    script = "# as DiscoverRunner\nimport sys, time, unittest\nsys.path[:0] = ['.']\n"
+    files = {
+        "shop.py": SHOP,
+        "tests/runtests.py": f"{script}sys.argv[1:] or time.sleep(60)\nunittest.main(module=None)\n",
+        "tests/shop_tests/tests.py": "import unittest  # django.test\n\nfrom shop import double\n\n\n"
+        "class Shop(unittest.TestCase):\n    def test_double(self):\n        self.assertEqual(double(4), 8)\n",
+    }
+    right = {"path": "shop.py", "name": "double", "code": "def double(n):\n    return n * 2\n"}
+    run = played(tmp_path, files, "fix shop.py", calls(("replace_function", right)))
+    assert run.result.verdict is not None
+    assert (run.result.outcome, run.result.verdict.check) == ("done", "python tests/runtests.py shop_tests.tests")
+
+
 def test_where_none_is_near_all_of_the_time_is_used(tmp_path: Path) -> None:
     files = {**FILES, "bank.py": "", "tests/test_a.py": SLOW.replace("range(30)", "range(300)")}
     run = played(tmp_path, files, "fix bank.py")

@@ -13,6 +13,7 @@ from codur.workspace.workspace import Workspace
 
 TEST = "def test_f():\n    assert True\n"
 CASE = "import unittest\nclass T(unittest.TestCase):\n    pass\n"
+SCRIPT = "from django.test.utils import get_runner\n"
 DJANGO = "from django.test import TestCase\n"
 MANAGE = 'import os\nos.environ.setdefault("DJANGO_SETTINGS_MODULE", "site.settings")\n'
 EXAMPLE = '"""\n>>> 1\n1\n"""\n'
@@ -98,6 +99,17 @@ def test_tests_by_the_projects_own_names_are_protected(tmp_path: Path) -> None:
         ({"manage.py": MANAGE, "polls/tests/test_a.py": DJANGO}, ("manage.py", "test")),
         ({"site/manage.py": MANAGE, "site/polls/tests.py": DJANGO}, ("site/manage.py", "test", "site")),
         ({"manage.py": MANAGE, "tests/test_a.py": TEST}, ("-m", "pytest")),
+        (
+            {"tests/runtests.py": SCRIPT, "tests/a/tests.py": DJANGO, "tests/b/manage.py": MANAGE},
+            ("tests/runtests.py",),
+        ),
+        ({"runtests.py": f"{SCRIPT}'--parallel'", "test_a.py": DJANGO}, ("runtests.py", "--parallel=1")),
+        ({"runtests.py": SCRIPT, "tests/test_a.py": TEST}, ("-m", "pytest")),
+        (
+            {"runtests.py": SCRIPT, "test_a.py": DJANGO, "conftest.py": "settings.configure()\n"},
+            ("-m", "pytest"),
+        ),
+        ({"runtests.py": "import pytest\n", "test_a.py": DJANGO}, ("-m", "pytest")),
         (
             {
                 "manage.py": MANAGE,

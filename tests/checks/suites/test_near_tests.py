@@ -19,6 +19,7 @@ TESTS = {
     "tests/test_store.py": "import store\n",
     "tests/helper.py": "import store.shop\n",
     "tests/test_all.py": "from store import Basket, total, other\n",
+    "tests/polls/tests.py": "",
     "tests/test_few.py": "from store import total\n",
 }
 SOURCES = {"src/store/_basket.py": "class Basket:\n    def size(self): ...\n\n\ndef total(): ...\n"}
@@ -35,6 +36,26 @@ def fewer(root: Path, *sources: str, failing: tuple[str, ...] = (), options: tup
     return list(found.argv[3:]) if found else []
 
 
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (
+            ("{python}", "-m", "unittest", "tests.test_few", "tests.test_prices"),
+            ("-m", "unittest", "tests.test_prices"),
+        ),
+        (("{python}", "tests/runtests.py", "--parallel=1"), ("tests/runtests.py", "--parallel=1", "test_prices")),
+        (("{python}", "runtests.py"), ("runtests.py", "tests.test_prices")),
+    ],
+)
+def test_runners_that_take_names_of_modules(argv: tuple[str, ...], expected: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_prices.py").write_text("")
+    check = Check(kind="tests", argv=argv, source="the tests", whole=True)
+    found = fewer_tests(check, ["tests/test_prices.py"], Workspace.open(tmp_path))
+    assert found is not None
+    assert (found.argv[1:], found.whole) == (expected, False)
+
+
 def test_those_that_are_called_as_the_module_go_first(tmp_path: Path) -> None:
     assert fewer(tmp_path, "src/store/shop.py") == [
         "tests/sub/shop_test.py",
@@ -49,6 +70,7 @@ def test_those_that_are_called_as_the_module_go_first(tmp_path: Path) -> None:
         (("src/store/_basket.py",), (), ["tests/test_all.py", "tests/test_few.py"]),
         (("src/store/prices_all.py",), (), []),
         (("src/store/more.py",), (), ["tests/test_more_shop_prices.py"]),
+        (("src/polls/__init__.py",), (), ["tests/polls/tests.py"]),
         (("tests/test_workshop.py",), (), ["tests/test_workshop.py"]),
         ((), ("tests/test_prices.py::test_a", "tests/test_prices.py::test_b[1]"), ["tests/test_prices.py"]),
         (("README.md", "src/store/absent.py"), (), []),
