@@ -30,8 +30,8 @@ from typing import Any
 TEXT = 4_000
 PRINTED = 1_000
 LATER, LEAST_S, TIMES = 0.3, 0.5, 4.0
-"""Where one test does not end others often do not either: each that was stopped shortens the limit of the next ones, not
-to less than some times what the slowest took that passed."""
+"""Where one test does not end others often do not either: each that was stopped shortens the limit of the next ones,
+not to less than some times what the slowest took that passed."""
 AGAIN_S = 1.0
 """A test that catches what stops it is stopped again and again."""
 DENIED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENETUNREACH, errno.ENETDOWN, errno.EADDRNOTAVAIL}
