@@ -82,7 +82,8 @@ def opened(task: Task, settings: Settings, record: Recording, *, host: Host, sta
         if journal is not None and not journal.entries:
             workspace.mark(START_MARK)
         # This and the scratch directory are a thirteenth of the instructions of a settled request, which needs neither.
-        python = once(lambda: pythons.interpreter.find_python(workspace.root, host.environ))
+        root = workspace.root  # a copy has no environment
+        python = once(lambda: pythons.interpreter.find_python(root, host.environ))
         scratch = _scratch(stack, host.environ)
         # After the journal: a copy has none, as nothing of it stays.
         if task.dry_run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import venv
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,20 @@ def test_a_dry_run_changes_nothing(project: Path, home: Path) -> None:
     assert ran.code == 0
     assert "range(start, end + 1)" in ran.out
     assert contents(project) == REPAIRABLE
+
+
+@pytest.mark.parametrize("option", ["--dry-run", "--all"])
+def test_a_copy_has_the_environment_of_the_project(option: str, project: Path, home: Path) -> None:
+    fill(project, REPAIRABLE)
+    venv.create(project / ".venv", symlinks=True, with_pip=False)
+    (packages,) = project.glob(".venv/lib/python3*/site-packages")
+    for name in ("only_there", "pytest"):  # without pytest another one is taken
+        (packages / f"{name}.py").write_text("")
+    main = project / "main.py"
+    main.write_text(f"import only_there\n{main.read_text()}")
+    ran = codur_here("repair", option, cwd=project, home=home)
+    assert "only_there" not in ran.err
+    assert ran.code == 0
 
 
 HELPER = "import helper\nprint(helper.twice(3))\n"
