@@ -85,8 +85,8 @@ def test_a_dry_run_changes_nothing(project: Path, home: Path) -> None:
     assert contents(project) == REPAIRABLE
 
 
-@pytest.mark.parametrize("option", ["--dry-run", "--all"])
-def test_a_copy_has_the_environment_of_the_project(option: str, project: Path, home: Path) -> None:
+@pytest.mark.parametrize("options", [["--dry-run"], ["--all", "--timeout", "3"]])
+def test_a_copy_has_the_environment_of_the_project(options: list[str], project: Path, home: Path) -> None:
     fill(project, REPAIRABLE)
     venv.create(project / ".venv", symlinks=True, with_pip=False)
     (packages,) = project.glob(".venv/lib/python3*/site-packages")
@@ -94,7 +94,7 @@ def test_a_copy_has_the_environment_of_the_project(option: str, project: Path, h
         (packages / f"{name}.py").write_text("")
     main = project / "main.py"
     main.write_text(f"import only_there\n{main.read_text()}")
-    ran = codur_here("repair", option, cwd=project, home=home)
+    ran = codur_here("repair", *options, cwd=project, home=home)
     assert "only_there" not in ran.err
     assert ran.code == 0
 
