@@ -35,7 +35,7 @@ from codur.repair.judge.worker_pool import processors
 from codur.repair.outcome import RepairOutcome
 from codur.repair.search import Bounds, Means, Search
 from codur.repair.suspicion.localise import Suspicion, flow_of, localise, moved
-from codur.repair.suspicion.mentions import lines_of_named_files, named_lines, named_tables, names_in_tests
+from codur.repair.suspicion.mentions import named_lines, named_tables, names_in_tests
 from codur.sandbox.cancel import CancelToken
 from codur.structs import Struct, replace
 from codur.tools.git.git_history import History
@@ -48,7 +48,7 @@ Past = Callable[[Mapping[str, str]], History]
 
 _SAID = regex(r"^E .*", re.MULTILINE)
 _MAX_UNKNOWN_FILES = 20
-_IN_NAMED_FILE, _NAMED, _NAMED_IN_TEST, _TABLE_IN_TEST, _CHANGED = 1.5, 1.3, 1.15, 2.0, 1.3
+_GIVEN, _NAMED, _NAMED_IN_TEST, _TABLE_IN_TEST, _CHANGED = 2.0, 1.3, 1.15, 2.0, 1.3
 """How much more a line is suspected for each reason."""
 _MOST_TESTS = 20
 """Of the tests that fail so many judge candidates; all of them must pass in the end."""
@@ -306,13 +306,15 @@ def _look(fault: Fault, check: Check, before: Verdict, paths: list[str], coverag
 
 
 def _likelier(fault: Fault, texts: Mapping[str, str], tests: Sequence[str], history: History) -> dict[Line, float]:
-    """Lines of files and functions that the task or a failing test names, and lines that were changed lately."""
+    """Lines of given files, of functions that the task or a failing test names, and lines that were changed lately."""
     files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
     in_tests = names_in_tests(_texts(fault.workspace, files), tests)
     changed = {(path, line) for path, lines in history.changed.items() for line in lines}
+    sizes = {path: text.count("\n") + 1 for path, text in texts.items() if path in fault.files}
+    given = {(path, line) for path, lines in sizes.items() for line in range(1, lines + 1)}
     found: dict[Line, float] = {}
     for lines, factor in (
-        (lines_of_named_files(texts, fault.task), _IN_NAMED_FILE),
+        (given, _GIVEN),
         (named_lines(texts, fault.task), _NAMED),
         (named_lines(texts, in_tests), _NAMED_IN_TEST),
         (named_tables(texts, in_tests), _TABLE_IN_TEST),

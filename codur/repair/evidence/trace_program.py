@@ -41,6 +41,7 @@ OTHERS_S = 2.0
 MONITORING: Any = getattr(sys, "monitoring", None)
 """PEP 669 (Python 3.12): cheaper than a trace function, which it replaces where it is there."""
 TOOL = 3  # numbers 0, 1, 2 and 5 have names in `sys.monitoring`: a debugger or a coverage tool may hold them
+CO_OPTIMIZED = 1  # of code: it is a function's, not a module's or a class's (`inspect.CO_OPTIMIZED`)
 PLAIN = (bool, int, float, str, bytes, type(None))
 CONTAINERS = (list, tuple, set, frozenset, dict)
 
@@ -172,25 +173,28 @@ class Recorder:
 
         def line(inner: Any, kind: str, value: Any) -> Any:
             if kind == "line":
-                place = (name, inner.f_lineno)
-                self.current.add(place)
-                self.values.take(place, inner)
+                self.values.take(self.note(name, inner.f_code, inner.f_lineno), inner)
             return line
 
         return line
 
     def lines_alone(self, frame: Any, kind: str, value: Any) -> Any:
         if kind == "line":
-            self.current.add((self.name(frame.f_code.co_filename), frame.f_lineno))
+            self.note(self.name(frame.f_code.co_filename), frame.f_code, frame.f_lineno)
         return self.lines_alone
+
+    def note(self, name: str, code: Any, number: int) -> tuple[str, int]:
+        """Note a line; which test loads a module says nothing of its lines, nor of those of its classes."""
+        place = (name, number)
+        (self.current if code.co_flags & CO_OPTIMIZED else self.outside).add(place)
+        return place
 
     def monitored(self, code: Any, number: int) -> Any:
         """A line event of `sys.monitoring`; lines outside of the root are not asked about again."""
         name = self.name(code.co_filename)
         if not name:
             return MONITORING.DISABLE
-        place = (name, number)
-        self.current.add(place)
+        place = self.note(name, code, number)
         if not (self.only_lines or self.importing):
             self.values.take(place, sys._getframe(1))
         return None

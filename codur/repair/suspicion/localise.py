@@ -22,7 +22,7 @@ _FLOW = 0.25
 
 
 class Suspicion(Struct):
-    """Scores of lines, 0 to 1."""
+    """Scores of lines, 0 to 1; above that what is likelier for other reasons than the run."""
 
     scores: Mapping[Line, float] = field(default_factory=dict)  # by line; lines that are not named have `others`
     others: float = _UNKNOWN
@@ -65,7 +65,7 @@ def localise(
             scores[line] = _RAISING
     more = likelier or {}
     weighed = more.keys() if others == _UNKNOWN else scores.keys() & more.keys()
-    scores.update({line: min(1.0, more[line] * scores.get(line, others)) for line in weighed})
+    scores.update({line: more[line] * scores.get(line, others) for line in weighed})
     lines = (*coverage.stack, *coverage.hot) if coverage else ()
     running = frozenset(line for line in lines if line[1])  # a frame that is being left has no line
     return Suspicion(scores=scores, others=others, running=running)

@@ -10,15 +10,7 @@ from codur.repair.evidence.tracing import Line
 
 _NAMED = regex(r"\b(?:def|class)\s+(\w+)")
 _ASSIGNED = regex(r"^(\w+)[ \t]*(?::[^=\n]*)?=(?!=)", re.MULTILINE)
-_FILE = regex(r"[\w./-]+\.\w+")
 _WORD = regex(r"[^\W\d]\w{2,}")
-
-
-def lines_of_named_files(texts: Mapping[str, str], task: str) -> frozenset[Line]:
-    """All lines of the files that the task names, by their paths or the ends of these."""
-    named = tuple(f"/{word.rstrip('.').lstrip('./')}" for word in _FILE.findall(task))
-    found = {path: text.count("\n") + 1 for path, text in texts.items() if named and f"/{path}".endswith(named)}
-    return frozenset((path, line) for path, lines in found.items() for line in range(1, lines + 1))
 
 
 def named_lines(texts: Mapping[str, str], task: str) -> frozenset[Line]:

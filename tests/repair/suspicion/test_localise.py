@@ -15,7 +15,7 @@ import pytest
 from codur.repair.evidence.failing_lines import Failure, Raised, read_failure
 from codur.repair.evidence.tracing import Coverage, TestLines, python_arguments, run_traced
 from codur.repair.suspicion.localise import localise, moved
-from codur.repair.suspicion.mentions import lines_of_named_files, named_lines, named_tables, names_in_tests
+from codur.repair.suspicion.mentions import named_lines, named_tables, names_in_tests
 from codur.structs import replace
 from codur.types import Check, Verdict
 from tests.repair.support import OUTPUT, QUICK_PYTEST, TESTS, bench
@@ -152,6 +152,19 @@ def test_tests_are_traced_one_by_one(tmp_path: Path) -> None:
     assert shown == {"test_main.py::test_low": (False, [2, 4]), "test_main.py::test_high": (True, [2, 3])}
 
 
+def test_what_a_test_loads_first_does_not_count_as_its_own(tmp_path: Path) -> None:
+    files = {
+        "main.py": "class Box:\n    side = 1\n\n\ndef f(a):\n    return a\n",
+        "test_main.py": "def test_bad():\n    from main import f\n    assert f(1) == 2\n",
+        "pytest.ini": QUICK_PYTEST,
+    }
+    prepared = bench(tmp_path, files, TESTS)
+    found = run_traced(prepared.checker, TESTS, prepared.before)
+    assert found is not None
+    assert {("main.py", line) for line in (1, 2, 5)} <= found.lines
+    assert [line for test in found.tests.values() for line in test.lines if line[0] == "main.py"] == [("main.py", 6)]
+
+
 def test_the_report_of_a_test_that_takes_too_long_is_not_cut_off(tmp_path: Path) -> None:
     tests = "from main import f\n\ndef test_low():\n    assert f(1) == 1\n\ndef test_bad():\n    assert f(0) == 1\n"
     files = {
@@ -201,21 +214,6 @@ def test_executed_lines_of_functions_that_the_task_names_weigh_more() -> None:
     assert [suspicion.of("main.py", number, number) for number in (2, 10, 7)] == [0.65, 0.5, 0.04]
     assert not suspicion.ran("main.py", 7, 7)
     assert localise(None, Failure(), likelier=dict.fromkeys(named, 1.3)).of("main.py", 2, 2) == 0.65
-
-
-@pytest.mark.parametrize(
-    ("task", "expected"),
-    [
-        ("fix the bug in a/shop.py.", {("a/shop.py", 1), ("a/shop.py", 2)}),
-        ("fix ./bank.py", {("bank.py", 1)}),
-        ("shop.py is wrong", {("a/shop.py", 1), ("a/shop.py", 2)}),
-        ("fix op.py", set()),
-        ("the tests fail, fix the bug", set()),
-    ],
-)
-def test_lines_of_files_that_the_task_names(task: str, expected: set[tuple[str, int]]) -> None:
-    texts = {"a/shop.py": "x = 1\ny = 2", "bank.py": "z = 3", "workshop.py": ""}
-    assert lines_of_named_files(texts, task) == expected
 
 
 def test_tables_that_named_functions_read_count_as_named(tmp_path: Path) -> None:
