@@ -123,14 +123,10 @@ def candidate_files(workspace: Path, user: UserSources) -> tuple[Path, ...]:
 
 
 class _Layers:
-    """The settings so far, from the weakest source up.
-
-    Attributes:
-        values: all of them, as nested mappings.
-    """
+    """The settings so far, from the weakest source up."""
 
     def __init__(self) -> None:
-        self.values: Mapping[str, Any] = to_builtins(Settings())
+        self.values: Mapping[str, Any] = to_builtins(Settings())  # all of them, as nested mappings
         self._sources = ["defaults"]
         self._notes: tuple[str, ...] = ()
         self._project: Mapping[str, Any] = {}

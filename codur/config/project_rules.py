@@ -26,15 +26,11 @@ _ABSENT = object()
 
 
 class _Rule(Struct, frozen=True, kw_only=True):
-    """When a new value is narrower than the present one, and what to say when it is not.
-
-    Attributes:
-        accepted: counts only in a file that the user accepted.
-    """
+    """When a new value is narrower than the present one, and what to say when it is not."""
 
     narrower: Callable[[Any, Any], bool]
     otherwise: str
-    accepted: bool = False
+    accepted: bool = False  # counts only in a file that the user accepted
 
 
 _LOWER = _Rule(narrower=lambda new, old: new <= old, otherwise="a project's file can only lower this")

@@ -28,16 +28,12 @@ from codur.types import Message, ToolCall, Usage
 
 
 class Exchange:
-    """Asks profiles within the limits of a run, and of all runs that share theirs with it.
-
-    Attributes:
-        opened: models of services that were asked, by profile name.
-    """
+    """Asks profiles within the limits of a run, and of all runs that share theirs with it."""
 
     def __init__(
         self, settings: LlmSettings, profiles: Profiles, budget: Budget, gate: Gate, options: PoolOptions
     ) -> None:
-        self.opened: dict[str, ChatModel] = {}
+        self.opened: dict[str, ChatModel] = {}  # models of services that were asked, by profile name
         self._settings = settings
         self._profiles = profiles
         self._budget = budget

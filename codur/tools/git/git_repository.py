@@ -61,16 +61,13 @@ class _Capped:
 
 
 class Repository(Struct):
-    """A repository around the workspace: its top directory and the way to call git in it.
-
-    Attributes:
-        own: its directories outside the top, of a linked work tree or a submodule; and `.git`, the first.
-    """
+    """A repository around the workspace: its top directory and the way to call git in it."""
 
     top: Path
     root: Path
     launcher: Launcher
     timeout_s: float
+    # its directories outside the top, of a linked work tree or a submodule; and `.git`, the first
     own: tuple[Path, ...] = ()
     path: str = _PATH
 
