@@ -26,7 +26,7 @@ _IDLE_S = 0.5
 
 
 class ProcessLimits:
-    """The limits that this process shares with all others of the cluster, for one batch; made where ray is connected."""
+    """The limits this process shares with all others of the cluster, for one batch; made where ray is connected."""
 
     def __init__(self, account: Account) -> None:
         self.models = LeasedLimits(self._ask, account)  # what runs ask
