@@ -1,7 +1,5 @@
 """One task from prompt to result: opens what the nodes need, runs the graph, cleans up, tells what came of it."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ service's own figure tells better; so a worker that dies with leases exceeds not
 was given, and no way between here and the workers: `LeasedLimits` talks to `ClusterLimits.ask`.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import secrets

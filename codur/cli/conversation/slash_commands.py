@@ -1,7 +1,5 @@
 """What a line of a conversation asks for: a command after `/`, a program after `!`, else a task."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Sequence
