@@ -1,13 +1,13 @@
 """Reads the lines of a result file: what is whole and makes sense, and what is wrong with the rest."""
 
-import json
 from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final
 
 from codur.batch.results.challenge_record import ChallengeResult, UnusableResult, result_from
 from codur.errors import UsageError, reason_of
+from codur.parsing.json_text import load_strict
 
 RESULTS_FILE: Final = "results.jsonl"
 Place = tuple[str, str, int]
@@ -76,11 +76,7 @@ def kept_results(file: Path) -> KeptResults:
 def result_in(line: bytes) -> ChallengeResult:
     """The result of a line. Raises UnusableResult: it is none."""
     try:
-        value = json.loads(line.decode("utf-8"), parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
+        value = load_strict(line.decode("utf-8"))
+    except ValueError as error:
         raise UnusableResult("it is no JSON") from error
     return result_from(value)
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(name)
