@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
@@ -16,6 +17,7 @@ from pathlib import Path
 from codur.lazy import late
 from codur.types import ScopeViolation
 from codur.workspace import copies, listing, paths, text
+from codur.workspace.disk import file_access
 from codur.workspace.disk.file_access import Image
 from codur.workspace.disk.root import Root
 from codur.workspace.history import put_back
@@ -191,6 +193,17 @@ class Workspace:
         """
         key = self.require_readable(rel)
         return text.decode(key, self._edits.peek(key).data).text
+
+    def holds_bytes(self, rel: str | Path, expression: re.Pattern[bytes], *, limit: int) -> tuple[bool, int]:
+        """Whether a match is in the first `limit` bytes of a file of any size, and how many of them were read.
+
+        Args:
+            expression: its matches are at most `files.OVERLAP` bytes long.
+
+        Raises:
+            WorkspaceError: as `read_bytes`, but for the size.
+        """
+        return file_access.holds(self._pinned, self.require_readable(rel), expression, limit=limit)
 
     def list_files(self, under: str = "", *, pattern: str | None = None, limit: int = 10_000) -> list[str]:
         """Relative paths of the files below `under`, sorted, without caches, environments and what `.gitignore` names.

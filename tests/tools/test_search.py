@@ -135,12 +135,17 @@ def test_more_files_than_are_shown(tmp_path: Path, toolbox: Toolbox) -> None:
     assert (len(result.data["files"]), result.data["complete"]) == (2000, False)
 
 
-def test_a_file_that_is_too_large_to_be_searched_is_told(tmp_path: Path) -> None:
+def test_a_file_too_large_to_read_is_told_only_if_it_can_hold_a_match(tmp_path: Path) -> None:
     (tmp_path / "small.txt").write_text("needle\n")
-    (tmp_path / "full.log").write_bytes(b"nothing\n" * 200_000 + b"needle\n")
-    result = toolbox_on(tmp_path).call("grep_files", {"pattern": "needle"})
-    assert result.text.endswith("not searched (too large, not readable, or may hold secrets): full.log")
-    assert not result.data["complete"]
+    (tmp_path / "plain.log").write_bytes(b"nothing\n" * 200_000)
+    (tmp_path / "full.log").write_bytes(b"nothing\n" * 200_000 + b"NEEDLE\n")
+    toolbox = toolbox_on(tmp_path)
+    exact = toolbox.call("grep_files", {"pattern": "needle"})
+    either = toolbox.call("grep_files", {"pattern": "needle", "ignore_case": True})
+    unclear = toolbox.call("grep_files", {"pattern": "need|x", "regex": True})
+    assert exact == found(("small.txt", 1, "needle"))
+    assert either.text.endswith("not searched (too large, not readable, or may hold secrets): full.log")
+    assert unclear.text.endswith("not searched (too large, not readable, or may hold secrets): full.log, plain.log")
 
 
 @pytest.mark.parametrize("pattern", ["need+le", "n.*e", "[el]{2}", "(ne)+d", r"\w+$", "^#? x", "e|x", "(.)o\\1"])

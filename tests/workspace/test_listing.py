@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -171,3 +172,12 @@ def test_links_are_told_from_files(tmp_path: Path) -> None:
     (tmp_path / "broken.py").symlink_to("nowhere")
     found = Workspace.open(tmp_path).find_files()
     assert (found.paths, found.links) == (["a.py", "b/c.py", "b/link.py"], {"b/link.py"})
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(3_000_000, (True, 1_048_583)), (1_048_578, (False, 1_048_578))])
+def test_bytes_of_a_large_file_are_found_across_the_pieces_that_are_read(
+    tmp_path: Path, limit: int, expected: tuple[bool, int]
+) -> None:
+    (tmp_path / "large.log").write_bytes(b"." * 1_048_573 + b"needle" + b"." * 4)
+    workspace = Workspace.open(tmp_path)
+    assert workspace.holds_bytes("large.log", re.compile(b"needle"), limit=limit) == expected

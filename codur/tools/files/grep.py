@@ -1,7 +1,7 @@
 """Lines of files that match a text or a regular expression.
 
 Where ripgrep is installed it picks the files that can match, and only those are read; the lines are found by the same
-code either way, so that the matches are the same.
+code either way, so that the answers are the same.
 """
 
 import json
@@ -15,17 +15,19 @@ from typing import Annotated
 
 from codur.lazy import regex
 from codur.parsing.bounded_text import listed
-from codur.tools.files.ripgrep import Wanted, candidates
+from codur.tools.files.ripgrep import Wanted, candidates, required_bytes
 from codur.tools.flow.outputs import Matches, Place
 from codur.tools.tool import Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 from codur.workspace.problems import FileError
+from codur.workspace.workspace import Workspace
 
 _MAX_MATCHES = 1_000
 _MAX_FILES = 200_000
 _MAX_LINE = 300
 _MAX_LITERAL_CHARS = 500_000_000
 _MAX_REGEX_CHARS = 20_000_000
+_MAX_SCANNED_BYTES = 1_000_000_000  # of files that are too large to be read, so much is looked through at most
 _REGEX_TIMEOUT_S = 5.0
 _MAX_FAST_STEPS = 100_000_000
 _REPEATING = regex(r"[*+?{]")
@@ -144,13 +146,14 @@ def _regex_matches(context: ToolContext, given: _Search, limit: int, skipped: li
 
 
 def _texts(context: ToolContext, given: _Search, skipped: list[str], limit: int) -> Iterator[tuple[str, str]]:
-    """Path and text of each file that can match, up to `limit` characters. Binary files are passed over; others that
-    cannot be read are added to `skipped`.
+    """Path and text of each file that can match, up to `limit` characters. Binary files are passed over, and too large
+    ones that surely hold no match; others that cannot be read are added to `skipped`.
     """
     workspace = context.workspace
     # A file that was named and cannot be read is an error; one that was merely come across is told at the end.
     single = workspace.is_file(given.path)
     names = [workspace.relative(given.path)] if single else _candidates(context, given, skipped)
+    too_large = _TooLarge(workspace, given)
     left = limit
     for name in names:
         try:
@@ -159,7 +162,7 @@ def _texts(context: ToolContext, given: _Search, skipped: list[str], limit: int)
             if single:
                 raise
             # A file that nobody looked into must not count as one without a match.
-            if error.code != "binary":
+            if error.code != "binary" and not (error.code == "too_large" and too_large.surely_misses(name)):
                 skipped.append(name)
             continue
         left -= len(text)
@@ -177,6 +180,25 @@ def _candidates(context: ToolContext, given: _Search, skipped: list[str]) -> lis
     withheld = {name for name in found.paths if workspace.withholds(name)}
     skipped += sorted(withheld)
     return candidates(context, [name for name in found.paths if name not in withheld], found.links, given)
+
+
+class _TooLarge:
+    """Tells of files that are too large to be read whether their bytes can hold a match."""
+
+    def __init__(self, workspace: Workspace, given: _Search) -> None:
+        self._workspace = workspace
+        self._expression = required_bytes(given)
+        self._left = _MAX_SCANNED_BYTES
+
+    def surely_misses(self, name: str) -> bool:
+        if self._expression is None or self._left <= 0:
+            return False
+        try:
+            holds, size = self._workspace.holds_bytes(name, self._expression, limit=self._left)
+        except FileError:  # it has gone since, or may not be read: told as not searched
+            return False
+        self._left -= size
+        return not holds and self._left > 0
 
 
 TOOLS = (grep_files,)

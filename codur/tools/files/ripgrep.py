@@ -11,6 +11,7 @@ from pathlib import Path
 from codur.lazy import regex
 from codur.structs import Struct
 from codur.tools.tool import ToolContext
+from codur.workspace.disk.file_access import OVERLAP
 
 _FEWEST_FILES = 50  # fewer are read faster than a program is started
 _MOST_ARGUMENT_BYTES = 600_000
@@ -29,6 +30,18 @@ class Wanted(Struct):
     pattern: str
     regex: bool
     ignore_case: bool
+
+
+def required_bytes(wanted: Wanted) -> re.Pattern[bytes] | None:
+    """Bytes of which every file with a line that matches holds some; None if none can be told.
+
+    It is what ripgrep looks for, so that both ways agree about files that are too large to be read.
+    """
+    literal = _literal(wanted)
+    if not literal:
+        return None
+    texts = (_in_bytes(char) if wanted.ignore_case else re.escape(char.encode()) for char in literal)
+    return re.compile(b"".join(texts) + b"|" + _ODD_ENCODING.replace("[^", r"[^\n").encode())
 
 
 def candidates(context: ToolContext, paths: list[str], links: Set[str], wanted: Wanted) -> list[str]:
@@ -56,7 +69,7 @@ def candidates(context: ToolContext, paths: list[str], links: Set[str], wanted: 
 def _literal(wanted: Wanted) -> str:
     """A text of ASCII that every match holds; empty if none can be told."""
     literal = _required(wanted.pattern) if wanted.regex else wanted.pattern
-    return literal if literal.isascii() else ""
+    return literal if literal.isascii() and 4 * len(literal) <= OVERLAP else ""
 
 
 def _search(context: ToolContext, program: str, expression: str, folders: list[str]) -> set[str] | None:
@@ -101,6 +114,11 @@ def _expression(literal: str, *, ignore_case: bool) -> str:
 def _letter(char: str) -> str:
     lower = char.lower()
     return f"[{lower}{lower.upper()}{_OTHER_CASES.get(lower, '')}]"
+
+
+def _in_bytes(char: str) -> bytes:
+    others = (*{char.lower(), char.upper()}, *_OTHER_CASES.get(char.lower(), ""))
+    return b"(?:" + b"|".join(re.escape(other.encode()) for other in others) + b")"
 
 
 def _required(pattern: str) -> str:

@@ -7,6 +7,7 @@ changes the old inode: the new bytes get one of their own under this name, and t
 import contextlib
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,8 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_ATTRIBUTES = frozenset({errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.ENODATA, errno.ENOSPC})
 _PRIVATE = 0o600
+_PIECE = 1_048_576
+OVERLAP = 4_096  # a match may lie across two pieces
 
 
 class Image(Struct):
@@ -43,6 +46,25 @@ def read_image(root: Root, relative: str, *, max_bytes: int) -> Image:
     if len(data) > max_bytes:
         raise _too_large(relative, max_bytes)
     return Image(data=data, mode=mode)
+
+
+def holds(root: Root, relative: str, expression: re.Pattern[bytes], *, limit: int) -> tuple[bool, int]:
+    """Whether a match is in the first `limit` bytes of a file of any size, and how many of them were read.
+
+    Args:
+        expression: its matches are at most `OVERLAP` bytes long.
+
+    Raises:
+        FileError: absent, a directory, not a regular file, or unreadable.
+    """
+    size, tail = 0, b""
+    with reported(relative), open_file(root, relative) as descriptor:
+        while size < limit and (piece := os.read(descriptor, min(_PIECE, limit - size))):
+            size += len(piece)
+            if expression.search(tail + piece):
+                return True, size
+            tail = (tail + piece)[-OVERLAP:]
+    return False, size
 
 
 @contextlib.contextmanager
