@@ -21,7 +21,9 @@ _OTHER_CASES = {"i": "ıİ", "k": "\u212a", "s": "ſ"}
 """What Python takes for the same letter beside the two of ASCII when letter case makes no difference."""
 _ODD_ENCODING = r"coding[:=][ \t]*(?:[^uUaAlLiI \t]|[uU](?:[^tT]|[tT][fF][-_]?[^-_8])|[iI][^sS])"
 """A coding cookie of an encoding in which the bytes of ASCII may stand for something else, or the other way round."""
-_WORD = regex(r"[A-Za-z0-9_ ]")
+_NOT_ITSELF = regex(r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\.")
+"""A set of characters, or what is escaped."""
+_WORDS = regex(r"[A-Za-z0-9_ ]+(?![*?])")
 
 
 class Wanted(Struct):
@@ -124,32 +126,9 @@ def _in_bytes(char: str) -> bytes:
 def _required(pattern: str) -> str:
     """A text that every match of a Python regular expression holds; empty if none can be told.
 
-    Only letters, digits and blanks outside of all groups count, where there is no alternative and no flag.
+    Only letters, digits and blanks count, where there is no group, no alternative and no count.
     """
-    if "|" in pattern or re.search(r"\(\?(?!:|P<)", pattern) or re.search(r"\\[xuUN0-9]", pattern):
+    plain = _NOT_ITSELF.sub("\n", pattern)
+    if re.search(r"\\[xuUN0-9]", pattern) or re.search(r"[|(){}]", plain):
         return ""
-    runs, current, depth, at = [], "", 0, 0
-    while at < len(pattern):
-        char = pattern[at]
-        following = pattern[at + 1 : at + 2]
-        if depth == 0 and _WORD.match(char) and following not in ("*", "?", "{"):
-            current += char
-        else:
-            runs.append(current)
-            current = ""
-        if char == "+":
-            current = ""
-        if char == "[":
-            at = _end_of_set(pattern, at)
-        depth += (char == "(") - (char == ")")
-        at += 2 if char == "\\" else 1
-    return max([*runs, current], key=len)
-
-
-def _end_of_set(pattern: str, at: int) -> int:
-    """Where the character set that begins at `at` ends."""
-    at += 2 if pattern[at + 1 : at + 2] == "^" else 1
-    at += pattern[at : at + 1] == "]"
-    while at < len(pattern) and pattern[at] != "]":
-        at += 2 if pattern[at] == "\\" else 1
-    return at
+    return max(_WORDS.findall(plain), key=len, default="")
