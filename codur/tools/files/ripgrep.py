@@ -5,7 +5,7 @@ beside that does no harm, since the lines are matched again.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Set
 from pathlib import Path
 
 from codur.lazy import regex
@@ -53,19 +53,15 @@ def candidates(context: ToolContext, paths: list[str], links: Set[str], wanted: 
         links: those of the paths that are links, which ripgrep passes over; they stay in.
     """
     literal = _literal(wanted)
-    if len(paths) < _FEWEST_FILES or not literal:
+    folders = {path.rpartition("/")[0] for path in paths}
+    too_many = sum(len(folder.encode()) + 16 for folder in folders) > _MOST_ARGUMENT_BYTES
+    if len(paths) < _FEWEST_FILES or too_many or not literal:
         return paths
     program = context.launcher.find("rg", outside=context.workspace.root)
     if program is None:
         return paths
-    expression = _expression(literal, ignore_case=wanted.ignore_case)
-    found = set(links)
-    for some in _portions(dict.fromkeys(path.rpartition("/")[0] for path in paths)):
-        hits = _search(context, program, expression, some)
-        if hits is None:
-            return paths
-        found |= hits
-    return [path for path in paths if path in found]
+    found = _search(context, program, _expression(literal, ignore_case=wanted.ignore_case), folders)
+    return paths if found is None else [path for path in paths if path in found or path in links]
 
 
 def _literal(wanted: Wanted) -> str:
@@ -74,7 +70,7 @@ def _literal(wanted: Wanted) -> str:
     return literal if literal.isascii() and 4 * len(literal) <= OVERLAP else ""
 
 
-def _search(context: ToolContext, program: str, expression: str, folders: list[str]) -> set[str] | None:
+def _search(context: ToolContext, program: str, expression: str, folders: Set[str]) -> set[str] | None:
     """The paths of files with a match directly in some directories; None if ripgrep failed or could not read one."""
     root = context.workspace.root
     outcome = context.launcher.run(
@@ -93,19 +89,6 @@ def _search(context: ToolContext, program: str, expression: str, folders: list[s
     if outcome.exit_status not in (0, 1) or outcome.truncated:
         return None
     return {path.removeprefix("./") for path in outcome.stdout.split("\0") if path}
-
-
-def _portions(folders: Iterable[str]) -> Iterator[list[str]]:
-    """The directories in lists that are short enough for one command line."""
-    some: list[str] = []
-    size = 0
-    for folder in folders:
-        size += len(folder.encode()) + 16
-        if size > _MOST_ARGUMENT_BYTES:
-            yield some
-            some, size = [], len(folder.encode()) + 16
-        some.append(folder)
-    yield some
 
 
 def _expression(literal: str, *, ignore_case: bool) -> str:
