@@ -33,15 +33,11 @@ _CLASS = regex(r"^[ \t]*(?:\w+[ \t]+)*(?:class|struct|interface|trait|impl|enum)
 
 
 class Room(Struct, kw_only=False):
-    """Tokens for the answer and for the user message, both 0 where the task and the code to be changed cannot be told.
-
-    Attributes:
-        needed: what the whole request would come to at least.
-    """
+    """Tokens for the answer and the user message, both 0 where the task and the code to be changed cannot be told."""
 
     answer: int
     message: int
-    needed: int
+    needed: int  # what the whole request would come to at least
 
 
 def is_small(profile: Profile) -> bool:

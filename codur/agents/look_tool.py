@@ -99,18 +99,13 @@ def _spec(name: str, description: str, **properties: Mapping[str, object]) -> To
 
 
 class Looks:
-    """Carries looks out, and keeps which lines were shown.
-
-    Attributes:
-        told: what was looked at, in a few words each.
-        ranges: the parts of files that were shown, as `path:start-end`, the latest last.
-    """
+    """Carries looks out, and keeps which lines were shown."""
 
     def __init__(self, toolbox: Toolbox, sight: Sight) -> None:
         self._toolbox = toolbox
         self._sight = sight
-        self.told: list[str] = []
-        self.ranges: list[str] = []
+        self.told: list[str] = []  # what was looked at, in a few words each
+        self.ranges: list[str] = []  # the parts of files that were shown, as `path:start-end`, the latest last
 
     def carry_out(self, call: ToolCall, room: int) -> str:
         """What a call shows, in `room` characters."""

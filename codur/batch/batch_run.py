@@ -47,7 +47,6 @@ class BatchResult(Struct):
     results: Collection[ChallengeResult]
     ended: Ended  # `all` was done, or the `budget` was used up, or the user `stopped` it
     code: int  # the exit code
-    done_before: int  # pieces of work that were finished before
     reports: tuple[Path, ...] = ()  # files that were made of the results
     others: str = ""  # what earlier results do not count, as it was told when the batch began; empty if all do
     notes: tuple[str, ...] = ()  # what else the user should know
@@ -100,7 +99,6 @@ def solve_batch(work: Sequence[Work], setup: Setup, output: Output, *, watch: Wa
         results=ordered,
         ended=ended,
         code=code or exit_code(ordered, ended),
-        done_before=len(before.ended),
         reports=reports,
         others=before.others,
         notes=((f"earlier results are in {aside}",) if aside else ()) + _told(elsewhere) + notes,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from msgspec import structs
 
 from codur.config.settings import Settings
 from codur.session.host import Host
-from codur.structs import Struct, field
+from codur.structs import Struct, field, names
 from codur.types import Limits
 
 
@@ -35,7 +36,23 @@ class Place(Struct):
         return Place(environ=dict(host.environ), home=host.home, state=host.state, cache=host.cache)
 
 
-class Setup(Struct):
+class Funds(Struct):
+    """What all workers of a batch may spend together, and what was spent before."""
+
+    # max_tokens, max_cost_usd: None is no limit
+    max_tokens: int | None = None
+    max_cost_usd: float | None = None
+    # tokens, cost_usd: what was spent before
+    tokens: int = 0
+    cost_usd: float = 0.0
+
+    @property
+    def funds(self) -> dict[str, Any]:
+        """These alone, by their names."""
+        return {name: getattr(self, name) for name in names(Funds)}
+
+
+class Setup(Funds):
     """The same for all challenges of a batch."""
 
     settings: Settings
@@ -44,12 +61,6 @@ class Setup(Struct):
     offline: bool = False
     jobs: int = 1  # challenges at the same time
     processors: int = 1  # programs that can run at full speed at the same time
-    # max_tokens, max_cost_usd: for the whole batch; None is no limit
-    max_tokens: int | None = None
-    max_cost_usd: float | None = None
-    # tokens, cost_usd: what was spent before
-    tokens: int = 0
-    cost_usd: float = 0.0
     in_place: bool = False  # write what is solved back to the challenge's own directory
     keeping: Keeping = field(default_factory=Keeping)  # what is kept of each attempt
 

@@ -1,7 +1,5 @@
 """The commands. Each module of this package that holds commands registers them here."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Sequence
 from typing import Final

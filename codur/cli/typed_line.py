@@ -24,16 +24,11 @@ _PASTES, _PASTES_NO_MORE = "\x1b[?2004h", "\x1b[?2004l"
 
 
 class TypedLine:
-    """What the user types while nobody asks anything.
-
-    Attributes:
-        text: what is typed and not yet taken.
-        guidance: gets each line.
-    """
+    """What the user types while nobody asks anything."""
 
     def __init__(self) -> None:
-        self.text = ""
-        self.guidance = Guidance()
+        self.text = ""  # what is typed and not yet taken
+        self.guidance = Guidance()  # gets each line
         self._input = Vt100Input(sys.stdin)
         self._before: list[Any] | None = None
         self._reader: threading.Thread | None = None

@@ -21,15 +21,10 @@ _SHOWN = 3
 
 
 class Instruction(Struct, frozen=True, kw_only=True):
-    """Instructions of one file.
+    """Instructions of one file."""
 
-    Attributes:
-        name: the file, as it is shown.
-        directory: the directory of the project that they hold for, with all below it; empty: the whole project.
-    """
-
-    name: str
-    directory: str
+    name: str  # the file, as it is shown
+    directory: str  # the directory of the project that they hold for, with all below it; empty: the whole project
     text: str
 
 

@@ -123,14 +123,10 @@ def candidate_files(workspace: Path, user: UserSources) -> tuple[Path, ...]:
 
 
 class _Layers:
-    """The settings so far, from the weakest source up.
-
-    Attributes:
-        values: all of them, as nested mappings.
-    """
+    """The settings so far, from the weakest source up."""
 
     def __init__(self) -> None:
-        self.values: Mapping[str, Any] = to_builtins(Settings())
+        self.values: Mapping[str, Any] = to_builtins(Settings())  # all of them, as nested mappings
         self._sources = ["defaults"]
         self._notes: tuple[str, ...] = ()
         self._project: Mapping[str, Any] = {}
@@ -159,9 +155,8 @@ class _Layers:
         content = reading.yaml_source.read_bytes(file, name)  # read once: what is judged is what is used
         source = reading.yaml_source.parse_yaml(content, name)
         trust = (trust_of or nobody)(workspace, name, content)
-        narrowed = narrow(reading.values.check(source, Settings), self.values, source, trust)
-        self._notes, self._project = narrowed.notes, narrowed.values
-        self._lay(source, narrowed.values)
+        self._project, self._notes = narrow(reading.values.check(source, Settings), self.values, source, trust)
+        self._lay(source, self._project)
 
     def _lay(self, source: Source, values: Mapping[str, Any]) -> None:
         self.values = _merged(self.values, values)

@@ -26,15 +26,11 @@ _ABSENT = object()
 
 
 class _Rule(Struct, frozen=True, kw_only=True):
-    """When a new value is narrower than the present one, and what to say when it is not.
-
-    Attributes:
-        accepted: counts only in a file that the user accepted.
-    """
+    """When a new value is narrower than the present one, and what to say when it is not."""
 
     narrower: Callable[[Any, Any], bool]
     otherwise: str
-    accepted: bool = False
+    accepted: bool = False  # counts only in a file that the user accepted
 
 
 _LOWER = _Rule(narrower=lambda new, old: new <= old, otherwise="a project's file can only lower this")
@@ -117,13 +113,6 @@ RULES: Mapping[tuple[str, ...], _Rule] = {
 """What is not named here a project's file cannot set."""
 
 
-class Narrowed(Struct, frozen=True, kw_only=True):
-    """The part of a project's settings that counts, and one line for each thing that was ignored."""
-
-    values: dict[str, Any]
-    notes: tuple[str, ...]
-
-
 def nobody(_workspace: Path, _name: str, _content: bytes) -> TrustState:
     """The trust of someone who has accepted nothing."""
     return "unknown"
@@ -136,8 +125,8 @@ def needs_acceptance(path: tuple[str, ...]) -> bool:
 
 def narrow(
     values: Mapping[str, Any], settings: Mapping[str, Any], source: Source, trust: TrustState = "unknown"
-) -> Narrowed:
-    """Keep what narrows `settings`.
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What narrows `settings` of a project's, and one line for each thing that is ignored.
 
     Args:
         values: the project's settings, already checked.
@@ -161,7 +150,7 @@ def narrow(
         notes.insert(0, f"{source.name}: has changed since it was accepted; look at it with `codur trust`")
     if len(notes) > _MAX_NOTES:
         notes[_MAX_NOTES:] = [f"{source.name}: {len(notes) - _MAX_NOTES} more settings ignored"]
-    return Narrowed(values=kept, notes=tuple(notes))
+    return kept, tuple(notes)
 
 
 def _pattern(path: tuple[str, ...]) -> tuple[str, ...]:

@@ -4,8 +4,6 @@ The tree is made of `msgspec` structs: annotations say what a value must be. `lo
 variables say; `config/codur.yaml` holds the same keys for people, and a test proves that the two agree.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 

@@ -19,6 +19,7 @@ INSTRUCTION_NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 MAX_BYTES = 1024**2
 MAX_FILES = 100
 _MAX_DIRECTORIES = 20_000
+_MAX_DEPTH = 200  # before Python 3.12 the walk recurses
 _SKIPPED = frozenset({"node_modules", "venv", "__pycache__", "__pypackages__", "site-packages"})
 
 
@@ -105,6 +106,8 @@ def _named(workspace: Path, wanted: Callable[[str], bool]) -> tuple[list[str], l
         base = os.path.relpath(directory, workspace)
         for kind, names in zip(found, (files, inner), strict=True):
             kind += [name if base == "." else f"{base}/{name}" for name in names if wanted(name)]
+        if base.count("/") >= _MAX_DEPTH:
+            inner.clear()
         if count >= _MAX_DIRECTORIES:
             break
     return *found, unread

@@ -17,9 +17,6 @@ class Budget:
         limits: the run's limits.
         spent: what an earlier part of the run has spent.
         on_spend: gets all that is spent from now on.
-
-    Attributes:
-        used: what has been spent.
     """
 
     def __init__(

@@ -22,22 +22,19 @@ from codur.llm.request_failure import FailedGenerationError, ServiceFailure
 from codur.llm.request_retry import Patience
 from codur.llm.services.service_model import ServiceModel
 from codur.llm.tokens import SMALLEST_ANSWER, cost_usd, prompt_chars
+from codur.parsing.bounded_text import bounded
 from codur.redaction import redact_value
 from codur.structs import replace
 from codur.types import Message, ToolCall, Usage
 
 
 class Exchange:
-    """Asks profiles within the limits of a run, and of all runs that share theirs with it.
-
-    Attributes:
-        opened: models of services that were asked, by profile name.
-    """
+    """Asks profiles within the limits of a run, and of all runs that share theirs with it."""
 
     def __init__(
         self, settings: LlmSettings, profiles: Profiles, budget: Budget, gate: Gate, options: PoolOptions
     ) -> None:
-        self.opened: dict[str, ChatModel] = {}
+        self.opened: dict[str, ChatModel] = {}  # models of services that were asked, by profile name
         self._settings = settings
         self._profiles = profiles
         self._budget = budget
@@ -208,7 +205,7 @@ class Exchange:
         raise out_of_time()
 
 
-MAX_CHARS = 64_000
+_MOST_CHARS = 64_000
 """Of one request; the middle of a longer one is left out."""
 
 
@@ -222,20 +219,13 @@ def prompt_text(request: ChatRequest) -> str:
         parts.append(f"--- tools ({request.tool_choice})\n{', '.join(tool.name for tool in request.tools)}")
     if request.schema is not None and not request.tools:
         parts.append(f"--- form of the answer: {request.schema_name or 'JSON'}")
-    return _cut("\n".join(parts))
+    return bounded("\n".join(parts), _MOST_CHARS)
 
 
 def answer_text(reply: ChatReply) -> str:
     """All that an answer says: its words, then its calls."""
-    return _cut("\n".join([*filter(None, [reply.text]), *_calls(reply.tool_calls)]))
+    return bounded("\n".join([*filter(None, [reply.text]), *_calls(reply.tool_calls)]), _MOST_CHARS)
 
 
 def _calls(calls: Sequence[ToolCall]) -> list[str]:
     return [f"{call.name} {json.dumps(dict(call.arguments), ensure_ascii=False, default=str)}" for call in calls]
-
-
-def _cut(text: str) -> str:
-    if len(text) <= MAX_CHARS:
-        return text
-    half = MAX_CHARS // 2
-    return f"{text[:half]}\n… {len(text) - 2 * half:,} characters left out …\n{text[-half:]}"

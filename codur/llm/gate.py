@@ -28,12 +28,10 @@ class Gate:
     Args:
         profiles: what is known beforehand of each model's limits.
         longest_s: longest wait of a run that has no end, in seconds.
-
-    Attributes:
-        is_shared: whether there are others; their turns are no part of this run's time.
     """
 
     def __init__(self, profiles: Profiles, options: PoolOptions, *, longest_s: float) -> None:
+        # whether there are others; their turns are no part of this run's time
         self.is_shared = options.shared is not None
         self._shared = options.shared or SharedModels(clock=options.clock)
         self._profiles = profiles

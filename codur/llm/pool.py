@@ -46,15 +46,13 @@ class ModelPool:
     Args:
         environ: variables that hold the keys.
         limits: what the run may spend.
-
-    Attributes:
-        profiles: their names, and what `auto` stands for: it is found out when that is first asked.
     """
 
     def __init__(self, settings: Settings, environ: Mapping[str, str], limits: Limits, options: PoolOptions) -> None:
         self._settings = settings
         keys = [key for provider in settings.providers.values() for key in secrets_of_provider(provider, environ)]
         self._options = replace(options, redactor=options.redactor or Redactor((*secrets_of(environ), *keys)))
+        # their names, and what `auto` stands for: it is found out when that is first asked
         self.profiles = Profiles(settings, environ, options)
         self._availability = Availability(self.profiles, options, patience_s=settings.llm.retry_budget_s)
         self._budget = Budget(limits, options.spent, on_spend=options.shared.spend if options.shared else None)

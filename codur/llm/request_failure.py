@@ -46,15 +46,9 @@ WHOLE_PROVIDER: frozenset[FailureKind] = frozenset({"unreachable", "not_running"
 
 
 class ServiceFailure(ModelUnavailable):
-    """One request failed.
+    """One request failed."""
 
-    Attributes:
-        kind: why.
-        retry_after_s: the least wait that the service asks for, in seconds; None if it did not say.
-        limits: what the service told of its rate limits with the refusal.
-    """
-
-    limits: tuple[Quota, ...] = ()
+    limits: tuple[Quota, ...] = ()  # what the service told of its rate limits with the refusal
 
     def __init__(
         self,
@@ -66,7 +60,8 @@ class ServiceFailure(ModelUnavailable):
         usage: Usage | None = None,
     ) -> None:
         super().__init__(message, remedy=remedy, usage=usage)
-        self.kind: FailureKind = kind
+        self.kind: FailureKind = kind  # why
+        # the least wait that the service asks for, in seconds; None if it did not say
         self.retry_after_s = retry_after_s
 
     def __reduce__(self) -> tuple[Any, ...]:  # it is told between the processes of a cluster

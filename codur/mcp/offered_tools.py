@@ -83,17 +83,11 @@ class Resource(Struct):
 
 
 class Answer(Struct):
-    """What a tool call or a read resource gave.
+    """What a tool call or a read resource gave."""
 
-    Attributes:
-        text: cleaned; what is no text is named in brackets.
-        structured: a tool's structured content, if it gave any.
-        failed: the tool says that it failed.
-    """
-
-    text: str
-    structured: Any = None
-    failed: bool = False
+    text: str  # cleaned; what is no text is named in brackets
+    structured: Any = None  # a tool's structured content, if it gave any
+    failed: bool = False  # the tool says that it failed
 
 
 def listing_of(server: str, raw: Iterable[Mapping[str, Any]]) -> Listing:

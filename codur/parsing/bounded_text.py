@@ -1,7 +1,5 @@
 """Cutting long texts, so that their beginning and end stay, or their beginning alone; and long lists of names."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 MAX_TEXT = 200_000

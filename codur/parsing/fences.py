@@ -12,15 +12,12 @@ _FENCE = regex(r"^[ \t]*(?P<ticks>`{3,}|~{3,})[ \t]*(?P<info>[^\n`~]*)$")
 
 
 class Block(Struct):
-    """A fenced block: the first word after its opening fence (lower case), its text, and whether it is closed.
-
-    Attributes:
-        start, end: where it stands with its fences, from the first character to the one after the last.
-    """
+    """A fenced block: the first word after its opening fence (lower case), its text, and whether it is closed."""
 
     language: str
     text: str
     closed: bool
+    # start, end: where it stands with its fences, from the first character to the one after the last
     start: int
     end: int
 

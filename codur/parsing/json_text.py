@@ -23,15 +23,11 @@ _MOST_STARTS = 500  # brackets that are looked at in one text; bounds the work o
 
 
 class FoundJson(Struct):
-    """The objects and lists of a text in order, none inside another.
-
-    Attributes:
-        cut: one of them does not end.
-        repaired: one of them is not JSON by the letter, line ends in strings aside, and was read all the same.
-    """
+    """The objects and lists of a text in order, none inside another."""
 
     values: tuple[Any, ...] = ()
-    cut: bool = False
+    cut: bool = False  # one of them does not end
+    # one of them is not JSON by the letter, line ends in strings aside, and was read all the same
     repaired: bool = False
 
 

@@ -21,7 +21,7 @@ from codur.session.host import Host
 from codur.structs import Struct, field, replace
 from codur.tools.flow.code_outputs import Commit
 from codur.tools.git import git_commits as commits
-from codur.tools.git.git_repository import Repository, own_repository
+from codur.tools.git.git_repository import Repository, repository_around
 from codur.tools.tool import ToolError
 from codur.types import Check, Outcome, Task, Verdict
 from codur.workspace.workspace import Workspace
@@ -98,7 +98,7 @@ def bisect(root: Path, settings: Settings, wanted: Wanted, *, host: Host, tell: 
                     state_cache=host.cache,
                 )
             )
-            repository = own_repository(workspace.root, launcher, _GIT_TIMEOUT_S)
+            repository = repository_around(workspace.root, launcher, _GIT_TIMEOUT_S)
             head = commits.commit_of(repository, wanted.bad or "HEAD")
             known = commits.commit_of(repository, wanted.good) if wanted.good else ""
             check = _check(workspace, settings, launcher, wanted)

@@ -62,8 +62,7 @@ def _once(part: Coroutine[Any, Any, RunState | Question]) -> RunState | Question
 
 def _asked(question: Question, context: RunContext) -> Answer:
     """The user's answer. It is waited for outside of the event loop, and outside of the run's time."""
-    if context.consult is None:
-        raise AssertionError("a run without a user has asked a question")
+    assert context.consult is not None, "a run without a user has asked a question"
     context.emit(Asked(question=question))
     return context.consult(question)
 
@@ -71,8 +70,7 @@ def _asked(question: Question, context: RunContext) -> Answer:
 def _cancels_this() -> Callable[[], object]:
     """What cancels the present asyncio task, from any thread."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    if task is None:
-        raise AssertionError("this is called within a task")
+    assert task is not None, "this is called within a task"
     # The one way into a running loop from a thread that cannot break it.
     return lambda: loop.call_soon_threadsafe(task.cancel)
 

@@ -8,14 +8,10 @@ from codur.workspace.workspace import Workspace
 
 
 class Programs:
-    """Sees every program that is started: what it changes in the workspace is recorded; that nothing holds it is told.
-
-    Attributes:
-        launcher: the one that starts them.
-    """
+    """Sees every program that starts: what it changes in the workspace is recorded; that nothing holds it is told."""
 
     def __init__(self, workspace: Workspace, emit: Emit) -> None:
-        self.launcher: Launcher | None = None
+        self.launcher: Launcher | None = None  # the one that starts them
         self._workspace = workspace
         self._emit = emit
         self._told = False

@@ -1,7 +1,5 @@
 """One task from prompt to result: opens what the nodes need, runs the graph, cleans up, tells what came of it."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Mapping
@@ -101,8 +99,7 @@ def resume_task(run: RunDirectory, settings: Settings, *, host: Host, emit: Emit
         CannotResume: it has ended, its record cannot be used, or its workspace was changed meanwhile.
         WorkspaceBusy: another run works in the workspace.
     """
-    if host.state is None:
-        raise AssertionError("a run is resumed from a state directory")
+    assert host.state is not None, "a run is resumed from it"
     state = StateDirectory(host.state)
     redactor = redactor_of(settings, host.environ)
     with _telling(settings, emit) as told:

@@ -1,7 +1,5 @@
 """What a conversation remembers of its tasks: kept on disk, and told to later tasks within a bound."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

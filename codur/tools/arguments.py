@@ -1,11 +1,13 @@
 """A tool's arguments as JSON schema, and those that a model gives under the tool's own names and of its types."""
 
-import json
 import types
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Union, get_args, get_origin
+
+import msgspec
+from msgspec import Meta
 
 from codur.lazy import regex
 from codur.tools.tool import Arguments, ToolError
@@ -48,10 +50,7 @@ def _plain(name: str) -> str:
 
 
 _JSON_TYPES: dict[type, str] = {str: "string", int: "integer", bool: "boolean"}
-_WHOLE_NUMBER = regex(r"-?[0-9]{1,18}")
-_MOST = 10**18  # whole numbers are smaller than this; Python refuses to write out those of more than 4,300 digits
-_SURROGATE = regex(r"[\ud800-\udfff]")
-_NAMES: dict[type, str] = {str: "text", int: "a whole number", bool: "true or false"}
+_WHOLE_NUMBER = Annotated[int, Meta(gt=-(10**18), lt=10**18)]
 
 
 def schema(declared: Arguments) -> dict[str, Any]:
@@ -67,8 +66,9 @@ def schema(declared: Arguments) -> dict[str, Any]:
 def build(tool_name: str, declared: Arguments, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments that are given, as values of the declared types.
 
-    Synonyms of its arguments (`synonyms`), a null for an argument that has a default, a whole number written as text or
-    with `.0`, and one text where a list of texts is asked for are accepted, since models write them.
+    Synonyms of its arguments (`synonyms`), a null for an argument that has a default, a number or a switch written as
+    text, a whole number with `.0`, an object written as JSON in a text, and one text where a list of texts is asked for
+    are accepted, since models write them.
 
     Raises:
         ToolError: `invalid`: an argument is missing, unknown or of another type.
@@ -111,9 +111,7 @@ def _json_type(hint: Any) -> dict[str, Any]:
     inner = _without_none(hint)
     if get_origin(inner) is Mapping:
         return {"type": "object", "additionalProperties": {}}
-    if inner is not hint:
-        return {"type": [_JSON_TYPES[inner], "null"]}
-    return {"type": _JSON_TYPES[hint]}
+    return {"type": _JSON_TYPES[inner] if inner is hint else [_JSON_TYPES[inner], "null"]}
 
 
 def _without_none(hint: Any) -> Any:
@@ -125,52 +123,16 @@ def _without_none(hint: Any) -> Any:
 
 def _value(place: str, given: Any, hint: Any) -> Any:
     hint = _without_none(hint)
-    if get_origin(hint) is tuple:
-        items = [given] if isinstance(given, str) else given
-        if not isinstance(items, list | tuple):
-            raise ToolError("invalid", f"{place} must be a list of texts, not {_shown(given)}")
-        return tuple(_value(place, item, get_args(hint)[0]) for item in items)
-    if get_origin(hint) is Mapping:
-        return _object(place, given)
-    value = _number(given) if hint is int else given
-    if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
-        raise ToolError("invalid", f"{place} must be {_NAMES[hint]}, not {_shown(given)}")
-    if isinstance(value, int) and abs(value) >= _MOST:
-        raise ToolError("invalid", f"{place} must be {_NAMES[hint]}, not {_shown(value)}")
-    odd = _SURROGATE.search(value) if isinstance(value, str) else None
-    if odd:
-        raise ToolError("invalid", f"{place} holds {odd[0]!r}, which is no character")
-    return value
-
-
-def _object(place: str, given: Any) -> Mapping[str, Any]:
-    """An object; also one written as JSON in a text, as models do."""
-    if isinstance(given, str):
-        try:
-            given = json.loads(given or "{}")
-        except (ValueError, RecursionError) as error:
-            raise ToolError("invalid", f"{place} must be an object, not text that is no JSON") from error
-    if not isinstance(given, Mapping):
-        raise ToolError("invalid", f"{place} must be an object, not {_shown(given)}")
+    kind = get_origin(hint)
     try:
-        text = json.dumps(given, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ToolError("invalid", f"{place} must be an object of JSON") from error
-    if _SURROGATE.search(text):
-        raise ToolError("invalid", f"{place} holds what is no character")
-    return given
-
-
-def _number(given: Any) -> Any:
-    if isinstance(given, str) and _WHOLE_NUMBER.fullmatch(given.strip()):
-        return int(given)
-    return int(given) if isinstance(given, float) and given.is_integer() else given
-
-
-def _shown(given: Any) -> str:
-    """A value for a message; what may be nested or long without end is told by its kind."""
-    if isinstance(given, int) and abs(given) >= _MOST:
-        return "a huge one"
-    if isinstance(given, Mapping):
-        return "an object"
-    return "a list" if isinstance(given, list | tuple) else f"{given!r:.80}"
+        if kind is tuple and isinstance(given, str):
+            given = [given]
+        elif kind is Mapping and isinstance(given, str):
+            given = msgspec.json.decode(given or "{}")
+        value = msgspec.convert(given, _WHOLE_NUMBER if hint is int else hint, strict=False)
+        msgspec.json.encode(value)
+    except UnicodeEncodeError as error:
+        raise ToolError("invalid", f"{place} holds what is no character") from error
+    except (msgspec.MsgspecError, TypeError, ValueError, RecursionError) as error:
+        raise ToolError("invalid", f"{place}: {error}") from error
+    return value

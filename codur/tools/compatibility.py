@@ -52,17 +52,13 @@ def promoted_after(tool: str, promote: Sequence[str]) -> str:
 
 
 class Ends(Struct):
-    """What a tool takes and gives.
-
-    Attributes:
-        takes: each argument with the kinds of outputs that it accepts; none for what a caller writes.
-        several: arguments that are lists.
-    """
+    """What a tool takes and gives."""
 
     tool: Tool
+    # each argument with the kinds of outputs that it accepts; none for what a caller writes
     takes: Mapping[str, tuple[Value, ...]]
     required: tuple[str, ...]
-    several: frozenset[str]
+    several: frozenset[str]  # arguments that are lists
 
     @property
     def summary(self) -> str:

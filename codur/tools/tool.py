@@ -109,17 +109,13 @@ class Arg:
 
 
 class Argument(Struct):
-    """An argument of a tool, as the parameter of its function declares it.
-
-    Attributes:
-        doc, accepts: as in `Arg`.
-        required: it has no default.
-    """
+    """An argument of a tool, as the parameter of its function declares it."""
 
     type: Any
+    # doc, accepts: as in `Arg`
     doc: str
     accepts: tuple[Value, ...]
-    required: bool
+    required: bool  # it has no default
 
 
 Arguments = Mapping[str, Argument]

@@ -12,14 +12,10 @@ from codur.ui.sanitise import sanitise
 
 
 class GuardedStream:
-    """A text stream that sanitises what is written to it; all else is as in the stream beneath.
-
-    Attributes:
-        beneath: that stream, for writers that sanitise themselves.
-    """
+    """A text stream that sanitises what is written to it; all else is as in the stream beneath."""
 
     def __init__(self, stream: TextIO) -> None:
-        self.beneath = stream
+        self.beneath = stream  # that stream, for writers that sanitise themselves
 
     def write(self, text: str) -> int:
         """Write `text`, sanitised."""

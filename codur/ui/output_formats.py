@@ -1,7 +1,5 @@
 """The ways to show a run, and which one fits."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal, TextIO
 

@@ -1,7 +1,5 @@
 """The terminal by way of rich: coloured lines, a live status line, tables. The only module that imports rich."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterable, Sequence
 from typing import IO, cast

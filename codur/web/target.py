@@ -41,19 +41,13 @@ _REMEDY = "Give a full address such as https://example.org/page."
 
 
 class Target(Struct):
-    """A URL that may be looked up.
-
-    Attributes:
-        host: name in ASCII, or IP address without brackets.
-        path: with the query, without the fragment.
-        is_address: the host is an IP address.
-    """
+    """A URL that may be looked up."""
 
     scheme: str
-    host: str
+    host: str  # name in ASCII, or IP address without brackets
     port: int
-    path: str
-    is_address: bool
+    path: str  # with the query, without the fragment
+    is_address: bool  # the host is an IP address
 
     @property
     def authority(self) -> str:

@@ -302,7 +302,7 @@ def test_what_holds_for_later_tasks_and_what_is_wrong(opens: Opens, project: Pat
             ("/drop", "none: /add FILE"),
             ("/cost", "of 0 remembered tasks"),
             ("/compact", "nothing is remembered"),
-            ("/dif", "did you mean /diff?"),
+            ("/dif", "Did you mean /diff?"),
             ("/tools now", "/tools takes nothing"),
             ("/plan", "/plan takes TASK"),
             ("/show 'x", "a quotation mark is not closed"),

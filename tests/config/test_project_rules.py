@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from codur.config.reading import setting_types
 from codur.config.settings import Settings
 from codur.config.trust_files import MAX_BYTES, instruction_files
 from codur.errors import ConfigError
+from codur.sandbox.scratch import remove_tree
 from tests.config.helpers import load
 
 CANNOT = "ignored: a project's file cannot set this"
@@ -410,6 +413,16 @@ def test_instruction_files_are_found(tmp_path: Path) -> None:
         ("AGENTS.md", "instructions", b"Obey.\n"),
         (".codur/instructions.md", "instructions", b"\xff"),
     ]
+
+
+def test_a_tree_of_any_depth_is_looked_through(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").write_bytes(b"Obey.\n")
+    program = "import os\nfor _ in range(1_200):\n    os.mkdir('a')\n    os.chdir('a')"
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
+    try:
+        assert [file.name for file in instruction_files(tmp_path)] == ["AGENTS.md"]
+    finally:
+        remove_tree(tmp_path / "a")
 
 
 @pytest.mark.parametrize("make", ["pipe", "directory", "large"])

@@ -177,17 +177,11 @@ _NAMED = 8
 
 
 class Taken(Struct):
-    """What was taken over.
+    """What was taken over."""
 
-    Attributes:
-        changed_files: what is different in the workspace now.
-        notes: one line for each kind of change that was not taken over.
-        problem: why nothing was taken over; empty if that is not so.
-    """
-
-    changed_files: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    problem: str = ""
+    changed_files: tuple[str, ...] = ()  # what is different in the workspace now
+    notes: tuple[str, ...] = ()  # one line for each kind of change that was not taken over
+    problem: str = ""  # why nothing was taken over; empty if that is not so
 
 
 def take_over(agent: str, changes: Changes, copy: Copy, workspace: Workspace, *, allowed: Allowed) -> Taken:

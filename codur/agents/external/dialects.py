@@ -32,18 +32,12 @@ class _Counts(Struct, kw_only=False):
 
 
 class Reader(ABC):
-    """Reads the events of one run of an agent one by one, and knows at the end what it said and cost.
-
-    Attributes:
-        text: its last word so far.
-        error: why it failed, as it says; empty if it does not.
-        usage: what it has told of its costs.
-    """
+    """Reads the events of one run of an agent one by one, and knows at the end what it said and cost."""
 
     def __init__(self) -> None:
-        self.text = ""
-        self.error = ""
-        self.usage = Usage()
+        self.text = ""  # its last word so far
+        self.error = ""  # why it failed, as it says; empty if it does not
+        self.usage = Usage()  # what it has told of its costs
 
     @abstractmethod
     def take(self, event: Mapping[str, Any]) -> Iterator[Happening]:

@@ -5,12 +5,11 @@ service's own figure tells better; so a worker that dies with leases exceeds not
 was given, and no way between here and the workers: `LeasedLimits` talks to `ClusterLimits.ask`.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import secrets
 
+from codur.batch.setup import Funds
 from codur.errors import LimitReached
 from codur.llm.clock import Clock
 from codur.llm.model import ChatReply
@@ -37,16 +36,10 @@ _TIDY_S = 2.0
 Place = tuple[str, str]
 
 
-class Account(Struct):
+class Account(Funds):
     """A batch's budget."""
 
     batch: str  # its name
-    # max_tokens, max_cost_usd: what all its workers may spend together; None is no limit
-    max_tokens: int | None = None
-    max_cost_usd: float | None = None
-    # tokens, cost_usd: what was spent before
-    tokens: int = 0
-    cost_usd: float = 0.0
 
 
 class Mark(Struct):
@@ -200,12 +193,7 @@ class ClusterLimits:
         """A batch's books, with what an earlier `ClusterLimits` had counted for it."""
         books = self._books.get(account.batch)
         if books is None:
-            budget = SharedBudget(
-                max_tokens=account.max_tokens,
-                max_cost_usd=account.max_cost_usd,
-                tokens=account.tokens,
-                cost_usd=account.cost_usd,
-            )
+            budget = SharedBudget(**account.funds)
             before = Mark(tokens=account.tokens, cost_usd=account.cost_usd)
             books = _Books(budget=budget, models=SharedModels(budget, self._clock, self._models), before=before)
             self._books[account.batch] = books

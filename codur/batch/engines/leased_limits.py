@@ -1,12 +1,9 @@
 """What a worker of a cluster has in place of limits of its own: leases of those of all."""
 
-from __future__ import annotations
-
 import math
 import secrets
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from codur.batch.engines.cluster_limits import (
     LEASE_S,
@@ -21,17 +18,14 @@ from codur.batch.engines.cluster_limits import (
     Sent,
     Wanted,
 )
+from codur.errors import LimitReached
+from codur.llm.clock import Clock
 from codur.llm.model import ChatReply
-from codur.llm.rate_limits.demand import Most
+from codur.llm.rate_limits.demand import Demand, Most
 from codur.llm.rate_limits.shared_limits import SharedModels
 from codur.llm.request_failure import ServiceFailure
 from codur.structs import Struct, field
 from codur.types import Usage
-
-if TYPE_CHECKING:
-    from codur.errors import LimitReached
-    from codur.llm.clock import Clock
-    from codur.llm.rate_limits.demand import Demand
 
 Line = Callable[[Ask], Answer | None]
 """The way to `ClusterLimits.ask`; None: nobody answers just now."""

@@ -1,20 +1,15 @@
 """The limits of a cluster behind an actor of Ray, and the way to it. Only what runs on a cluster loads ray."""
 
-from __future__ import annotations
-
 import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from codur import __version__
-from codur.batch.engines.cluster_limits import ClusterLimits
+from codur.batch.engines.cluster_limits import Account, Answer, Ask, ClusterLimits
 from codur.batch.engines.leased_limits import LeasedLimits
 from codur.lazy import loaded
-
-if TYPE_CHECKING:
-    from codur.batch.engines.cluster_limits import Account, Answer, Ask
 
 NAMESPACE = "codur"
 NAME = f"codur limits {__version__}"
@@ -26,14 +21,10 @@ _IDLE_S = 0.5
 
 
 class ProcessLimits:
-    """The limits that this process shares with all others of the cluster, for one batch; made where ray is connected.
-
-    Attributes:
-        models: what runs ask.
-    """
+    """The limits this process shares with all others of the cluster, for one batch; made where ray is connected."""
 
     def __init__(self, account: Account) -> None:
-        self.models = LeasedLimits(self._ask, account)
+        self.models = LeasedLimits(self._ask, account)  # what runs ask
         self._actor: Any = None
         self._idle: threading.Timer | None = None
 

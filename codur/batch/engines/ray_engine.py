@@ -26,7 +26,7 @@ from codur.batch.engines.limits_actor import ProcessLimits
 from codur.batch.results.challenge_outcome import MAX_REASON, over_budget
 from codur.batch.results.challenge_record import Attempted
 from codur.batch.results.kept_files import Keeper
-from codur.batch.results.progress import Ended, Running, Spent, Watch
+from codur.batch.results.progress import Ended, Running, Watch
 from codur.batch.setup import Place, Setup
 from codur.batch.work import Work
 from codur.batch.worker.frames import decoded, encoded
@@ -79,14 +79,8 @@ class RayEngine:
         self._running: dict[Any, Running] = {}
         self._archive: tuple[Path, Any, str] | None = None
         self._stored: dict[bytes, Any] = {}
-        self._spent = Spent(setup.tokens, setup.cost_usd)
-        self._account = Account(
-            batch=secrets.token_hex(8),
-            max_tokens=setup.max_tokens,
-            max_cost_usd=setup.max_cost_usd,
-            tokens=setup.tokens,
-            cost_usd=setup.cost_usd,
-        )
+        self._tokens, self._cost_usd = setup.tokens, setup.cost_usd
+        self._account = Account(batch=secrets.token_hex(8), **setup.funds)
         self._ended: Ended = "all"
         self._stopped = threading.Event()
         self._stop_at = 0.0
@@ -222,9 +216,9 @@ class RayEngine:
         kept = self._keeper.keep(work, done)
         self._watch.finished(work, kept)
         if kept.tokens or kept.cost_usd:
-            self._spent.tokens += kept.tokens
-            self._spent.cost_usd += kept.cost_usd
-            self._keeper.keep_spent(self._spent.tokens, self._spent.cost_usd)
+            self._tokens += kept.tokens
+            self._cost_usd += kept.cost_usd
+            self._keeper.keep_spent(self._tokens, self._cost_usd)
 
     def _end(self, ray: Any, ended: Ended) -> None:
         """Start nothing more, and cancel what runs."""

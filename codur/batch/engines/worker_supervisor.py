@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from codur.batch.results.challenge_outcome import over_budget
 from codur.batch.results.challenge_record import Attempted
 from codur.batch.results.kept_files import Keeper
-from codur.batch.results.progress import Cancelled, Ended, Running, Spent, Watch
+from codur.batch.results.progress import Cancelled, Ended, Running, Watch
 from codur.batch.setup import Setup
 from codur.batch.work import Work
 from codur.batch.worker.messages import (
@@ -69,7 +69,6 @@ class Supervisor:
         self._failed_starts = 0
         self._running: dict[int, Running] = {}
         self._worker: WorkerProcess | None = None
-        self._spent = Spent(setup.tokens, setup.cost_usd)
         self._ended: Ended = "all"
         self._stop_at = 0.0
         self._wake, self._waker = os.pipe()
@@ -134,8 +133,7 @@ class Supervisor:
     def _start(self, work: Work) -> None:
         key = self._keeper.key(work)
         if self._worker is None:
-            spent = replace(self._setup, tokens=self._spent.tokens, cost_usd=self._spent.cost_usd)
-            self._worker = WorkerProcess(spent)
+            self._worker = WorkerProcess(self._setup)
         self._running[work.number] = Running(work=work, key=key, began=time.monotonic())
         self._worker.send(Start(work=work, key=key))
 
@@ -172,7 +170,7 @@ class Supervisor:
             case Waits():
                 self._running[message.number].wait(time.monotonic(), begins=message.now)
             case AllSpent():
-                self._spent = Spent(message.tokens, message.cost_usd)
+                self._setup = replace(self._setup, tokens=message.tokens, cost_usd=message.cost_usd)
                 self._keeper.keep_spent(message.tokens, message.cost_usd)
             case Started():
                 running = self._running[message.number]

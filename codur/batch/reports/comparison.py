@@ -83,7 +83,8 @@ def compare(results: Iterable[ChallengeResult]) -> Comparison:
         totals[agent].add(item)
         seconds[agent].append(item.seconds)
     agents, names = sorted(totals), sorted({name for name, _ in cells})
-    solvers = Counter(tuple(agent for agent in agents if _solved(cells.get((name, agent)))) for name in names)
+    solved = {place for place, tried in cells.items() if tried.solved}
+    solvers = Counter(tuple(agent for agent in agents if (name, agent) in solved) for name in names)
     return Comparison(
         agents=tuple(_figures(agent, totals[agent], cells, solvers, median(seconds[agent])) for agent in agents),
         matrix=tuple((name, tuple(cells.get((name, agent)) for agent in agents)) for name in names)
@@ -92,10 +93,6 @@ def compare(results: Iterable[ChallengeResult]) -> Comparison:
         by_any=sum(number for by, number in solvers.items() if by),
         pass_at_k=tuple(entry for agent in agents for entry in _pass_at_k(agent, cells)),
     )
-
-
-def _solved(tried: Tried | None) -> bool:
-    return tried is not None and tried.solved > 0
 
 
 def _figures(

@@ -7,6 +7,7 @@ from codur.batch.reports.comparison import Comparison, Tried, compare
 from codur.batch.reports.report_text import markdown_cell as cell
 from codur.batch.reports.totals import TIER_WORDS, Totals, agent_name, totals_of
 from codur.batch.results.challenge_record import ChallengeResult
+from codur.llm.request_retry import spoken
 
 _SOURCE = "[Chen et al. 2021](https://arxiv.org/abs/2107.03374)"
 
@@ -36,17 +37,6 @@ def money(dollars: float) -> str:
     return f"${dollars:,.2f}" if dollars >= 1 else f"${dollars:.4f}"
 
 
-def duration(seconds: float) -> str:
-    """A time for people: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`."""
-    if seconds < 10:
-        return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
 def _summary(totals: Totals) -> Iterator[str]:
     share = f" ({100 * totals.solved // totals.results} %)" if totals.results else ""
     rows = [
@@ -59,7 +49,7 @@ def _summary(totals: Totals) -> Iterator[str]:
         ("model calls", f"{totals.calls:,}"),
         ("tokens", f"{totals.tokens:,}"),
         ("cost", money(totals.cost_usd)),
-        ("time, all results", duration(totals.seconds)),
+        ("time, all results", spoken(totals.seconds)),
     ]
     return _table(("", "total"), rows, right=())
 

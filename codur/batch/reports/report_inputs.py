@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from codur.batch.reports.totals import agent_name
-from codur.batch.results.challenge_record import ChallengeResult
-from codur.batch.results.result_lines import RESULTS_FILE, FileLines, read_lines
+from codur.batch.results.challenge_record import ChallengeResult, UnusableResult
+from codur.batch.results.result_lines import RESULTS_FILE, Place, result_in
 from codur.errors import UsageError, reason_of
 from codur.structs import Struct, replace
 
@@ -33,17 +33,13 @@ def read_results(paths: Sequence[Path]) -> Found:
         UsageError: a file cannot be read, or there is no usable result in any.
     """
     files = list(dict.fromkeys(file.resolve() for path in paths for file in _files(path)))
-    found = [_read(file) for file in files]
-    batches = [lines.results for lines in found]
-    notes = tuple(note for lines in found for note in lines.notes)
+    notes: list[str] = []
+    batches = [_read(file, notes) for file in files]
     if not any(batches):
         more = f"; {notes[0]}" if notes else ""
-        raise UsageError(
-            f"{', '.join(map(str, files))}: no usable result{more}",
-            remedy=_REMEDY,
-        )
+        raise UsageError(f"{', '.join(map(str, files))}: no usable result{more}", remedy=_REMEDY)
     told_apart = _told_apart(batches, _labels(files))
-    return Found(results=tuple(item for batch in told_apart for item in batch), notes=notes)
+    return Found(results=tuple(item for batch in told_apart for item in batch), notes=tuple(notes))
 
 
 def _files(path: Path) -> list[Path]:
@@ -58,14 +54,24 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _read(file: Path) -> FileLines:
+def _read(file: Path, notes: list[str]) -> list[ChallengeResult]:
+    """The results in a file, a last line without its line end too; of several of one attempt the last."""
+    results: dict[Place, ChallengeResult] = {}
     try:
-        return read_lines(file)
+        with file.open("rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                try:
+                    if line.strip():
+                        result = result_in(line)
+                        results[result.place] = result
+                except UnusableResult as problem:
+                    torn = "" if line.endswith(b"\n") else "the last line was not written to its end; it is left out"
+                    notes.append(f"{file}:{number}: {torn or f'left out: {problem}'}")
     except OSError as error:
         raise UsageError(
-            f"{file}: cannot be read: {reason_of(error)}",
-            remedy="Check the file's permissions.",
+            f"{file}: cannot be read: {reason_of(error)}", remedy="Check the file's permissions."
         ) from error
+    return list(results.values())
 
 
 def _told_apart(batches: Sequence[Sequence[ChallengeResult]], labels: Sequence[str]) -> Iterator[list[ChallengeResult]]:

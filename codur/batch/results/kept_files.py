@@ -45,17 +45,13 @@ class Keys:
 
 
 class Keeper:
-    """Puts results where they last.
-
-    Attributes:
-        kept: the numbers of the work whose results are on disk by now.
-    """
+    """Puts results where they last."""
 
     def __init__(self, directory: ResultsDirectory, setup: Setup, keys: Keys) -> None:
         self._directory = directory
         self._setup = setup
         self._keys = keys
-        self.kept: set[int] = set()
+        self.kept: set[int] = set()  # the numbers of the work whose results are on disk by now
 
     def key(self, work: Work) -> str:
         """The key of a piece of work."""

@@ -67,10 +67,3 @@ class Running(Struct, frozen=False, kw_only=False):
         spent = {"calls": self.calls, "tokens": self.tokens, "cost_usd": self.cost_usd}
         seconds = round(self.own_s(time.monotonic()), 3)
         return Attempted(result=result_for(self.work, self.key, status, reason=reason, seconds=seconds, **spent))
-
-
-class Spent(Struct, frozen=False, kw_only=False):
-    """Tokens and dollars."""
-
-    tokens: int
-    cost_usd: float

@@ -1,18 +1,16 @@
 """Reads the lines of a result file: what is whole and makes sense, and what is wrong with the rest."""
 
-import json
 from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Final
 
 from codur.batch.results.challenge_record import ChallengeResult, UnusableResult, result_from
 from codur.errors import UsageError, reason_of
-from codur.structs import Struct, replace
+from codur.parsing.json_text import load_strict
 
 RESULTS_FILE: Final = "results.jsonl"
 Place = tuple[str, str, int]
-_REPEATED: Final = ("route", "settings", "prompt", "check", "verdict", "solved_by", "sandbox", "started")
 
 
 class KeptResults(Collection[ChallengeResult]):
@@ -49,7 +47,7 @@ class KeptResults(Collection[ChallengeResult]):
             with self._file.open("rb") as stream:
                 for offset in self._offsets.values():
                     stream.seek(offset)
-                    yield _result(stream.readline())
+                    yield result_in(stream.readline())
         except (OSError, UnusableResult) as error:
             why = reason_of(error) if isinstance(error, OSError) else "it was changed meanwhile"
             raise UsageError(f"{self._file}: cannot be read again: {why}", remedy="Go on with --resume.") from error
@@ -71,57 +69,14 @@ def kept_results(file: Path) -> KeptResults:
             begin, end = end, end + len(line)
             if line.endswith(b"\n"):
                 with suppress(UnusableResult):
-                    offsets[_result(line).place] = begin
+                    offsets[result_in(line).place] = begin
     return KeptResults(file, offsets)
 
 
-class FileLines(Struct):
-    """What a result file holds."""
-
-    # in the order of the file; of several of one attempt the last, at the place of the first
-    results: tuple[ChallengeResult, ...]
-    notes: tuple[str, ...]  # what could not be used, a line each, with its place
-
-
-def read_lines(file: Path) -> FileLines:
-    """All that is in a file, a last line without its line end too.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    results: dict[Place, ChallengeResult] = {}
-    notes: list[str] = []
-    known: dict[Any, Any] = {}
-    with file.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                if line.strip():
-                    result = _held_once(_result(line), known)
-                    results[result.place] = result
-            except UnusableResult as problem:
-                notes.append(f"{file}:{number}: {_why(line, problem)}")
-    return FileLines(results=tuple(results.values()), notes=tuple(notes))
-
-
-def _held_once(result: ChallengeResult, known: dict[Any, Any]) -> ChallengeResult:
-    """The result, with the values of earlier ones where they are equal: many results take half of the memory."""
-    values = ((name, getattr(result, name)) for name in _REPEATED)
-    return replace(result, **{name: known.setdefault(value, value) for name, value in values})
-
-
-def _result(line: bytes) -> ChallengeResult:
+def result_in(line: bytes) -> ChallengeResult:
+    """The result of a line. Raises UnusableResult: it is none."""
     try:
-        value = json.loads(line.decode("utf-8"), parse_constant=_no_number)
-    except (ValueError, RecursionError) as error:
+        value = load_strict(line.decode("utf-8"))
+    except ValueError as error:
         raise UnusableResult("it is no JSON") from error
     return result_from(value)
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(name)
-
-
-def _why(line: bytes, problem: UnusableResult) -> str:
-    if line.endswith(b"\n"):
-        return f"left out: {problem}"
-    return "the last line was not written to its end; it is left out"

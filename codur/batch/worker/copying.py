@@ -1,7 +1,6 @@
 """Copies a challenge to where it is worked on."""
 
 import shutil
-import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,7 +32,8 @@ def copy_files(challenge: Challenge, target: Path) -> tuple[str, ...]:
     left_out: list[str] = []
 
     def unwanted(directory: str, names: Sequence[str]) -> set[str]:
-        special = {name for name in names if _is_special(Path(directory, name))}
+        found = {name: Path(directory, name) for name in names}
+        special = {name for name, path in found.items() if not (path.is_symlink() or path.is_file() or path.is_dir())}
         left_out.extend(Path(directory, name).relative_to(root).as_posix() for name in sorted(special))
         return special | (ours if Path(directory) == root else set())
 
@@ -64,8 +64,3 @@ def _cloned(source: Path, target: Path) -> bool:
         except OSError:
             return False
     return True
-
-
-def _is_special(path: Path) -> bool:
-    mode = path.lstat().st_mode
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))

@@ -119,10 +119,7 @@ class Worker:
             programs=SharedPrograms(starter=self._starter, turns=Turns(PROGRAMS_PER_PROCESSOR * setup.processors)),
             models=SharedModels(
                 SharedBudget(
-                    max_tokens=setup.max_tokens,
-                    max_cost_usd=setup.max_cost_usd,
-                    tokens=setup.tokens,
-                    cost_usd=setup.cost_usd,
+                    **setup.funds,
                     on_spent=lambda tokens, cost: self._frames.send(AllSpent(tokens=tokens, cost_usd=cost)),
                 )
             ),

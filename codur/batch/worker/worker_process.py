@@ -22,12 +22,7 @@ _ARENAS = {"MALLOC_ARENA_MAX": "2"}
 
 
 class WorkerProcess:
-    """The worker, as the supervisor sees it.
-
-    Attributes:
-        frames: what it says; readable also when it has ended.
-        is_ready: it has said that it is.
-    """
+    """The worker, as the supervisor sees it."""
 
     def __init__(self, setup: Setup) -> None:
         ours, theirs = socket.socketpair()
@@ -35,8 +30,8 @@ class WorkerProcess:
             self.pid = _spawn(theirs.fileno(), setup.place.environ)
         self._connection = ours
         self._writer = FrameWriter(ours)
-        self.frames = FrameReader[FromWorker](ours, FromWorker)
-        self.is_ready = False
+        self.frames = FrameReader[FromWorker](ours, FromWorker)  # what it says; readable also when it has ended
+        self.is_ready = False  # it has said that it is
         self._status: int | None = None
         self._writer.send(Begin(setup=setup))
 

@@ -21,7 +21,7 @@ from codur.structs import Struct, replace
 from codur.tools.flow.code_outputs import Commit
 from codur.tools.git.git_change_commit import Versions, Wanted, commit_changes, known_files
 from codur.tools.git.git_commits import identity
-from codur.tools.git.git_repository import Repository, own_repository
+from codur.tools.git.git_repository import Repository, repository_around
 from codur.tools.tool import ToolError
 from codur.types import Task
 from codur.ui.styled_lines import count
@@ -103,7 +103,7 @@ def committed(run: RunDirectory, wish: Wish) -> Committed:
         Launcher(os.environ, sandbox=settings.sandbox, state_cache=state.cache) as launcher,
     ):
         try:
-            return _made(run, wish, own_repository(workspace, launcher, _GIT_TIMEOUT_S), state)
+            return _made(run, wish, repository_around(workspace, launcher, _GIT_TIMEOUT_S), state)
         except ToolError as error:
             raise UsageError(error.message, remedy=_remedy(error)) from error
 

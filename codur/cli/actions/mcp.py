@@ -15,6 +15,7 @@ from codur.errors import UsageError
 from codur.mcp.connection import Place
 from codur.mcp.offered_tools import Definition, Listing, shown_name
 from codur.mcp.servers import McpServers, Pins
+from codur.parsing.json_values import read_json
 from codur.redaction import Redactor
 from codur.sandbox.launcher import Launcher
 from codur.session.host import redactor_of
@@ -113,10 +114,7 @@ def _news_line(tool: Definition, state: str) -> str:
 
 def read_call(server: str, tool: str, arguments: str) -> ToolCall:
     """A call as a command line words it: the server's or the whole name of a tool, and JSON."""
-    try:
-        given = json_module.loads(arguments)
-    except (ValueError, RecursionError) as error:
-        raise UsageError("the arguments are no JSON", remedy="""Write them as '{"name": "value"}'.""") from error
+    given = read_json(arguments)
     if not isinstance(given, dict):
         raise UsageError("the arguments are no JSON object", remedy="""Write them as '{"name": "value"}'.""")
     whole = tool if tool.startswith(f"mcp__{server}__") else shown_name(server, tool)

@@ -1,7 +1,5 @@
 """What the commands on runs that are kept do."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime

@@ -1,11 +1,11 @@
 """What `codur tools` prints."""
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from codur.cli import machine
 from codur.cli.printing import say_found
+from codur.config.reading.origin import did_you_mean
 from codur.errors import UsageError
 from codur.planning.narrowing import Narrowing, builtin_graph, guided_decision_points, tier_of
 from codur.tools.compatibility import CompatibilityGraph, Edge
@@ -72,8 +72,7 @@ def _kind(given: str | None) -> TaskType | None:
 
 def _known(name: str, names: Sequence[str]) -> str:
     if name not in names:
-        near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-        remedy = f"Did you mean {near[0]}?" if near else "`codur tools` lists them all."
+        remedy = did_you_mean(name, names, "`codur tools` lists them all.", cutoff=0.5)
         raise UsageError(f"there is no tool {name!r:.80}", remedy=remedy)
     return name
 

@@ -1,7 +1,5 @@
 """Commands on runs that are kept: `runs`, `show`, `resume`. `actions` does the work."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -128,8 +127,7 @@ def _drop(chosen: Choices, value: str | None, directory: Path) -> str:
     names = chosen.files if value in {None, "all"} else _names(value)
     for name in names:
         if name not in chosen.files:
-            near = get_close_matches(name, chosen.files, n=1)
-            raise UsageError(f"{name} was not added", remedy=f"Say /drop {near[0]}." if near else "/files lists them.")
+            raise UsageError(f"{name} was not added", remedy=did_you_mean(name, chosen.files, "/files lists them."))
     chosen.files = tuple(name for name in chosen.files if name not in names)
     return _files(chosen, None, directory)
 

@@ -1,7 +1,5 @@
 """`codur` without arguments, at a terminal: a conversation, one task after the other, each as `codur TASK` does it."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Sequence

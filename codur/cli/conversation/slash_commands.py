@@ -1,14 +1,12 @@
 """What a line of a conversation asks for: a command after `/`, a program after `!`, else a task."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Sequence
-from difflib import get_close_matches
 from textwrap import wrap
 from typing import Final
 
+from codur.config.reading.origin import did_you_mean
 from codur.errors import UsageError
 from codur.lazy import regex
 from codur.structs import Struct
@@ -91,10 +89,8 @@ def read_line(text: str) -> Asked:
     if (command := BY_NAME.get(name)) is None:
         if "/" in name or "." in name:  # a path, and so the beginning of a task
             return Asked(task=_without_marks(line))
-        near = get_close_matches(name, BY_NAME, n=1, cutoff=0.6)
-        raise UsageError(
-            f"there is no command /{name}{f'; did you mean /{near[0]}?' if near else ''}", remedy="/help lists them."
-        )
+        near = did_you_mean(f"/{name}", [f"/{known}" for known in BY_NAME], "/help lists them.")
+        raise UsageError(f"there is no command /{name}", remedy=near)
     if rest and not command.takes:
         raise UsageError(f"/{name} takes nothing", remedy=f"Say /{name} alone.")
     if not rest and command.takes and not command.takes.startswith("["):

@@ -43,16 +43,11 @@ class Source(Struct, frozen=True, kw_only=True):
 
 
 class At(Struct, frozen=True, kw_only=True):
-    """A value's place in a source.
-
-    Attributes:
-        root: the section that the whole source is one of.
-        noun: what errors call a key.
-    """
+    """A value's place in a source."""
 
     source: Source
-    root: type[Struct]
-    noun: str
+    root: type[Struct]  # the section that the whole source is one of
+    noun: str  # what errors call a key
     path: KeyPath = ()
 
     def child(self, name: str | int) -> At:

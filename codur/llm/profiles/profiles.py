@@ -18,14 +18,11 @@ class Profiles:
 
     Args:
         options: `models`, which can be asked whatever the settings say; `emit` gets what `auto` was found to stand for.
-
-    Attributes:
-        choice: what `auto` was found to stand for; None if nobody has asked so far.
     """
 
     def __init__(self, settings: Settings, environ: Mapping[str, str], options: PoolOptions) -> None:
         self.environ = environ
-        self.choice: AutoChoice | None = None
+        self.choice: AutoChoice | None = None  # what `auto` was found to stand for; None if nobody has asked so far
         self._settings = settings
         self._options = options
 

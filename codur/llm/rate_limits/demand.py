@@ -15,15 +15,10 @@ class Rules(Struct):
 
 
 class Most(Struct, kw_only=False):
-    """The tokens that a request may come to, its answer among them; infinity where that is not known.
+    """The tokens that a request may come to, its answer among them; infinity where that is not known."""
 
-    Attributes:
-        window: for the model's window.
-        a_minute: for the limit of a minute.
-    """
-
-    window: float = math.inf
-    a_minute: float = math.inf
+    window: float = math.inf  # for the model's window
+    a_minute: float = math.inf  # for the limit of a minute
 
 
 class Demand(Struct, eq=False):

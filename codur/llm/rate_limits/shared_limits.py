@@ -15,6 +15,7 @@ from codur.llm.model import ChatReply
 from codur.llm.rate_limits.demand import Demand
 from codur.llm.rate_limits.model_limits import TINY_S, ModelLimits
 from codur.llm.request_failure import ServiceFailure
+from codur.structs import Struct, field
 from codur.types import Usage
 
 OVER_BUDGET = "The batch's budget is used up"
@@ -22,59 +23,44 @@ ROOM_S = 0.2
 """How often one that waits for others to end looks again."""
 
 
-class SharedBudget:
-    """What all runs of a batch may spend together.
+class SharedBudget(Struct, frozen=False):
+    """What all runs of a batch may spend together, and have spent."""
 
-    Args:
-        max_tokens, max_cost_usd: None is no limit.
-        tokens, cost_usd: what was spent before.
-        on_spent: gets the tokens and dollars spent so far, whenever they have grown; must be quick.
-    """
-
-    def __init__(
-        self,
-        *,
-        max_tokens: int | None = None,
-        max_cost_usd: float | None = None,
-        tokens: int = 0,
-        cost_usd: float = 0.0,
-        on_spent: Callable[[int, float], object] = lambda *_spent: None,
-    ) -> None:
-        self.tokens = tokens
-        self.cost_usd = cost_usd
-        self._max_tokens = math.inf if max_tokens is None else max_tokens
-        self._max_cost_usd = math.inf if max_cost_usd is None else max_cost_usd
-        self._on_spent = on_spent
-        self.held: list[Demand] = []
+    max_tokens: float | None = None  # None is no limit
+    max_cost_usd: float | None = None  # None is no limit
+    tokens: int = 0
+    cost_usd: float = 0.0
+    # gets the tokens and dollars spent so far, whenever they have grown; must be quick
+    on_spent: Callable[[int, float], object] = lambda *_spent: None
+    held: list[Demand] = field(default_factory=list)  # the requests under way
 
     def spend(self, usage: Usage) -> None:
         """Count what was spent."""
         if usage.total_tokens or usage.cost_usd:
             self.tokens += usage.total_tokens
             self.cost_usd += usage.cost_usd
-            self._on_spent(self.tokens, self.cost_usd)
+            self.on_spent(self.tokens, self.cost_usd)
 
     def require(self, demand: Demand) -> None:
         """LimitReached if a request cannot be paid for, even if those under way cost nothing."""
-        if self.tokens + demand.tokens > self._max_tokens:
+        if self.max_tokens is not None and self.tokens + demand.tokens > self.max_tokens:
             raise LimitReached(
-                f"{OVER_BUDGET}: {self.tokens:,} of {self._max_tokens:,} tokens are spent.",
+                f"{OVER_BUDGET}: {self.tokens:,} of {self.max_tokens:,} tokens are spent.",
                 remedy="Go on with --resume and a higher --max-tokens.",
             )
-        if self.cost_usd + demand.cost_usd > self._max_cost_usd:
+        if self.max_cost_usd is not None and self.cost_usd + demand.cost_usd > self.max_cost_usd:
             raise LimitReached(
-                f"{OVER_BUDGET}: ${self.cost_usd:.4f} of ${self._max_cost_usd:.2f} are spent.",
+                f"{OVER_BUDGET}: ${self.cost_usd:.4f} of ${self.max_cost_usd:.2f} are spent.",
                 remedy="Go on with --resume and a higher --budget.",
             )
 
     def has_room(self, demand: Demand) -> bool:
         """Whether it fits beside what the requests under way may cost; if not, their answers are waited for."""
-        if self._max_tokens == self._max_cost_usd == math.inf:
-            return True
         together = [*self.held, demand]
         tokens = self.tokens + sum(item.tokens for item in together)
-        return tokens <= self._max_tokens and (
-            self.cost_usd + sum(item.cost_usd for item in together) <= self._max_cost_usd
+        cost_usd = self.cost_usd + sum(item.cost_usd for item in together)
+        return (self.max_tokens is None or tokens <= self.max_tokens) and (
+            self.max_cost_usd is None or cost_usd <= self.max_cost_usd
         )
 
 

@@ -180,18 +180,10 @@ class ServiceModel:
 
 
 class _Answer:
-    """What comes back for one request, in one piece or as a stream.
-
-    Attributes:
-        headers: of the response.
-        begun, heard: a stream has begun, and something came in it.
-        body: the decoded answer; None if a stream ended before it was whole.
-        error: what a stream told instead of the rest of the answer.
-        unreadable: what came instead of an answer, in words.
-    """
+    """What comes back for one request, in one piece or as a stream."""
 
     def __init__(self, reader: AnswerReader, collector: Collector, show: Show | None) -> None:
-        self.headers: Mapping[str, str] = {}
+        self.headers: Mapping[str, str] = {}  # of the response
         self.begun = self.heard = False  # a stream has begun, and something came in it
         self.body: Any = None  # the decoded answer; None if a stream ended before it was whole
         self.error: StreamError | None = None  # what a stream told instead of the rest of the answer

@@ -85,8 +85,7 @@ def put_in_place(context: RunContext, record: Recording, start: RunState) -> Non
         CannotResume: the workspace was changed meanwhile.
     """
     kept = record.kept
-    if kept is None:
-        raise AssertionError("there is nothing to go on from")
+    assert kept is not None, "there is nothing to go on from"
     state = start
     for _, update in kept.done:
         state = apply(state, update)
@@ -117,8 +116,7 @@ def put_in_place(context: RunContext, record: Recording, start: RunState) -> Non
 def _require_untouched(context: RunContext, record: Recording) -> None:
     """Make sure that what the run changed is as it left it; what a program left that was cut off with it is told."""
     journal, root = record.journal, Root(context.workspace.root)
-    if journal is None:
-        raise AssertionError("a run that is gone on with has a journal")
+    assert journal is not None, "a run that is gone on with has one"
     look = PutBack(root, journal, by="rewind", dry=True)
     conflicts = look.run(net_changes(journal.entries)).conflicts
     if conflicts:

@@ -40,10 +40,6 @@ class Recording:
         state: the state directory; None if nothing is kept.
         run: the run's directory in it; None if nothing is kept.
         kept: what the earlier part of a resumed run left.
-
-    Attributes:
-        journal: the workspace's journal, once it is open.
-        is_in_place: the workspace is where the run goes on from.
     """
 
     def __init__(
@@ -59,8 +55,8 @@ class Recording:
         self.state = state
         self.run = run
         self.kept = kept
-        self.journal: Journal | None = None
-        self.is_in_place = kept is None
+        self.journal: Journal | None = None  # the workspace's journal, once it is open
+        self.is_in_place = kept is None  # the workspace is where the run goes on from
         self._trace = Trace(emit, redactor, run.trace if run else None)
         self._record = run.record() if run else None
         # Marks of each part have their own names: a part that was cut off may have made the same ones.

@@ -12,8 +12,7 @@ _OUTCOME_OF_EXIT: dict[int, Outcome] = {code: outcome for outcome, code in EXIT_
 def result_of(state: RunState, context: RunContext) -> RunResult:
     """The result of a run that came to its end."""
     outcome = state["outcome"]
-    if outcome is None:
-        raise AssertionError("the run ended without an outcome")
+    assert outcome is not None, "the run ended without one"
     usage = state["usage"]
     best = None if outcome == "done" else _best(state, context)  # of what is done it is the result itself
     before = state["before"]

@@ -4,8 +4,6 @@ Nothing is sent unless the settings name an address. The names are those of the 
 https://opentelemetry.io/docs/specs/semconv/gen-ai/
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections import defaultdict

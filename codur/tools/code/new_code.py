@@ -14,17 +14,12 @@ _WRAPPER = "if True:\n"
 
 
 class GivenCode(Struct):
-    """Code as it was given, and what it is said to define.
-
-    Attributes:
-        name: empty for any.
-        class_name: of a method, its class.
-    """
+    """Code as it was given, and what it is said to define."""
 
     text: str
-    name: str
+    name: str  # empty for any
     kind: Kind = "function"
-    class_name: str = ""
+    class_name: str = ""  # of a method, its class
 
     @property
     def label(self) -> str:

@@ -23,14 +23,10 @@ _MAX_FILES = 3_000
 
 
 class RopeProject(Struct):
-    """A copy of the Python files.
-
-    Attributes:
-        texts: what the files hold, by path.
-    """
+    """A copy of the Python files."""
 
     project: Any
-    texts: dict[str, str]
+    texts: dict[str, str]  # what the files hold, by path
 
     def occurrences(self, path: str, offset: int) -> list[tuple[str, int, int]]:
         """Where the name at a place is used, its definition included: path, line and offset.

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 from codur.lazy import regex
+from codur.parsing.json_text import load_strict
 from codur.tools.flow.outputs import DataValue
 from codur.tools.tool import Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
@@ -34,15 +35,11 @@ def read_data(
 
 def _load_json(path: str, text: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_no_number)
+        return load_strict(text)
     except json.JSONDecodeError as error:
         raise _wrong(path, error.lineno, error.colno, error.msg) from error
-    except RecursionError as error:
-        raise ToolError("syntax_error", f"{path}: nests too deep to be read") from error
-
-
-def _no_number(name: str) -> None:
-    raise ToolError("syntax_error", f"the file holds {name}, which is no JSON")
+    except ValueError as error:
+        raise ToolError("syntax_error", f"{path}: {error}") from error
 
 
 def _wrong(path: str, line: int, column: int, reason: str) -> ToolError:

@@ -9,16 +9,11 @@ _NOTHING = "/dev/null"
 
 
 class Hunk(Struct):
-    """Lines that stand in the place of others.
+    """Lines that stand in the place of others."""
 
-    Attributes:
-        start: 1-based line at which it says that the old ones begin.
-        lines: each with its mark, blank, `-` or `+`, in front.
-        open_old, open_new: whether the last line of that side has no line end.
-    """
-
-    start: int
-    lines: tuple[str, ...]
+    start: int  # 1-based line at which it says that the old ones begin
+    lines: tuple[str, ...]  # each with its mark, blank, `-` or `+`, in front
+    # open_old, open_new: whether the last line of that side has no line end
     open_old: bool = False
     open_new: bool = False
 

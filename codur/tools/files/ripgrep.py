@@ -5,7 +5,7 @@ beside that does no harm, since the lines are matched again.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Set
 from pathlib import Path
 
 from codur.lazy import regex
@@ -21,7 +21,9 @@ _OTHER_CASES = {"i": "ıİ", "k": "\u212a", "s": "ſ"}
 """What Python takes for the same letter beside the two of ASCII when letter case makes no difference."""
 _ODD_ENCODING = r"coding[:=][ \t]*(?:[^uUaAlLiI \t]|[uU](?:[^tT]|[tT][fF][-_]?[^-_8])|[iI][^sS])"
 """A coding cookie of an encoding in which the bytes of ASCII may stand for something else, or the other way round."""
-_WORD = regex(r"[A-Za-z0-9_ ]")
+_NOT_ITSELF = regex(r"\[\^?\]?(?:\\.|[^\]\\])*\]|\\.")
+"""A set of characters, or what is escaped."""
+_WORDS = regex(r"[A-Za-z0-9_ ]+(?![*?])")
 
 
 class Wanted(Struct):
@@ -51,19 +53,15 @@ def candidates(context: ToolContext, paths: list[str], links: Set[str], wanted: 
         links: those of the paths that are links, which ripgrep passes over; they stay in.
     """
     literal = _literal(wanted)
-    if len(paths) < _FEWEST_FILES or not literal:
+    folders = {path.rpartition("/")[0] for path in paths}
+    too_many = sum(len(folder.encode()) + 16 for folder in folders) > _MOST_ARGUMENT_BYTES
+    if len(paths) < _FEWEST_FILES or too_many or not literal:
         return paths
     program = context.launcher.find("rg", outside=context.workspace.root)
     if program is None:
         return paths
-    expression = _expression(literal, ignore_case=wanted.ignore_case)
-    found = set(links)
-    for some in _portions(dict.fromkeys(path.rpartition("/")[0] for path in paths)):
-        hits = _search(context, program, expression, some)
-        if hits is None:
-            return paths
-        found |= hits
-    return [path for path in paths if path in found]
+    found = _search(context, program, _expression(literal, ignore_case=wanted.ignore_case), folders)
+    return paths if found is None else [path for path in paths if path in found or path in links]
 
 
 def _literal(wanted: Wanted) -> str:
@@ -72,7 +70,7 @@ def _literal(wanted: Wanted) -> str:
     return literal if literal.isascii() and 4 * len(literal) <= OVERLAP else ""
 
 
-def _search(context: ToolContext, program: str, expression: str, folders: list[str]) -> set[str] | None:
+def _search(context: ToolContext, program: str, expression: str, folders: Set[str]) -> set[str] | None:
     """The paths of files with a match directly in some directories; None if ripgrep failed or could not read one."""
     root = context.workspace.root
     outcome = context.launcher.run(
@@ -93,19 +91,6 @@ def _search(context: ToolContext, program: str, expression: str, folders: list[s
     return {path.removeprefix("./") for path in outcome.stdout.split("\0") if path}
 
 
-def _portions(folders: Iterable[str]) -> Iterator[list[str]]:
-    """The directories in lists that are short enough for one command line."""
-    some: list[str] = []
-    size = 0
-    for folder in folders:
-        size += len(folder.encode()) + 16
-        if size > _MOST_ARGUMENT_BYTES:
-            yield some
-            some, size = [], len(folder.encode()) + 16
-        some.append(folder)
-    yield some
-
-
 def _expression(literal: str, *, ignore_case: bool) -> str:
     """A regular expression of ripgrep's that matches the text as Python's would."""
     return "".join(_letter(char) if ignore_case and char.isalpha() else f"\\x{{{ord(char):x}}}" for char in literal)
@@ -124,32 +109,9 @@ def _in_bytes(char: str) -> bytes:
 def _required(pattern: str) -> str:
     """A text that every match of a Python regular expression holds; empty if none can be told.
 
-    Only letters, digits and blanks outside of all groups count, where there is no alternative and no flag.
+    Only letters, digits and blanks count, where there is no group, no alternative and no count.
     """
-    if "|" in pattern or re.search(r"\(\?(?!:|P<)", pattern) or re.search(r"\\[xuUN0-9]", pattern):
+    plain = _NOT_ITSELF.sub("\n", pattern)
+    if re.search(r"\\[xuUN0-9]", pattern) or re.search(r"[|(){}]", plain):
         return ""
-    runs, current, depth, at = [], "", 0, 0
-    while at < len(pattern):
-        char = pattern[at]
-        following = pattern[at + 1 : at + 2]
-        if depth == 0 and _WORD.match(char) and following not in ("*", "?", "{"):
-            current += char
-        else:
-            runs.append(current)
-            current = ""
-        if char == "+":
-            current = ""
-        if char == "[":
-            at = _end_of_set(pattern, at)
-        depth += (char == "(") - (char == ")")
-        at += 2 if char == "\\" else 1
-    return max([*runs, current], key=len)
-
-
-def _end_of_set(pattern: str, at: int) -> int:
-    """Where the character set that begins at `at` ends."""
-    at += 2 if pattern[at + 1 : at + 2] == "^" else 1
-    at += pattern[at : at + 1] == "]"
-    while at < len(pattern) and pattern[at] != "]":
-        at += 2 if pattern[at] == "\\" else 1
-    return at
+    return max(_WORDS.findall(plain), key=len, default="")

@@ -23,17 +23,12 @@ _GONE = ""
 
 
 class Versions(Struct):
-    """A file before and after a change; None where there was none.
+    """A file before and after a change; None where there was none."""
 
-    Attributes:
-        path: relative to the workspace.
-        mode: what git calls its kind afterwards: 100644, 100755 (it can be executed) or 120000 (a link).
-    """
-
-    path: str
+    path: str  # relative to the workspace
     before: bytes | None
     after: bytes | None
-    mode: str = "100644"
+    mode: str = "100644"  # what git calls its kind afterwards: 100644, 100755 (it can be executed) or 120000 (a link)
 
 
 class _Entry(Struct, kw_only=False):
@@ -44,16 +39,11 @@ class _Entry(Struct, kw_only=False):
 
 
 class Wanted(Struct):
-    """How a commit is to be made.
-
-    Attributes:
-        who: the variables that say who commits.
-        hooks: the repository's hooks see it; they run as git does, contained, and cannot write the files.
-    """
+    """How a commit is to be made."""
 
     message: str
-    who: tuple[tuple[str, str], ...]
-    hooks: bool = True
+    who: tuple[tuple[str, str], ...]  # the variables that say who commits
+    hooks: bool = True  # the repository's hooks see it; they run as git does, contained, and cannot write the files
 
 
 def known_files(repository: Repository, paths: Sequence[str], *, new: bool) -> frozenset[str]:
@@ -109,13 +99,9 @@ def _commit(made: _Making, wanted: Wanted) -> None:
 
 
 class _Making(Struct):
-    """The making of one commit in an index of its own.
+    """The making of one commit in an index of its own."""
 
-    Attributes:
-        repository: seen from its top.
-    """
-
-    repository: Repository
+    repository: Repository  # seen from its top
     scratch: Path
     numbers: count[int] = field(default_factory=count)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from codur.structs import Struct, field, replace
 from codur.tools.git.git_hardening import DIFF_OPTIONS
 from codur.tools.git.git_patches import MARK, CommitPatch, FilePatch, Trail, read_patches
-from codur.tools.git.git_repository import NO_COMMITS, REVISION, Repository, own_repository, require_revision
+from codur.tools.git.git_repository import NO_COMMITS, REVISION, Repository, repository_around, require_revision
 from codur.tools.tool import ToolError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def read_history(root: Path, launcher: Launcher, text_of: Callable[[str], str | 
         the repository belongs to somebody else.
     """
     try:
-        return _read(own_repository(root, launcher, _TIMEOUT_S), text_of, since and require_revision(since))
+        return _read(repository_around(root, launcher, _TIMEOUT_S), text_of, since and require_revision(since))
     except ToolError as error:
         return History(reason=error.message)
 
@@ -80,7 +80,7 @@ def read_history(root: Path, launcher: Launcher, text_of: Callable[[str], str | 
 def uncommitted(root: Path, launcher: Launcher) -> tuple[str, ...]:
     """The files in a directory that are not as they were committed; none where git cannot tell."""
     try:
-        found = own_repository(root, launcher, _TIMEOUT_S).safe(
+        found = repository_around(root, launcher, _TIMEOUT_S).safe(
             "diff", *DIFF_OPTIONS, "--name-only", "-z", "--relative", "HEAD"
         )
     except ToolError:
@@ -91,7 +91,7 @@ def uncommitted(root: Path, launcher: Launcher) -> tuple[str, ...]:
 def revision_problem(root: Path, launcher: Launcher, revision: str) -> str:
     """Why there is no such revision in the repository around a directory; empty if there is."""
     try:
-        own_repository(root, launcher, _TIMEOUT_S).safe("rev-parse", "--verify", f"{revision}^{{commit}}")
+        repository_around(root, launcher, _TIMEOUT_S).safe("rev-parse", "--verify", f"{revision}^{{commit}}")
     except ToolError as error:
         return f"no commit is called {revision!r:.60}" if error.code == "not_found" else error.message
     return ""

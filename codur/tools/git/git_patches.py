@@ -17,13 +17,9 @@ _RANGES = regex(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 class Edit(Struct):
-    """Lines that took the place of others.
+    """Lines that took the place of others."""
 
-    Attributes:
-        start: the place of the first new line, from 0; without new lines, of the line that followed the old ones.
-    """
-
-    start: int
+    start: int  # the place of the first new line, from 0; without new lines, of the line that followed the old ones
     old: tuple[str, ...]
     new: tuple[str, ...]
 

@@ -50,27 +50,14 @@ _DIRECTORIES = ("objects", "objects/info", "objects/pack", "refs", "refs/heads",
 _ALTERNATES = ("objects/info/alternates", "objects/info/http-alternates")
 
 
-class _Capped:
-    """A stream that keeps the first bytes and drops the rest."""
-
-    def __init__(self) -> None:
-        self.data = bytearray()
-
-    def write(self, chunk: bytes) -> None:
-        self.data += chunk[: max(_MAX_OUTPUT - len(self.data), 0)]
-
-
 class Repository(Struct):
-    """A repository around the workspace: its top directory and the way to call git in it.
-
-    Attributes:
-        own: its directories outside the top, of a linked work tree or a submodule; and `.git`, the first.
-    """
+    """A repository around the workspace: its top directory and the way to call git in it."""
 
     top: Path
     root: Path
     launcher: Launcher
     timeout_s: float
+    # its directories outside the top, of a linked work tree or a submodule; and `.git`, the first
     own: tuple[Path, ...] = ()
     path: str = _PATH
 
@@ -95,7 +82,7 @@ class Repository(Struct):
         environment = [f"{name}={value}" for name, value in (*self._environment(), *variables)]
 
         def run(command: list[str]) -> str:
-            output = _Capped()
+            output = bytearray()
             done = self.launcher.run(
                 # A user's `GIT_*` variables would turn git to other repositories, settings and programs.
                 [_ENV, "-i", *environment, *command],  # nothing of the environment but what is listed
@@ -105,12 +92,12 @@ class Repository(Struct):
                 writable=writable,
                 timeout_s=self.timeout_s,
                 max_output_bytes=_MAX_PROBLEM,
-                tap=output.write,
+                tap=lambda chunk: output.extend(chunk[: max(_MAX_OUTPUT - len(output), 0)]),
             )
             # An output that was cut off is used as far as it goes.
             if done.exit_status != 0 and not done.flooded:
                 raise self._failure(done)
-            return output.data.decode("utf-8", "replace")
+            return output.decode("utf-8", "replace")
 
         git = _commands(self.path)(run)
         git(no_pager=True, no_replace_objects=True, c=[f"{key}={value}" for key, value in config])
@@ -229,14 +216,15 @@ def _failure(problem: str) -> ToolError:
 
 def repository_of(context: ToolContext) -> Repository:
     """The repository that the workspace is in. Raises ToolError: as `repository_around`."""
-    return repository_around(context.workspace.root, context.launcher, min(context.timeout_s, _DEADLINE_S))
+    return repository_around(context.workspace.root, context.launcher, min(context.timeout_s, _DEADLINE_S), asked=True)
 
 
-def repository_around(root: Path, launcher: Launcher, timeout_s: float) -> Repository:
+def repository_around(root: Path, launcher: Launcher, timeout_s: float, *, asked: bool = False) -> Repository:
     """The repository that a directory is in.
 
     Args:
         timeout_s: wall time of one call of git.
+        asked: somebody asked for git: one right in the directory may be another user's.
 
     Raises:
         ToolError: `not_found` if there is none; `refused` if it belongs to someone else, leads to another place, or has
@@ -247,7 +235,7 @@ def repository_around(root: Path, launcher: Launcher, timeout_s: float) -> Repos
         if not os.path.lexists(mark):
             continue
         # As git itself refuses it: whoever owns `/tmp/.git` would decide what runs in all of `/tmp`.
-        if top != root and mark.lstat().st_uid not in (os.getuid(), 0):
+        if not (asked and top == root) and mark.lstat().st_uid not in (os.getuid(), 0):
             raise ToolError("refused", f"the repository in {top} belongs to another user")
         own = _directories(top, mark)
         if not own:
@@ -256,18 +244,6 @@ def repository_around(root: Path, launcher: Launcher, timeout_s: float) -> Repos
             _require_plain(directory)
         return Repository(top=top, root=root, launcher=launcher, timeout_s=timeout_s, own=own)
     raise ToolError("not_found", "the workspace is not in a git repository; git init makes one")
-
-
-def own_repository(root: Path, launcher: Launcher, timeout_s: float) -> Repository:
-    """As `repository_around`, for what nobody asked git for: only a repository of the user (or the system).
-
-    Raises:
-        ToolError: as `repository_around`; `refused` if it belongs to another user.
-    """
-    repository = repository_around(root, launcher, timeout_s)
-    if (repository.top / ".git").lstat().st_uid not in (os.getuid(), 0):
-        raise ToolError("refused", f"the repository in {repository.top} belongs to another user")
-    return repository
 
 
 def _directories(top: Path, mark: Path) -> tuple[Path, ...]:

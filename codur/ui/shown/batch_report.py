@@ -9,6 +9,7 @@ from codur.batch.results.challenge_record import ChallengeResult, Status
 from codur.batch.results.progress import Watch
 from codur.batch.work import Work, titled
 from codur.events import ModelPrompted
+from codur.llm.request_retry import spoken
 from codur.ui.sanitise import Shown, sanitise
 from codur.ui.shown.progress_lines import NODE_WORDS, prompt_lines
 from codur.ui.shown.run_report import money, worker
@@ -59,7 +60,7 @@ class Progress:
         return line(
             (f"{done.solved} solved", "good"),
             f" of {done.results} done, {self.total} in all; {count(done.calls, 'call')}, {money(done.cost_usd)}",
-            (f"; about {_time(left)} left" if left is not None and done.results < self.total else "", "dim"),
+            (f"; about {spoken(left)} left" if left is not None and done.results < self.total else "", "dim"),
         )
 
 
@@ -147,12 +148,6 @@ def _totals(all_of: Totals, *, attempts: bool) -> dict[str, str]:
         "cost": money(all_of.cost_usd),
         "seconds": f"{all_of.seconds:.1f}",
     }
-
-
-def _time(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 _FIGURES = frozenset({"attempt", "calls", "tokens", "cost", "seconds"})

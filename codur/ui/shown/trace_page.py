@@ -28,7 +28,8 @@ _PAGE = """\
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-{style_hash}'; \
+base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
@@ -56,21 +57,13 @@ def trace_page(run: KeptRun, edges: Mapping[str, Sequence[str]]) -> str:
     narrator = Narrator(verbose=True)
     steps = "\n".join(_step(node, narrator) for node in nodes)
     return _PAGE.format(
-        policy=_policy(style),
+        style_hash=b64encode(sha256(style.encode()).digest()).decode(),
         title=_text(f"{state_of(record)}: {' '.join(record.prompt.split())[:200]}"),
         style=style,
         head=_paragraphs(run_head(record, run.undone)),
         steps=steps or "<p>none were kept</p>",
         result=_result(run.result, narrator),
         graph=graph_svg(edges, way=_way(nodes)),
-    )
-
-
-def _policy(style: str) -> str:
-    allowed = b64encode(sha256(style.encode()).digest()).decode()
-    return (
-        f"default-src 'none'; style-src 'sha256-{allowed}'; base-uri 'none'; form-action 'none'; "
-        "require-trusted-types-for 'script'; trusted-types 'none'"
     )
 
 

@@ -81,8 +81,8 @@ def test_a_tool_that_is_gone_names_what_does_its_work(toolbox: Toolbox) -> None:
 
 BAD: list[tuple[str, str, str | None, str, str]] = [
     ("x.json", "", '{"a": 1,\n "b" 2}', "syntax_error", "x.json line 2 column 6: Expecting ':' delimiter"),
-    ("x.json", "", "NaN", "syntax_error", "the file holds NaN, which is no JSON"),
-    ("x", "", "[" * 100_000, "syntax_error", "x: nests too deep to be read"),
+    ("x.json", "", "NaN", "syntax_error", "x.json: NaN is not JSON"),
+    ("x", "", "[" * 100_000, "syntax_error", "x: nested too deeply"),
     ("x.json", "a.b", '{"a": {"c": 1}}', "not_found", "x.json has no a.b; at b there is c"),
     ("x.json", "a[7]", '{"a": [1]}', "not_found", "x.json has no a[7]: there is a list of 1 at 7"),
     ("x.json", "a.z", '{"a": [1]}', "not_found", "x.json has no a.z: there is a list of 1 at z"),

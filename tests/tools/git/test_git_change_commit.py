@@ -10,7 +10,7 @@ import pytest
 from codur.config.settings import SandboxSettings
 from codur.structs import replace
 from codur.tools.git.git_change_commit import Versions, Wanted, commit_changes, known_files
-from codur.tools.git.git_repository import Repository, own_repository, repository_of
+from codur.tools.git.git_repository import Repository, repository_around, repository_of
 from codur.tools.tool import ToolError
 from tests.tools.conftest import toolbox_on
 from tests.tools.git_vectors import WHO, git, mark_of
@@ -154,5 +154,5 @@ def test_hooks_see_it_contained_unless_the_user_leaves_them_out(hooked: Path, sc
 
 def test_a_repository_elsewhere_is_none(tmp_path: Path) -> None:
     with pytest.raises(ToolError) as caught:
-        own_repository(tmp_path, toolbox_on(tmp_path)._context.launcher, 10)
+        repository_around(tmp_path, toolbox_on(tmp_path)._context.launcher, 10)
     assert caught.value.code == "not_found"
