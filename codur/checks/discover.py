@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
@@ -14,7 +12,6 @@ from codur.checks import challenge_file
 from codur.checks.challenge_file import SPLIT_REMEDY, ChallengeFile, read_challenge, split_args
 from codur.checks.command_files import files_of_command
 from codur.checks.entry import (
-    MAKEFILES,
     MAX_PARSED,
     find_entry,
     find_new_program,
@@ -22,13 +19,11 @@ from codur.checks.entry import (
     is_test_code,
     is_test_file,
     look,
-    text_of,
 )
 from codur.checks.expectation import files_to_edit, stated_output
 from codur.checks.python_syntax import NOT_FOUND
-from codur.checks.suites.find_suites import Suite, Suites
+from codur.checks.suites.find_suites import Suites
 from codur.errors import ConfigError, UsageError
-from codur.lazy import regex
 from codur.python.test_command import PYTHON, read_command
 from codur.structs import Struct, replace
 from codur.types import Check
@@ -42,10 +37,6 @@ __all__ = ["CheckRequest", "find_check", "find_entry"]
 EXPECTED_NAMES = ("expected.txt", "expected_output.txt")
 INPUT_NAME = "input.txt"
 ARGS_NAME = "args.txt"
-_MAKE_TARGET = r"^{}\s*:(?!=)"
-_NO_TEST = "no test specified"
-_DECLARING = frozenset({"npm", "make", "rake", "rspec", "phpunit"})
-"""Runners whose file says what a test run does; for the others it only names the package."""
 
 
 class CheckRequest(Struct):
@@ -247,23 +238,15 @@ class _Search(Struct, dict=True):  # cached properties need one
         return tuple(path for path in self.listing if path in collected or is_test_code(path))
 
     def _tests(self) -> Check | None:
-        suite = self._suites.find()
-        if suite is not None:
-            return self._suite(suite)
-        for name, argv, applies in _RUNNERS:
-            # After Python's own suites, because a Makefile beside them mostly calls these.
-            if self.workspace.is_file(name) and applies(text_of(self.workspace, name)):
-                return self._suite(Suite(argv=argv, source=f"the tests that {name} declares"), name)
-        suite = self._suites.find_doctests()
-        return self._suite(suite) if suite is not None else None
-
-    def _suite(self, suite: Suite, declared_in: str = "") -> Check:
+        suite = self._suites.find() or self._suites.find_doctests()
+        if suite is None:
+            return None
         timeout_s = self.challenge.timeout_s or self.settings.test_timeout_s
-        declaration = [*([declared_in] if suite.argv[0] in _DECLARING else []), challenge_file.NAME]
+        declaration = self._existing([challenge_file.NAME])
         return Check(
             kind="tests",
             argv=suite.argv,
-            protected=tuple(dict.fromkeys([*self._all_tests, *suite.files, *self._existing(declaration)])),
+            protected=tuple(dict.fromkeys([*self._all_tests, *suite.files, *declaration])),
             env=suite.env,
             timeout_s=timeout_s,
             source=suite.source,
@@ -279,48 +262,3 @@ class _Search(Struct, dict=True):  # cached properties need one
 
     def _existing(self, paths: Iterable[str]) -> tuple[str, ...]:
         return tuple(path for path in dict.fromkeys(paths) if self.workspace.is_file(path))
-
-
-def _has_test_script(text: str) -> bool:
-    try:
-        script = json.loads(text)["scripts"]["test"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return False
-    # `npm init` writes a script that prints this and fails.
-    return isinstance(script, str) and bool(script.strip()) and _NO_TEST not in script
-
-
-def _always(_: str) -> bool:
-    return True
-
-
-_CMAKE = "cmake --build {0} && ctest --test-dir {0} --output-on-failure"
-"""What is not built yet is built in a directory that goes away. A build without tests is a check as well."""
-_RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
-    ("package.json", ("npm", "test"), _has_test_script),
-    ("Cargo.toml", ("cargo", "test"), bool),
-    ("go.mod", ("go", "test", "-v", "./..."), bool),
-    # A wrapper knows the version that the project asks for.
-    ("mvnw", ("sh", "mvnw", "--offline", "test"), bool),
-    ("pom.xml", ("mvn", "--offline", "test"), bool),
-    ("gradlew", ("sh", "gradlew", "test"), bool),
-    ("build.gradle", ("gradle", "test"), bool),
-    ("build.gradle.kts", ("gradle", "test"), bool),
-    ("Gemfile", ("bundle", "exec", "rspec"), regex(r"\brspec\b").search),
-    (".rspec", ("rspec",), _always),
-    ("spec/spec_helper.rb", ("rspec",), regex(r"\bRSpec\b").search),
-    ("Rakefile", ("rake", "test"), regex(r"\bTestTask\b").search),
-    ("vendor/bin/phpunit", ("vendor/bin/phpunit",), bool),
-    ("phpunit.xml", ("phpunit",), bool),
-    ("phpunit.xml.dist", ("phpunit",), bool),
-    ("mix.exs", ("mix", "test"), bool),
-    ("Package.swift", ("swift", "test"), bool),
-    ("deno.json", ("deno", "test"), bool),
-    *(
-        (name, ("make", target), regex(_MAKE_TARGET.format(target), re.MULTILINE).search)
-        for name in MAKEFILES
-        for target in ("test", "check")
-    ),
-    ("build/CMakeCache.txt", ("sh", "-c", _CMAKE.format("build")), bool),
-    ("CMakeLists.txt", ("sh", "-c", 'cmake -S . -B "$TMPDIR/build" && ' + _CMAKE.format('"$TMPDIR/build"')), bool),
-)

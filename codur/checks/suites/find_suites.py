@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import translate
@@ -39,6 +40,9 @@ _DJANGO_RUNNER = regex(r"\bget_runner\b|\bDiscoverRunner\b")
 _EXAMPLE = regex(r"^[ \t]*>>> \S", re.MULTILINE)
 _DOCTEST_OPTION = regex(r"--doctest-(?:modules|glob)")
 _TOOLS = (("tox.ini", "tox"), ("noxfile.py", "nox"), *((name, "make test") for name in MAKEFILES))
+_NO_TEST = "no test specified"
+_DECLARING = frozenset({"npm", "make", "rake", "rspec", "phpunit"})
+"""Runners whose file says what a test run does; for the others it only names the package."""
 _MAX_MODULES = 500  # they are words of one command line
 _MAX_READ = 1_000
 
@@ -64,7 +68,13 @@ class Suites(Struct, dict=True):  # cached properties need one
     def find(self) -> Suite | None:
         """Tests that are written to be run; None if there are none."""
         # Django first: pytest collects its tests as well, and they fail for want of settings.
-        rules: tuple[Callable[[], Suite | None], ...] = (self._django, self._pytest, self._declared, self._unittest)
+        rules: tuple[Callable[[], Suite | None], ...] = (
+            self._django,
+            self._pytest,
+            self._declared,
+            self._unittest,
+            self._other_language,
+        )
         return next((suite for rule in rules if (suite := rule()) is not None), None)
 
     def find_doctests(self) -> Suite | None:
@@ -198,6 +208,14 @@ class Suites(Struct, dict=True):  # cached properties need one
             is_whole=True,
         )
 
+    def _other_language(self) -> Suite | None:
+        """What a file of another language's tools declares; last, as a Makefile mostly calls Python's own suites."""
+        for name, argv, applies in _RUNNERS:
+            if self.workspace.is_file(name) and applies(self._text(name)):
+                files = (name,) if argv[0] in _DECLARING else ()
+                return Suite(argv=argv, source=f"the tests that {name} declares", files=files)
+        return None
+
     def _python_tests(self) -> Iterator[str]:
         for path in self.listing:
             if path.endswith(".py") and (is_test_file(path) or basename(path) in TESTS_OF_DIRECTORY):
@@ -215,3 +233,49 @@ def _two_settings(settings: PytestSettings) -> str:
     if not settings.ignored:
         return ""
     return f"; pytest takes its settings from {settings.file}, not from {' and '.join(settings.ignored)}"
+
+
+def _has_test_script(text: str) -> bool:
+    try:
+        script = json.loads(text)["scripts"]["test"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
+    # `npm init` writes a script that prints this and fails.
+    return isinstance(script, str) and bool(script.strip()) and _NO_TEST not in script
+
+
+def _always(_: str) -> bool:
+    return True
+
+
+_MAKE_TARGET = r"^{}\s*:(?!=)"
+_CMAKE = "cmake --build {0} && ctest --test-dir {0} --output-on-failure"
+"""What is not built yet is built in a directory that goes away. A build without tests is a check as well."""
+_RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
+    ("package.json", ("npm", "test"), _has_test_script),
+    ("Cargo.toml", ("cargo", "test"), bool),
+    ("go.mod", ("go", "test", "-v", "./..."), bool),
+    # A wrapper knows the version that the project asks for.
+    ("mvnw", ("sh", "mvnw", "--offline", "test"), bool),
+    ("pom.xml", ("mvn", "--offline", "test"), bool),
+    ("gradlew", ("sh", "gradlew", "test"), bool),
+    ("build.gradle", ("gradle", "test"), bool),
+    ("build.gradle.kts", ("gradle", "test"), bool),
+    ("Gemfile", ("bundle", "exec", "rspec"), regex(r"\brspec\b").search),
+    (".rspec", ("rspec",), _always),
+    ("spec/spec_helper.rb", ("rspec",), regex(r"\bRSpec\b").search),
+    ("Rakefile", ("rake", "test"), regex(r"\bTestTask\b").search),
+    ("vendor/bin/phpunit", ("vendor/bin/phpunit",), bool),
+    ("phpunit.xml", ("phpunit",), bool),
+    ("phpunit.xml.dist", ("phpunit",), bool),
+    ("mix.exs", ("mix", "test"), bool),
+    ("Package.swift", ("swift", "test"), bool),
+    ("deno.json", ("deno", "test"), bool),
+    *(
+        (name, ("make", target), regex(_MAKE_TARGET.format(target), re.MULTILINE).search)
+        for name in MAKEFILES
+        for target in ("test", "check")
+    ),
+    ("build/CMakeCache.txt", ("sh", "-c", _CMAKE.format("build")), bool),
+    ("CMakeLists.txt", ("sh", "-c", 'cmake -S . -B "$TMPDIR/build" && ' + _CMAKE.format('"$TMPDIR/build"')), bool),
+)
