@@ -27,7 +27,7 @@ from real_bug_cases import Pairs
 from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.checks.confirmation.confirm import Change, confirm
-from codur.checks.discover import CheckRequest, find_check
+from codur.checks.find_check import CheckRequest, find_check
 from codur.config.settings import VerificationSettings
 from codur.python.interpreter import find_python
 from codur.sandbox.launcher import Launcher

@@ -28,7 +28,7 @@ from repair_cases import Row, home_of, is_correct, is_scored, wanted
 
 from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
-from codur.checks.discover import CheckRequest, find_check
+from codur.checks.find_check import CheckRequest, find_check
 from codur.config.settings import SandboxSettings, VerificationSettings
 from codur.events import ignore
 from codur.repair.engine import Effort, Fault, search

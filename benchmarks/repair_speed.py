@@ -25,7 +25,7 @@ from pathlib import Path
 
 from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
-from codur.checks.discover import CheckRequest, find_check
+from codur.checks.find_check import CheckRequest, find_check
 from codur.config.settings import VerificationSettings
 from codur.repair.judge.candidate_judge import Judge
 from codur.sandbox.launcher import Launcher

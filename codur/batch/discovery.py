@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from codur.batch.challenge_directory import PROMPT_FILE, Challenge
-from codur.checks.discover import EXPECTED_NAMES
 from codur.checks.entry import MAKEFILES, is_pytest_file, is_test_file
+from codur.checks.find_check import EXPECTED_NAMES
 from codur.errors import UsageError, reason_of
 from codur.structs import Struct, replace
 

@@ -1,6 +1,6 @@
 """What decides whether work is done: which check there is, how it is run, what its verdict says.
 
-A new kind of check starts in `discover`.
+A new kind of check starts in `find_check`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codur.lazy import parts_of
 
 if TYPE_CHECKING:
-    from codur.checks import check_programs, checker, describe, discover, linters, signature
+    from codur.checks import check_programs, checker, describe, find_check, linters, signature
 
-__all__ = ["check_programs", "checker", "describe", "discover", "linters", "signature"]
+__all__ = ["check_programs", "checker", "describe", "find_check", "linters", "signature"]
 __getattr__ = parts_of(__name__)

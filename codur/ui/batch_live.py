@@ -13,7 +13,7 @@ from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.work import Work
 from codur.structs import Struct
 from codur.ui.screen import console_for, live_on, text_of
-from codur.ui.shown.batch_report import PHASES, BatchDisplay, row_line
+from codur.ui.shown.batch_progress import PHASES, BatchDisplay, row_line
 from codur.ui.stream import SafeStream
 from codur.ui.styled_lines import count, line
 

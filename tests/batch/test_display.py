@@ -13,7 +13,7 @@ from codur.batch.challenge_directory import Challenge
 from codur.batch.work import Work
 from codur.structs import replace
 from codur.ui.batch_live import LiveDisplay
-from codur.ui.shown.batch_report import LineDisplay, Progress, batch_table
+from codur.ui.shown.batch_progress import LineDisplay, Progress, batch_table
 from codur.ui.stream import SafeStream
 from tests.batch.report_kit import failed, solved
 

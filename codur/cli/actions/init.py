@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from codur.checks.discover import CheckRequest, find_check
+from codur.checks.find_check import CheckRequest, find_check
 from codur.cli import machine
 from codur.cli.printing import require_yes, say, say_json, write
 from codur.config.loader import PROJECT_FILES

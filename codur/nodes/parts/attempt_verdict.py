@@ -47,10 +47,10 @@ def seen_before(state: RunState, context: RunContext) -> RunUpdate:
         return RunUpdate()
     task, discovery = state["task"], state["discovery"]
     if discovery.check is None:
-        check = checks.discover.find_check(
+        check = checks.find_check.find_check(
             context.workspace,
             context.settings.verification,
-            checks.discover.CheckRequest(
+            checks.find_check.CheckRequest(
                 prompt=task.prompt,
                 files=[path for path in discovery.files if path not in discovery.guessed],
                 changed=lambda: git.git_history.uncommitted(context.workspace.root, context.launcher),

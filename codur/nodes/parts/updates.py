@@ -357,8 +357,8 @@ def explained(state: RunState, context: RunContext) -> Plan | None:
     path, workspace = state["discovery"].explain, context.workspace
     if not path or state["task"].agent or not code.definitions.is_read(path):
         return None
-    check = checks.discover.find_check(
-        workspace, context.settings.verification, checks.discover.CheckRequest(files=(path,))
+    check = checks.find_check.find_check(
+        workspace, context.settings.verification, checks.find_check.CheckRequest(files=(path,))
     )
     try:
         text = planning.explanation.explanation(path, workspace, check)

@@ -3,8 +3,8 @@
 import re
 from posixpath import basename, dirname
 
-from codur.checks.discover import CheckRequest, find_check, find_entry
 from codur.checks.entry import is_test_code
+from codur.checks.find_check import CheckRequest, find_check, find_entry
 from codur.context.file_order import standing
 from codur.context.index import RepositoryIndex
 from codur.errors import WorkspaceError

@@ -13,7 +13,7 @@ from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.checks.confirmation.confirm import Change, confirm
 from codur.checks.confirmation.hollow import asking_otherwise
-from codur.checks.discover import CheckRequest, find_check
+from codur.checks.find_check import CheckRequest, find_check
 from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted
 from codur.sandbox.cancel import CancelToken

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.checks.discover import CheckRequest, find_check
+from codur.checks.find_check import CheckRequest, find_check
 from codur.config.settings import VerificationSettings
 from codur.types import Check
 from codur.workspace.workspace import Workspace

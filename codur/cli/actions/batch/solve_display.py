@@ -15,7 +15,7 @@ from codur.cli import machine
 from codur.cli.actions.batch.solve_request import SolveRequest
 from codur.cli.printing import say_json, say_json_with, tell
 from codur.ui.output_formats import choose_kind, show
-from codur.ui.shown.batch_report import BatchDisplay, LineDisplay, batch_table, challenges_table
+from codur.ui.shown.batch_progress import BatchDisplay, LineDisplay, batch_table, challenges_table
 from codur.ui.stream import SafeStream
 from codur.ui.styled_lines import count
 

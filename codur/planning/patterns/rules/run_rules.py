@@ -77,7 +77,7 @@ def _run_test_file(found: Found) -> Settled | None:
 
 
 def _run_entry(found: Found) -> Settled | None:
-    entry = checks.discover.find_entry(found.names.workspace, ())
+    entry = checks.find_check.find_entry(found.names.workspace, ())
     rivals = [name for name in _PROGRAM_NAMES if name != entry and found.names.workspace.is_file(name)]
     return _program(entry, ()) if entry and not rivals else None
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from codur.checks.challenge_file import ChallengeFile, read_challenge
-from codur.checks.discover import CheckRequest, find_check
-from codur.checks.expectation import files_to_edit
+from codur.checks.find_check import CheckRequest, find_check
+from codur.checks.stated_output import files_to_edit
 from codur.config.settings import VerificationSettings
 from codur.errors import ConfigError, UsageError
 from codur.types import Check

@@ -20,8 +20,8 @@ from codur.checks.entry import (
     is_test_file,
     look,
 )
-from codur.checks.expectation import files_to_edit, stated_output
 from codur.checks.python_syntax import NOT_FOUND
+from codur.checks.stated_output import files_to_edit, stated_output
 from codur.checks.suites.find_suites import Suites
 from codur.errors import ConfigError, UsageError
 from codur.python.test_command import PYTHON, read_command

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codur.checks.expectation import files_to_edit, stated_output
+from codur.checks.stated_output import files_to_edit, stated_output
 
 
 def block(lead: str, text: str = "1\n2", language: str = "") -> str:
