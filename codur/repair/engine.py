@@ -20,6 +20,7 @@ from codur.events import Emit
 from codur.lazy import regex
 from codur.patches import Suspect
 from codur.python.pytest_equivalent import search_argv
+from codur.python.test_run import files_of
 from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.candidates.history import undone
 from codur.repair.candidates.late_candidates import Prospect, Sight, Which, prospects
@@ -205,8 +206,7 @@ def _narrowed(fault: Fault) -> tuple[Check, Verdict]:
         narrow = replace(whole, tests=before.failing[:_MOST_HANGING], timeout_s=min(whole.timeout_s, _HANGING_S))
     first = checker.run(narrow)
     if first.passed or not _alike(first, before):  # they need what the tests before them leave behind
-        files = dict.fromkeys(test.partition("::")[0] for test in narrow.tests)
-        narrow = replace(narrow, tests=tuple(files))
+        narrow = replace(narrow, tests=tuple(files_of(narrow.tests)))
         first = checker.run(narrow)
     elif first.failing and set(first.failing) < set(narrow.tests):
         narrow = replace(narrow, tests=first.failing)
@@ -307,8 +307,7 @@ def _look(fault: Fault, check: Check, before: Verdict, paths: list[str], coverag
 
 def _likelier(fault: Fault, texts: Mapping[str, str], tests: Sequence[str], history: History) -> dict[Line, float]:
     """Lines of functions that the task or a failing test names, and lines that were changed lately."""
-    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
-    in_tests = names_in_tests(_texts(fault.workspace, files), tests)
+    in_tests = names_in_tests(_texts(fault.workspace, files_of(tests)), tests)
     changed = {(path, line) for path, lines in history.changed.items() for line in lines}
     found: dict[Line, float] = {}
     for lines, factor in (

@@ -8,7 +8,7 @@ from typing import Any
 
 from codur.checks.checker import Checker
 from codur.python.project_files import parsed
-from codur.python.test_run import TO_THE_END, narrowed
+from codur.python.test_run import TO_THE_END, files_of, narrowed
 from codur.structs import Struct, field, replace
 from codur.types import Check, Verdict
 from codur.workspace.history.diff import FileChange, lines_changed
@@ -74,7 +74,7 @@ def run_traced(
         return None
     limit = most_s if check.tests else min(max(_SLOWER * before.duration_s, 1.0), _LIMIT_S)
     if check.tests:
-        arguments = (*arguments[:2], *narrowed(arguments[2:], check.tests), *TO_THE_END)
+        arguments = (*arguments[:2], *narrowed(arguments[2:], files_of(check.tests)), *TO_THE_END)
     root = checker.workspace.root
     out = root / _OUT
     failing = before.failing if check.tests else ()

@@ -24,7 +24,6 @@ _SESSION_AFTER_HANG_S = 3.0
 _MARGIN_BYTES = 65_536
 _KEPT_BYTES = 262_144
 _KNOWN_ANSWERS = 512  # verdicts hold whole outputs
-_LACKS_PLUGIN = ("<error ", "' not found", "not natively supported")
 _TOLD = ("exit_status", "timed_out", "flooded", "truncated", "stdout", "stderr")
 
 
@@ -67,11 +66,11 @@ class Warm:
         self._wanted = workers
         self._before = before
         self._checker = checker
-        job, reason = job_of(check, checker)
+        job, reason = job_of(check, checker, check.tests)
         if job is None:
             raise Unfit(reason)
         self._job = job
-        self._learnt: dict[str, Any] = {"modules": library(job.files), "inside": [], "rewritten": []}
+        self._learnt: dict[str, Any] = {"modules": library(job.files), "inside": []}
         self._keep = _kept_bytes(checker, check)
         self._known: dict[tuple[object, ...], Verdict] = {}
         self._pool = Pool()
@@ -79,17 +78,11 @@ class Warm:
         hung_s = _OWN_AFTER_HANG_S if self.runs_scripts else _SESSION_AFTER_HANG_S
         least_s = hung_s if before.timed_out else max(_LEARN_S, _SLOWER * before.duration_s)
         self._limits = self._patient = self._limited(least_s)
-        self._first = self._started()
+        self._first = self._start()
         # The second one starts beside the first; where tests are traced meanwhile both processors are busy.
         with self._first.kept():
+            self._first.ask({}, self._limits, learn=True)
             self._second = self._start() if workers > 1 and self.runs_scripts else None
-
-    def _started(self) -> Worker:
-        """The first worker, which has been asked to run the program as it is."""
-        worker = self._start()
-        with worker.kept():
-            worker.ask({}, self._limits, learn=True)
-        return worker
 
     def _start(self) -> Worker:
         return Worker.start(self._checker.programs.launcher, self._job)
@@ -101,7 +94,7 @@ class Warm:
             Unfit: the program forbids the warm way.
         """
         try:
-            self._limits, self._patient = self._tried_twice()
+            self._limits, self._patient = self._tried()
         except Unfit:
             self.close()
             raise
@@ -113,7 +106,7 @@ class Warm:
     @property
     def runs_scripts(self) -> bool:
         """Whether what is run is a program, and no tests."""
-        return self._job.command.kind != "pytest"
+        return self._job.command.target != "pytest"
 
     @property
     def files(self) -> Files:
@@ -160,26 +153,6 @@ class Warm:
 
     # --- the start ----------------------------------------------------------------------------------------------------
 
-    def _tried_twice(self) -> tuple[Limits, Limits]:
-        """As `_tried`; if tests forbid the warm way, without the installed plugins of pytest.
-
-        Some start programs or write files in every run. Without them the tests must fail in the same words, and none
-        may ask for a plugin: no candidate could make it pass.
-        """
-        try:
-            return self._tried()
-        except Unfit as reason:
-            if self._job.command.kind != "pytest":
-                raise
-            self._first.close()
-            self._pool.close()
-            self._job = replace(self._job, plugins=False)
-            self._first = self._started()
-            try:
-                return self._tried()
-            except Unfit:
-                raise reason from None  # the user is told what forbids it as it is, not what forbids it without plugins
-
     def _tried(self) -> tuple[Limits, Limits]:
         """Takes the verdict on the program as it is, learns from it, and has it judged again; gives the limits."""
         problem = self._first.problem()
@@ -206,14 +179,13 @@ class Warm:
         verdict = self._verdict(answer)
         if answer is None or verdict is None:
             raise Unfit(answer.plain if answer else "the worker did not answer")
-        lacks = not self._job.plugins and (verdict.signature != self._before.signature or _lacks_plugin(answer))
-        if _essence(verdict) != _essence(self._before) or lacks:
+        if _essence(verdict) != _essence(self._before):
             raise Unfit("it behaves in another way there")
         return answer
 
     def _adopt(self, told: Mapping[str, Any]) -> None:
         """Have the workers load what the program loads."""
-        self._learnt.update({name: told[name] for name in ("inside", "rewritten") if name in told})
+        self._learnt["inside"] = told.get("inside", [])
         self._learnt["modules"] = list(dict.fromkeys([*told.get("modules", []), *self._learnt["modules"]]))
         for worker in self._pool.coming:
             worker.ask_adopt(self._learnt)
@@ -232,7 +204,7 @@ class Warm:
         if answer is None or answer.plain:
             return None
         # It may be a fault of the worker's own options: a plain process adapts them to the pytest that is installed.
-        if self._job.command.kind == "pytest" and answer.result.exit_status == PYTEST_WRONG_USAGE:
+        if not self.runs_scripts and answer.result.exit_status == PYTEST_WRONG_USAGE:
             return None
         told = (*(getattr(answer.result, name) for name in _TOLD), answer.report)
         known = self._known.get(told)
@@ -250,12 +222,6 @@ def _kept_bytes(checker: Checker, check: Check) -> int:
     # Twice the expected output, else the cut middle of a right one would be judged as wrong.
     size = max(size, len((check.expected_text or "").encode("utf-8", "surrogatepass")))
     return max(_KEPT_BYTES, checker.settings.max_output_kb * 1024, 2 * size + _MARGIN_BYTES)
-
-
-def _lacks_plugin(answer: Answer) -> bool:
-    """Whether a test run tells of tests that need a plugin: fixtures that are not found, coroutines not awaited."""
-    told = (answer.report or b"").decode("utf-8", "replace") + answer.result.stdout
-    return any(words in told for words in _LACKS_PLUGIN)
 
 
 def _essence(verdict: Verdict) -> tuple[object, ...]:
