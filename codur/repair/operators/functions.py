@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from codur.repair.code.node_context import Context
 from codur.repair.code.node_shapes import called, called_plainly, defaulted
 from codur.repair.code.source_edits import Proposal
-from codur.repair.code.source_file import FunctionNode, Source
+from codur.repair.code.source_file import FunctionNode
 from codur.repair.operators.guards import first_statement
 
 _CALLS_FOR_EFFECT = frozenset(
@@ -76,28 +76,6 @@ def initialised(context: Context, node: FunctionNode) -> Iterator[Proposal]:
         for rank, value in enumerate(_INITIAL):
             says = f"uses `{name}` before it has a value"
             yield from context.before(first, f"{name} = {value}", says=says, weight=0.85**rank)
-
-
-def inherited_called(context: Context, node: FunctionNode) -> Iterator[Proposal]:
-    """A method that leaves out the one it overrides: `super().f(…)` as its first statement."""
-    call, first = _inherited_call(context.source, node), first_statement(node)
-    if call and first is not None:
-        yield from context.before(first, call)
-
-
-def _inherited_call(source: Source, node: FunctionNode) -> str:
-    """How the method would call the one it overrides; empty if it does, or overrides none of this file."""
-    owner = source.parent(node)
-    if not isinstance(owner, ast.ClassDef) or "super" in source.names(node):
-        return ""
-    bases = {base.id for base in owner.bases if isinstance(base, ast.Name)}
-    classes = [each for each in source.nodes(source.tree, ast.ClassDef) if each.name in bases]
-    for method in [method for each in classes for method in each.body]:
-        if isinstance(method, FunctionNode) and method.name == node.name and not method.decorator_list:
-            names = [argument.arg for argument in method.args.args[1:]]
-            if method.args.args and {argument.arg for argument in node.args.args}.issuperset(names):
-                return f"super().{node.name}({', '.join(names)})"
-    return ""
 
 
 def result_used(context: Context, node: ast.Expr) -> Iterator[Proposal]:
