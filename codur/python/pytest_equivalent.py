@@ -1,7 +1,7 @@
 """How pytest runs the tests of another runner's command, and what it calls them. Nothing is run."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from codur.lazy import regex
@@ -124,18 +124,11 @@ def _doctest(command: TestCommand) -> list[str]:
     return [*_ONLY_CASES, "--doctest-modules", *globs, *paths]
 
 
-def _packages(path: Path, root: Path) -> Iterator[str]:
-    """The packages that a file is in, innermost first."""
-    for directory in path.parents:
-        if not directory.name or not (root / directory / "__init__.py").is_file():
-            return
-        yield directory.name
-
-
 def _django(command: TestCommand, root: Path, python: str) -> list[str]:
     """Only pytest-django makes the databases and settings that Django's own runner would."""
     script, *labels = command.words
-    settings = dict(command.env).get("DJANGO_SETTINGS_MODULE") or _stated_settings(read_text(root / script))
+    stated = _SETTINGS_MODULE.search(read_text(root / script))
+    settings = dict(command.env).get("DJANGO_SETTINGS_MODULE") or (stated and stated[1])
     if "pytest-django" not in installed_plugins(python).values() or not settings:
         return []
     nodes = [_node(label, root, (PurePosixPath(script).parent.as_posix(),)) for label in labels]
@@ -143,8 +136,3 @@ def _django(command: TestCommand, root: Path, python: str) -> list[str]:
         return []
     own = [node for node in nodes if node] or [PurePosixPath(script).parent.as_posix()]
     return [*_ONLY_CASES, "-o", f"python_files={_DEFAULT_PATTERN}", f"--ds={settings}", *own]
-
-
-def _stated_settings(text: str) -> str:
-    match = _SETTINGS_MODULE.search(text)
-    return match[1] if match else ""

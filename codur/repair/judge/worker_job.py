@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path, PurePath
 
 from codur.checks.checker import Checker
@@ -53,7 +54,7 @@ def job_of(check: Check, checker: Checker, places: Sequence[str] = ()) -> tuple[
     if check.tests:
         words = [*words[:3], *(narrowed(words[3:], places) if places else words[3:]), *TO_THE_END]
     interpreter, rest = (programs.python if words[0] == _PYTHON else words[0]), words[1:]
-    flags = [word for word in rest[: _leading(rest)] if word]
+    flags = list(takewhile(_FLAGS.__contains__, rest))
     command = _command(rest[len(flags) :], workspace.root)
     if command is None:
         return None, "the check's command is not one of a script, a module or tests"
@@ -89,10 +90,6 @@ def _words(check: Check) -> list[str]:
     # Another interpreter that is named by its path may have other packages, or be another Python.
     own = words[0] == _PYTHON or (words[0] == name and _PYTHON_NAME.fullmatch(name))
     return [_PYTHON, *words[1:]] if own else []
-
-
-def _leading(words: Sequence[str]) -> int:
-    return next((place for place, word in enumerate(words) if word not in _FLAGS), len(words))
 
 
 def _command(words: Sequence[str], root: Path) -> Command | None:

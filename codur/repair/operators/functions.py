@@ -41,16 +41,12 @@ def return_added(context: Context, node: FunctionNode) -> Iterator[Proposal]:
         return
     if source.nodes(node, ast.Yield, ast.YieldFrom):
         return
-    if isinstance(last, ast.Expr) and not _for_effect(last.value):
+    for_effect = isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant | ast.Await)
+    if isinstance(last, ast.Expr) and not for_effect and called(last.value) not in _CALLS_FOR_EFFECT:
         yield context.insert(source.span(last)[0], "return ", "computes a value and drops it")
         return
     for rank, name in enumerate(_assigned(context, node)[:_MOST]):
         yield from context.after(last, f"return {name}", says=f"does not return `{name}`", weight=0.7**rank)
-
-
-def _for_effect(node: ast.expr) -> bool:
-    kept = isinstance(node, ast.Constant | ast.Yield | ast.YieldFrom | ast.Await)
-    return kept or called(node) in _CALLS_FOR_EFFECT
 
 
 def _assigned(context: Context, node: FunctionNode) -> list[str]:
