@@ -25,7 +25,6 @@ from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.candidates.history import undone
 from codur.repair.candidates.late_candidates import Prospect, Sight, Which, prospects
 from codur.repair.choice.probing import Prober
-from codur.repair.evidence.differences import shown_kinds
 from codur.repair.evidence.failing_lines import Failure, read_failure
 from codur.repair.evidence.observed_values import Observed
 from codur.repair.evidence.tracing import Coverage, Line, run_traced
@@ -300,7 +299,7 @@ def _look(fault: Fault, check: Check, before: Verdict, paths: list[str], coverag
         texts=texts,
         coverage=coverage,
         likelier=likelier,
-        hints=read_hints(texts, fault.task, fault.hints, shown_kinds(before)),
+        hints=read_hints(texts, fault.task, fault.hints),
         history=history,
     )
 

@@ -50,7 +50,7 @@ class Sight(Struct):
 
     def worth(self, row: Operator) -> float:
         """The most that a proposal of an operator is worth."""
-        return row.prior * row.most * self.hints.of_kind(row.name) * self.hints.of_difference(row.name)
+        return row.prior * row.most * self.hints.of_kind(row.name)
 
 
 def prospects(sight: Sight) -> Iterator[Prospect]:
@@ -203,7 +203,7 @@ class _NodeProspect:
             base=self.program,
             path=file.source.path,
             line=offer.line,
-            priority=own * file.endless.factor(offer) * file.sight.hints.of_difference(offer.operator),
+            priority=own * file.endless.factor(offer),
             hinted=self._hinted * file.sight.hints.of_kind(offer.operator),
             order=(*self.order, *place),
             offer=offer,
