@@ -135,9 +135,7 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
             if paths:
                 # Without files to change the search ends below, and a worker would have been started for nothing.
                 judge.prepare()  # the first worker starts while the program is traced
-            coverage = (
-                run_traced(fault.checker, narrow, first, most_s=trace_s, there=judge.run_there) if paths else None
-            )
+            coverage = run_traced(fault.checker, narrow, first, most_s=trace_s) if paths else None
             judge.coverage = coverage
             scene = _look(fault, narrow, first, paths, coverage)
             if isinstance(scene, str):
@@ -146,7 +144,7 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
                 judge=judge,
                 changes=scene.changes,
                 # Not the hurried checker: what passes is run once more in the time that was kept for it.
-                prober=Prober(fault.checker, narrow, scene.coverage, judge.run_there),
+                prober=Prober(fault.checker, narrow, scene.coverage),
                 confirm=lambda changed: _confirmed(fault, narrow, changed),
                 confirm_part=lambda changed: _part_confirmed(fault, judge, changed),
             )
