@@ -26,7 +26,6 @@ class _Discovery(Struct):
     names: tuple[str, ...] = ()  # modules, classes and tests; empty for all below `start`
     start: str = "."
     pattern: str = _DEFAULT_PATTERN
-    top: str = ""
 
 
 def search_argv(argv: Sequence[str], root: Path, python: str) -> tuple[str, ...] | None:
@@ -88,8 +87,7 @@ def _discovery(words: Sequence[str]) -> _Discovery | None:
             return None
         _, equals, value = word.partition("=") if word.startswith("--") else ("", "", "")
         values[name] = word if not word.startswith("-") else value if equals else next(words_left, "")
-    start, pattern, top = (values.get(name, "") for name in ("start", "pattern", "top"))
-    return _Discovery(start=start or ".", pattern=pattern or _DEFAULT_PATTERN, top=top)
+    return _Discovery(start=values.get("start") or ".", pattern=values.get("pattern") or _DEFAULT_PATTERN)
 
 
 _OPTIONS = {

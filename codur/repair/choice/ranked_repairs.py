@@ -58,7 +58,6 @@ class Choice(Struct):
     ranked: tuple[Passed, ...]
     repairs: tuple[Repair, ...]  # one of each behaviour; the first is that of the first program
     tier: RepairTier
-    share: float  # how much of the score of all lies with those that behave like the first, 0 to 1
 
 
 class _Scored(Struct):
@@ -106,7 +105,6 @@ def choose(
             for group in behaviours[: most if every else MOST_SHOWN]
         ),
         tier="deterministic" if clear else "guided",
-        share=share,
     )
 
 
