@@ -79,10 +79,8 @@ class Warm:
         least_s = hung_s if before.timed_out else max(_LEARN_S, _SLOWER * before.duration_s)
         self._limits = self._patient = self._limited(least_s)
         self._first = self._start()
-        # The second one starts beside the first; where tests are traced meanwhile both processors are busy.
         with self._first.kept():
             self._first.ask({}, self._limits, learn=True)
-            self._second = self._start() if workers > 1 and self.runs_scripts else None
 
     def _start(self) -> Worker:
         return Worker.start(self._checker.programs.launcher, self._job)
@@ -99,7 +97,7 @@ class Warm:
             self.close()
             raise
         for _ in range(self._wanted - 1):
-            worker, self._second = self._second or self._start(), None
+            worker = self._start()
             self._pool.add(worker)
             worker.ask_adopt(self._learnt)
 
@@ -137,8 +135,6 @@ class Warm:
     def close(self) -> None:
         """End the workers."""
         self._first.close()
-        if self._second is not None:
-            self._second.close()
         self._pool.close()
 
     # --- the start ----------------------------------------------------------------------------------------------------
