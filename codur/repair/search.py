@@ -195,8 +195,7 @@ class Search:
     def _note(self, candidate: Candidate, program: Program, verdict: Verdict) -> None:
         self._tried += 1
         self._places_judged.add((candidate.path, candidate.line))
-        if self._places.note(candidate, verdict):
-            self._agenda.sort()
+        self._places.note(candidate, verdict)
         if self._best is None or verdict.progress > self._best.progress:
             self._best = verdict
             self._best_place = f"{candidate.path}:{candidate.line}" if self._progress() > self._before.progress else ""
