@@ -37,14 +37,8 @@ class Briefing(Struct):
     shown: Mapping[str, tuple[range, ...]]
 
 
-class _Limits(Struct, kw_only=False):
-    """Characters of one program output and of one earlier diff."""
-
-    output: int
-    diff: int
-
-
-_LIMITS = (_Limits(8000, 8000), _Limits(4000, 4000), _Limits(2000, 2000), _Limits(1000, 1000), _Limits(250, 0))
+_LIMITS = ((8000, 8000), (4000, 4000), (2000, 2000), (1000, 1000), (250, 0))
+"""Characters of one program output and of one earlier diff."""
 
 
 class CodingBrief(Struct):
@@ -96,9 +90,9 @@ def _fitting_tail(brief: CodingBrief, budget: int, left: int) -> str:
     inputs = [(f"Result of step {name}", bounded(plain(text), each)) for name, text in brief.inputs.items()]
     share = int(budget * _TAIL_SHARE)
     most = max(share, min(share + len(_joined(inputs)), left))
-    tails = (_joined([*inputs, *_tail(brief, limits)]) for limits in _LIMITS)
+    tails = (_joined([*inputs, *_tail(brief, *limits)]) for limits in _LIMITS)
     tail = next((tail for tail in tails if len(tail) <= most), None)
-    return bounded(_joined([*inputs, *_tail(brief, _LIMITS[-1])]), most) if tail is None else tail
+    return bounded(_joined([*inputs, *_tail(brief, *_LIMITS[-1])]), most) if tail is None else tail
 
 
 def _joined(sections: Sequence[tuple[str, str]]) -> str:
@@ -113,14 +107,14 @@ def _head(brief: CodingBrief) -> list[tuple[str, str]]:
     ]
 
 
-def _tail(brief: CodingBrief, limits: _Limits) -> list[tuple[str, str]]:
+def _tail(brief: CodingBrief, output_chars: int, diff_chars: int) -> list[tuple[str, str]]:
     failed = brief.verdict if brief.verdict is not None and brief.verdict.status == "failed" else None
     attempts = attempts_text(
-        brief.attempts, diff_chars=limits.diff, error_chars=limits.output, now=failed, on_disk=brief.on_disk
+        brief.attempts, diff_chars=diff_chars, error_chars=output_chars, now=failed, on_disk=brief.on_disk
     )
     undone = ", undone unless their result was better" if brief.on_disk is None else ""
     return [
-        ("The check now", verdict_text(failed, limit=limits.output) if failed is not None else ""),
+        ("The check now", verdict_text(failed, limit=output_chars) if failed is not None else ""),
         (f"Earlier attempts{undone}", attempts),
         ("Hint", brief.steer),
         ("Last attempt", "" if brief.will_retry or brief.check is None else "There is no further one."),

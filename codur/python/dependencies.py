@@ -29,7 +29,7 @@ class Dependencies(Struct):
 def declared_dependencies(root: Path) -> Dependencies:
     """What the project in a directory declares in its metadata and in its files of requirements."""
     project = read_project(root)
-    runtime, *tests = _requirements(root)
+    runtime, *tests = (_lines(root, name, set()) for name in _REQUIREMENTS)
     needed = {*_names(_runtime(project)), *_names(runtime)}
     extra = {*_names(_testing(project)), *(name for lines in tests for name in _names(lines)), *_tox(root)}
     own = normal_name(str(table(project.pyproject, "project").get("name", "")))
@@ -95,12 +95,8 @@ def _tox(root: Path) -> Iterator[str]:
     yield from _names(line for line in lines if "{" not in line and not re.match(r"[\w!-]+:", line))
 
 
-def _requirements(root: Path) -> list[list[str]]:
-    """The lines of the files of requirements, those that all others include among them; `requirements.txt` first."""
-    return [_lines(root, name, set()) for name in _REQUIREMENTS]
-
-
 def _lines(root: Path, name: str, seen: set[str]) -> list[str]:
+    """The lines of a file of requirements, with those of the files that it includes."""
     if name in seen or len(seen) > _MAX_INCLUDED:
         return []
     seen.add(name)

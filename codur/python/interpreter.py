@@ -5,11 +5,9 @@ import sys
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
-from itertools import takewhile
 from pathlib import Path
 
 from codur.lazy import regex
-from codur.parsing.bounded_text import listed
 from codur.python.dependencies import declared_dependencies, lacking
 from codur.python.installed import is_importable
 from codur.python.project_files import read_text, read_toml, table
@@ -19,32 +17,18 @@ from codur.structs import Struct
 
 _NAMES = ("python3", "python")
 _VERSION = regex(r"[0-9][\w.+-]*")
-_SHOWN_NAMES = 4
-
-
-class Interpreter(Struct):
-    """The interpreter for a workspace's programs."""
-
-    path: str  # its absolute path
-    reason: str  # why it was chosen, in a few words
 
 
 class _Candidate(Struct):
-    """An interpreter, what it is called, and what it lacks of what the project declares."""
+    """An interpreter, and what it lacks of what the project declares."""
 
     path: str
-    name: str
     lacks: tuple[str, ...]
     has_pytest: bool
 
 
 def find_python(root: Path, environ: Mapping[str, str]) -> str:
-    """The absolute path of the workspace's interpreter, see `choose_python`."""
-    return choose_python(root, environ).path
-
-
-def choose_python(root: Path, environ: Mapping[str, str]) -> Interpreter:
-    """The workspace's interpreter: of its environments the one with most of what the project declares.
+    """The absolute path of the workspace's interpreter: of its environments the one with most of what it declares.
 
     Of those that lack equally little it is one with pytest, then the first of: the environment that uv's variable
     names, `.venv`, `venv`, `env`, the active one, those of pdm, poetry, hatch, tox and nox. The first interpreter on
@@ -56,76 +40,63 @@ def choose_python(root: Path, environ: Mapping[str, str]) -> Interpreter:
     replaced by what it stands for.
     """
     needed = declared_dependencies(root).runtime
-    environments = [_candidate(path, name, needed) for name, path in _environments(root, environ)]
+    environments = [_candidate(path, needed) for path in _environments(root, environ)]
     best = min(environments, key=lambda item: (len(item.lacks), not item.has_pytest), default=None)
     if best is None or best.lacks:
-        others = [_candidate(path, name, needed) for name, path in _installations(root, environ)]
+        others = [_candidate(path, needed) for path in _installations(root, environ)]
         other = min(others, key=lambda item: len(item.lacks))
         # What the project's own environment has must not be missing in another one, whatever else that has.
         best = other if best is None or set(other.lacks) < set(best.lacks) else best
-    return Interpreter(path=best.path, reason=_reason(best, environments))
+    return best.path
 
 
-def _candidate(path: Path, name: str, needed: Iterable[str]) -> _Candidate:
-    return _Candidate(
-        path=str(path),
-        name=name,
-        lacks=tuple(lacking(str(path), needed)),
-        has_pytest=is_importable(str(path), "pytest"),
-    )
-
-
-def _reason(chosen: _Candidate, environments: list[_Candidate]) -> str:
-    """Why a candidate was taken; those that come before it are told with what they lack."""
-    if chosen.lacks:
-        return f"{chosen.name} (lacks {listed(chosen.lacks, _SHOWN_NAMES)})"
-    before = list(takewhile(lambda item: item != chosen, environments))
-    passed = [f"{item.name} lacks {item.lacks[0] if item.lacks else 'pytest'}" for item in before]
-    return f"{chosen.name} ({'; '.join(passed)})" if passed else chosen.name
+def _candidate(path: Path, needed: Iterable[str]) -> _Candidate:
+    has_pytest = is_importable(str(path), "pytest")
+    return _Candidate(path=str(path), lacks=tuple(lacking(str(path), needed)), has_pytest=has_pytest)
 
 
 # --- where interpreters are -------------------------------------------------------------------------------------------
 
 
-def _environments(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
-    """The interpreters of the project's environments, each with a name, the likeliest first."""
+def _environments(root: Path, environ: Mapping[str, str]) -> Iterator[Path]:
+    """The interpreters of the project's environments, the likeliest first."""
     seen: set[Path] = set()
     own = Path(os.path.realpath(root))
-    named = {Path(os.path.realpath(directory)) for _, directory in _named(root, environ)}
-    for name, directory in _directories(root, environ):
+    named = {Path(os.path.realpath(directory)) for directory in (*_of_uv(root, environ), *_active(environ))}
+    for directory in _directories(root, environ):
         program = next((path for item in reversed(_NAMES) if _is_program(path := directory / "bin" / item)), None)
         real = Path(os.path.realpath(directory))
         linked = directory.is_relative_to(root) and not real.is_relative_to(own)
         strange = linked and not is_environment(real) and real not in named
         if program is not None and real not in seen and not strange:
             seen.add(real)
-            yield name, program
+            yield program
 
 
-def _named(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
-    """The environments that the user's variables name."""
+def _of_uv(root: Path, environ: Mapping[str, str]) -> Iterator[Path]:
     if environ.get("UV_PROJECT_ENVIRONMENT"):
-        yield "the environment in UV_PROJECT_ENVIRONMENT", root / environ["UV_PROJECT_ENVIRONMENT"]
+        yield root / environ["UV_PROJECT_ENVIRONMENT"]
+
+
+def _active(environ: Mapping[str, str]) -> Iterator[Path]:
+    """The environments that the user has activated."""
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         if environ.get(variable, "").startswith("/"):
-            yield f"the active environment {environ[variable]}", Path(environ[variable])
+            yield Path(environ[variable])
     for directory in environ.get("PATH", "").split(os.pathsep)[:1]:
         if directory.startswith("/") and is_environment(Path(directory).parent):
-            yield f"the environment {Path(directory).parent} on PATH", Path(directory).parent
+            yield Path(directory).parent
 
 
-def _directories(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
-    named = list(_named(root, environ))
-    uv = [item for item in named if item[0].endswith("UV_PROJECT_ENVIRONMENT")]
-    yield from uv
-    for name in (".venv", "venv", "env"):
-        yield name, root / name
-    yield from named[len(uv) :]
-    yield from (("pdm's environment", path) for path in _of_pdm(root, environ))
-    yield from (("poetry's environment", path) for path in _of_poetry(root, environ))
-    yield from (("hatch's environment", path) for path in _of_hatch(root, environ))
-    for tool, pattern in (("tox", ".tox/py*"), ("nox", ".nox/*")):
-        yield from ((f"{tool}'s environment {path.name}", path) for path in sorted(root.glob(pattern), reverse=True))
+def _directories(root: Path, environ: Mapping[str, str]) -> Iterator[Path]:
+    yield from _of_uv(root, environ)
+    yield from (root / name for name in (".venv", "venv", "env"))
+    yield from _active(environ)
+    yield from _of_pdm(root, environ)
+    yield from _of_poetry(root, environ)
+    yield from _of_hatch(root, environ)
+    for pattern in (".tox/py*", ".nox/*"):
+        yield from sorted(root.glob(pattern), reverse=True)
 
 
 def _of_pdm(root: Path, environ: Mapping[str, str]) -> Iterator[Path]:
@@ -167,13 +138,13 @@ def _digest(text: str) -> str:
     return urlsafe_b64encode(sha256(text.encode("utf-8", "surrogateescape")).digest()).decode()[:8]
 
 
-def _installations(root: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
+def _installations(root: Path, environ: Mapping[str, str]) -> Iterator[Path]:
     for directory in environ.get("PATH", "").split(os.pathsep):
         found = _in_directory(root, directory, environ)
         if found is not None:
-            yield "the first on PATH", found
+            yield found
             break
-    yield "the one that runs Codur", Path(sys.executable)
+    yield Path(sys.executable)
 
 
 def _in_directory(root: Path, directory: str, environ: Mapping[str, str]) -> Path | None:

@@ -1,7 +1,7 @@
 """How pytest runs the tests of another runner's command, and what it calls them. Nothing is run."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from codur.lazy import regex
@@ -26,7 +26,6 @@ class _Discovery(Struct):
     names: tuple[str, ...] = ()  # modules, classes and tests; empty for all below `start`
     start: str = "."
     pattern: str = _DEFAULT_PATTERN
-    top: str = ""
 
 
 def search_argv(argv: Sequence[str], root: Path, python: str) -> tuple[str, ...] | None:
@@ -88,8 +87,7 @@ def _discovery(words: Sequence[str]) -> _Discovery | None:
             return None
         _, equals, value = word.partition("=") if word.startswith("--") else ("", "", "")
         values[name] = word if not word.startswith("-") else value if equals else next(words_left, "")
-    start, pattern, top = (values.get(name, "") for name in ("start", "pattern", "top"))
-    return _Discovery(start=start or ".", pattern=pattern or _DEFAULT_PATTERN, top=top)
+    return _Discovery(start=values.get("start") or ".", pattern=values.get("pattern") or _DEFAULT_PATTERN)
 
 
 _OPTIONS = {
@@ -124,18 +122,11 @@ def _doctest(command: TestCommand) -> list[str]:
     return [*_ONLY_CASES, "--doctest-modules", *globs, *paths]
 
 
-def _packages(path: Path, root: Path) -> Iterator[str]:
-    """The packages that a file is in, innermost first."""
-    for directory in path.parents:
-        if not directory.name or not (root / directory / "__init__.py").is_file():
-            return
-        yield directory.name
-
-
 def _django(command: TestCommand, root: Path, python: str) -> list[str]:
     """Only pytest-django makes the databases and settings that Django's own runner would."""
     script, *labels = command.words
-    settings = dict(command.env).get("DJANGO_SETTINGS_MODULE") or _stated_settings(read_text(root / script))
+    stated = _SETTINGS_MODULE.search(read_text(root / script))
+    settings = dict(command.env).get("DJANGO_SETTINGS_MODULE") or (stated and stated[1])
     if "pytest-django" not in installed_plugins(python).values() or not settings:
         return []
     nodes = [_node(label, root, (PurePosixPath(script).parent.as_posix(),)) for label in labels]
@@ -143,8 +134,3 @@ def _django(command: TestCommand, root: Path, python: str) -> list[str]:
         return []
     own = [node for node in nodes if node] or [PurePosixPath(script).parent.as_posix()]
     return [*_ONLY_CASES, "-o", f"python_files={_DEFAULT_PATTERN}", f"--ds={settings}", *own]
-
-
-def _stated_settings(text: str) -> str:
-    match = _SETTINGS_MODULE.search(text)
-    return match[1] if match else ""

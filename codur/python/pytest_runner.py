@@ -43,7 +43,8 @@ class PytestRunner(Struct):
         Args:
             words: what the command says after `pytest`.
         """
-        borrowed = not _has_pytest(self.python, self.launcher)
+        own = self.python == sys.executable or is_importable(self.python, "pytest")
+        borrowed = not own and not _probe(self.python, self.launcher)
         interpreter = sys.executable if borrowed else self.python
         unwanted = sorted(installed_plugins(interpreter)) if borrowed else ["langsmith_plugin"]
         options = [word for name in unwanted for word in ("-p", f"no:{name}")]
@@ -91,10 +92,6 @@ def _settings(interpreter: str, root: Path, words: Sequence[str]) -> PytestSetti
     version = version_of(interpreter, "pytest").partition(".")[0]
     native = not version.isdecimal() or int(version) >= _NATIVE_TOML
     return settings_for(root, path_arguments(words, root), native=native)
-
-
-def _has_pytest(python: str, launcher: Launcher) -> bool:
-    return python == sys.executable or is_importable(python, "pytest") or _probe(python, launcher)
 
 
 @lru_cache(maxsize=16)

@@ -106,21 +106,26 @@ def reported_argv(
         return None
     arguments = [*words[place + 2 :], TO_THE_END[-1]]
     if tests:
-        arguments = [*narrowed(arguments, tests), *TO_THE_END]
+        arguments = [*narrowed(arguments, files_of(tests)), *TO_THE_END]
     limit = max(_LEAST_TEST_S, _SHARE * timeout_s)
     told = {"events": str(events), "limit": limit, "tests": list(tests), "arguments": arguments}
     told |= {"sample": sample_s, "most": _FAR * timeout_s}
     return [*words[:place], "-c", _text(), json.dumps(told)]
 
 
-def narrowed(arguments: Sequence[str], tests: Iterable[str]) -> list[str]:
-    """Pytest's arguments with the files of these tests in place of the ones that are named."""
+def files_of(tests: Iterable[str]) -> list[str]:
+    """The files of some tests, by their node ids, each once."""
+    return list(dict.fromkeys(test.partition("::")[0] for test in tests))
+
+
+def narrowed(arguments: Sequence[str], places: Iterable[str]) -> list[str]:
+    """Pytest's arguments with these files or tests in place of the ones that are named."""
     kept = [
         word
         for before, word in zip(("", *arguments), arguments, strict=False)
         if word.startswith("-") or before in _WITH_VALUE
     ]
-    return [*dict.fromkeys(test.partition("::")[0] for test in tests), *kept]
+    return [*places, *kept]
 
 
 def read_run(events: Path, word: str = "") -> TestRun | None:

@@ -20,11 +20,11 @@ from codur.events import Emit
 from codur.lazy import regex
 from codur.patches import Suspect
 from codur.python.pytest_equivalent import search_argv
+from codur.python.test_run import files_of
 from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.candidates.history import undone
 from codur.repair.candidates.late_candidates import Prospect, Sight, Which, prospects
 from codur.repair.choice.probing import Prober
-from codur.repair.evidence.differences import shown_kinds
 from codur.repair.evidence.failing_lines import Failure, read_failure
 from codur.repair.evidence.observed_values import Observed
 from codur.repair.evidence.tracing import Coverage, Line, run_traced
@@ -135,9 +135,7 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
             if paths:
                 # Without files to change the search ends below, and a worker would have been started for nothing.
                 judge.prepare()  # the first worker starts while the program is traced
-            coverage = (
-                run_traced(fault.checker, narrow, first, most_s=trace_s, there=judge.run_there) if paths else None
-            )
+            coverage = run_traced(fault.checker, narrow, first, most_s=trace_s) if paths else None
             judge.coverage = coverage
             scene = _look(fault, narrow, first, paths, coverage)
             if isinstance(scene, str):
@@ -146,7 +144,7 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
                 judge=judge,
                 changes=scene.changes,
                 # Not the hurried checker: what passes is run once more in the time that was kept for it.
-                prober=Prober(fault.checker, narrow, scene.coverage, judge.run_there),
+                prober=Prober(fault.checker, narrow, scene.coverage),
                 confirm=lambda changed: _confirmed(fault, narrow, changed),
                 confirm_part=lambda changed: _part_confirmed(fault, judge, changed),
             )
@@ -205,8 +203,7 @@ def _narrowed(fault: Fault) -> tuple[Check, Verdict]:
         narrow = replace(whole, tests=before.failing[:_MOST_HANGING], timeout_s=min(whole.timeout_s, _HANGING_S))
     first = checker.run(narrow)
     if first.passed or not _alike(first, before):  # they need what the tests before them leave behind
-        files = dict.fromkeys(test.partition("::")[0] for test in narrow.tests)
-        narrow = replace(narrow, tests=tuple(files))
+        narrow = replace(narrow, tests=tuple(files_of(narrow.tests)))
         first = checker.run(narrow)
     elif first.failing and set(first.failing) < set(narrow.tests):
         narrow = replace(narrow, tests=first.failing)
@@ -300,15 +297,14 @@ def _look(fault: Fault, check: Check, before: Verdict, paths: list[str], coverag
         texts=texts,
         coverage=coverage,
         likelier=likelier,
-        hints=read_hints(texts, fault.task, fault.hints, shown_kinds(before)),
+        hints=read_hints(texts, fault.task, fault.hints),
         history=history,
     )
 
 
 def _likelier(fault: Fault, texts: Mapping[str, str], tests: Sequence[str], history: History) -> dict[Line, float]:
     """Lines of given files, of functions that the task or a failing test names, and lines that were changed lately."""
-    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
-    in_tests = names_in_tests(_texts(fault.workspace, files), tests)
+    in_tests = names_in_tests(_texts(fault.workspace, files_of(tests)), tests)
     changed = {(path, line) for path, lines in history.changed.items() for line in lines}
     sizes = {path: text.count("\n") + 1 for path, text in texts.items() if path in fault.files}
     given = {(path, line) for path, lines in sizes.items() for line in range(1, lines + 1)}

@@ -83,7 +83,8 @@ class Search:
         self._time_left = bounds.time_left
         self._places = Places(before)
         self._agenda = Agenda(self._places, bounds.time_left)
-        self._seen: set[Mark] = {()}  # the mark of the program as it is: a change back to it is none
+        # Marks, and texts; that of the program as it is, as a change back to it is none.
+        self._seen: set[Mark | int] = {()}
         self._tried = 0
         self._places_judged: set[tuple[str, int]] = set()
         # For the report alone: what is repaired is never decided by it.
@@ -160,9 +161,13 @@ class Search:
                 break
             mark = fingerprint(candidate)
             # No mark: it does not compile. Two edits that come to the same code are one candidate.
-            if mark is not None and mark not in self._seen:
-                self._seen.add(mark)
-                found.append((candidate, candidate.program(mark)))
+            if mark is None or mark in self._seen:
+                continue
+            program = candidate.program(mark)
+            text = hash(frozenset(changed(program, self._original).items()))
+            if text not in self._seen:
+                found.append((candidate, program))
+            self._seen |= {mark, text}
         return found
 
     def _judged(
@@ -190,8 +195,7 @@ class Search:
     def _note(self, candidate: Candidate, program: Program, verdict: Verdict) -> None:
         self._tried += 1
         self._places_judged.add((candidate.path, candidate.line))
-        if self._places.note(candidate, verdict):
-            self._agenda.sort()
+        self._places.note(candidate, verdict)
         if self._best is None or verdict.progress > self._best.progress:
             self._best = verdict
             self._best_place = f"{candidate.path}:{candidate.line}" if self._progress() > self._before.progress else ""

@@ -27,15 +27,12 @@ def prefix(kind: str) -> str:
     return f"codur-{kind}-{os.getpid()}-"
 
 
-def sweep(base: str) -> int:
-    """Remove the temporary directories of processes that were killed, if they are this user's; gives how many."""
-    removed = 0
+def sweep(base: str) -> None:
+    """Remove the temporary directories of processes that were killed, if they are this user's."""
     with os.scandir(base) as entries:
         stray = [entry.path for entry in entries if _is_stray(entry)]
     for path in stray:
         _remove(path)
-        removed += not os.path.lexists(path)  # counted by what is gone: some may resist
-    return removed
 
 
 def _is_stray(entry: os.DirEntry[str]) -> bool:

@@ -54,20 +54,17 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def sweep(directory: Path) -> int:
-    """Remove the stray temporary files directly in a directory; returns how many.
+def sweep(directory: Path) -> None:
+    """Remove the stray temporary files directly in a directory.
 
     Raises:
         OSError: the directory cannot be read, or a file not removed.
     """
-    removed = 0
     with os.scandir(directory) as entries:
         for entry in entries:
             if is_stray(entry.name) and not entry.is_dir(follow_symlinks=False):
                 with contextlib.suppress(FileNotFoundError):
                     Path(entry.path).unlink()
-                    removed += 1
-    return removed
 
 
 def write_private(path: Path, data: bytes, *, durable: bool = True) -> None:

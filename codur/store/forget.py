@@ -29,14 +29,7 @@ _LATELY_S = 3600.0  # longer than a run takes from putting a content to referrin
 _GOAL = 0.8  # go down to this part of the size, so that it is not done again at every start
 
 
-class Forgotten(Struct):
-    """What was removed: run ids, and bytes of contents."""
-
-    runs: tuple[str, ...] = ()
-    bytes: int = 0
-
-
-def forget_oldest(state: StateDirectory, *, max_bytes: int, max_runs: int) -> Forgotten:
+def forget_oldest(state: StateDirectory, *, max_bytes: int, max_runs: int) -> None:
     """Remove the oldest runs beyond a number or a size, and the contents that are left over. Running ones stay.
 
     Nothing happens below both bounds.
@@ -51,7 +44,7 @@ def forget_oldest(state: StateDirectory, *, max_bytes: int, max_runs: int) -> Fo
         records = sorted(RunStore(state).list(), key=lambda record: (record.started, record.id))
         sizes = {record.id: _size(state.runs / record.id) for record in records}
         if len(records) <= max_runs and sum(blobs.values()) + sum(sizes.values()) <= max_bytes:
-            return Forgotten()
+            return
         held = running(state.locks)
         live = [record for record in records if record.id in held or record.status == "running"]
         kept = _Kept(
@@ -60,10 +53,9 @@ def forget_oldest(state: StateDirectory, *, max_bytes: int, max_runs: int) -> Fo
             references={record.id: _references(_files(state.runs / record.id)) for record in records},
             live={record.id for record in live},
         )
-        gone = _choose(kept, max_bytes=max_bytes, max_runs=max_runs)
-        for run_id in gone:
+        for run_id in _choose(kept, max_bytes=max_bytes, max_runs=max_runs):
             _remove_run(state.runs / run_id)
-        return Forgotten(runs=tuple(gone), bytes=_sweep(state, blobs, _oldest(live)))
+        _sweep(state, blobs, _oldest(live))
 
 
 class _Kept(Struct):
@@ -100,20 +92,17 @@ def _remove_run(path: Path) -> None:
     shutil.rmtree(hidden)
 
 
-def _sweep(state: StateDirectory, blobs: dict[str, int], oldest: float) -> int:
+def _sweep(state: StateDirectory, blobs: Iterable[str], oldest: float) -> None:
     """Remove the contents that nothing refers to, and that were put before `oldest` (seconds since 1970)."""
-    freed = 0
     with exclusive(state.blobs / LOCK_NAME):
         used = _references(file for run in state.runs.iterdir() if run.is_dir() for file in _files(run))
         # What the next run in a workspace would otherwise have to copy anew.
         used |= _references(state.cache.glob("base-*.json"))
-        for name in blobs.keys() - used:
+        for name in set(blobs) - used:
             path = state.blobs / name[:2] / name
             with contextlib.suppress(FileNotFoundError):
                 if path.stat().st_mtime < oldest:
                     path.unlink()
-                    freed += blobs[name]
-    return freed
 
 
 def _oldest(live: Iterable[RunRecord]) -> float:

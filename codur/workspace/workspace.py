@@ -65,7 +65,7 @@ class Workspace:
         self._programs = ProgramWatch(self._pinned, journal) if journal else None
         self._protection = Protection(root)
         self.scope = Scope(root)
-        self._withholds: Callable[[str], bool] = _withholds_nothing
+        self._withholds: Callable[[str], bool] = lambda _: False
 
     @classmethod
     def open(
@@ -530,7 +530,3 @@ class Workspace:
         made.protect(self._protection.keys)
         made.scope = self.scope.on(made.root)
         return made
-
-
-def _withholds_nothing(_path: str) -> bool:
-    return False

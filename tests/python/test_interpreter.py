@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.python.interpreter import Interpreter, choose_python, find_python
+from codur.python.interpreter import find_python
 
 
 def program(path: Path) -> None:
@@ -101,14 +101,14 @@ def test_environment_with_the_dependencies_goes_before_one_without(tmp_path: Pat
     (tmp_path / "pyproject.toml").write_text(NEEDS_TWO)
     installed(tmp_path / ".venv", "pip")
     better = installed(tmp_path / "env", "some_thing")
-    assert choose_python(tmp_path, {}) == Interpreter(path=str(better), reason="env (.venv lacks some-thing)")
+    assert find_python(tmp_path, {}) == str(better)
 
 
 def test_environment_with_pytest_goes_before_one_without(tmp_path: Path) -> None:
     installed(tmp_path / ".venv", "some_thing")
     better = installed(tmp_path / ".nox" / "tests-3-11", "some_thing", "pytest")
-    chosen = choose_python(tmp_path, {})
-    assert chosen == Interpreter(path=str(better), reason="nox's environment tests-3-11 (.venv lacks pytest)")
+    chosen = find_python(tmp_path, {})
+    assert chosen == str(better)
 
 
 def test_path_is_taken_if_it_lacks_less_than_the_environments(tmp_path: Path) -> None:
@@ -118,9 +118,8 @@ def test_path_is_taken_if_it_lacks_less_than_the_environments(tmp_path: Path) ->
     installed(tmp_path / "work" / ".venv", "pip")
     program(tmp_path / "usr" / "bin" / "python3")
     (tmp_path / "usr" / "lib" / "python3.11" / "site-packages" / "some_thing-1.egg-info").mkdir(parents=True)
-    chosen = choose_python(tmp_path / "work", {"PATH": f"{tmp_path}/usr/bin"})
-    assert chosen.path == str(tmp_path / "usr/bin/python3")
-    assert chosen.reason == "the first on PATH (lacks absent)"
+    chosen = find_python(tmp_path / "work", {"PATH": f"{tmp_path}/usr/bin"})
+    assert chosen == str(tmp_path / "usr/bin/python3")
 
 
 def test_what_the_environment_has_must_not_be_missing_where_more_is_installed(tmp_path: Path) -> None:
@@ -129,14 +128,14 @@ def test_what_the_environment_has_must_not_be_missing_where_more_is_installed(tm
     program(tmp_path / "usr" / "bin" / "python3")
     for name in ("coverage", "tox"):
         (tmp_path / "usr" / "lib" / "python3.11" / "site-packages" / f"{name}-1.egg-info").mkdir(parents=True)
-    chosen = choose_python(tmp_path, {"PATH": f"{tmp_path}/usr/bin"})
-    assert chosen == Interpreter(path=str(mine), reason=".venv (lacks coverage, tox)")
+    chosen = find_python(tmp_path, {"PATH": f"{tmp_path}/usr/bin"})
+    assert chosen == str(mine)
 
 
 def test_environment_that_lacks_something_stays_if_nothing_is_better(tmp_path: Path) -> None:
     (tmp_path / "setup.py").write_text('NEEDS = ["absent"]\nsetup(install_requires=NEEDS)\n')
     mine = installed(tmp_path / "venv")
-    assert choose_python(tmp_path, {}) == Interpreter(path=str(mine), reason="venv (lacks absent)")
+    assert find_python(tmp_path, {}) == str(mine)
 
 
 def digest(text: str) -> str:
@@ -147,24 +146,22 @@ PDM = "{tmp}/.local/share/pdm/venvs/a/bin/python\n"
 
 
 @pytest.mark.parametrize(
-    ("place", "files", "environ", "reason"),
+    ("place", "files", "environ"),
     [
-        (".cache/pypoetry/virtualenvs/name-{digest}-py3.11", {}, {}, "poetry's environment"),
-        ("kept/name-{digest}-py3.11", {"poetry.toml": '[virtualenvs]\npath = "../kept"'}, {}, "poetry's environment"),
-        ("c/virtualenvs/n-{digest}-py3.11", {}, {"POETRY_CACHE_DIR": "{tmp}/c"}, "poetry's environment"),
-        (".local/share/hatch/env/virtual/name/{digest}/hatch-test.py3.11", {}, {}, "hatch's environment"),
-        (".local/share/pdm/venvs/a", {".pdm-python": PDM}, {}, "pdm's environment"),
-        ("work/own", {".pdm-python": "{tmp}/work/own/bin/python\n"}, {}, "pdm's environment"),
-        ("work/.tox/py311", {}, {}, "tox's environment py311"),
-        ("work/envs/a", {}, {"UV_PROJECT_ENVIRONMENT": "envs/a"}, "the environment in UV_PROJECT_ENVIRONMENT"),
-        ("active", {}, {"VIRTUAL_ENV": "{tmp}/active"}, "the active environment {tmp}/active"),
-        ("conda", {}, {"CONDA_PREFIX": "{tmp}/conda"}, "the active environment {tmp}/conda"),
-        ("onpath", {}, {"PATH": "{tmp}/onpath/bin:/usr/bin"}, "the environment {tmp}/onpath on PATH"),
+        (".cache/pypoetry/virtualenvs/name-{digest}-py3.11", {}, {}),
+        ("kept/name-{digest}-py3.11", {"poetry.toml": '[virtualenvs]\npath = "../kept"'}, {}),
+        ("c/virtualenvs/n-{digest}-py3.11", {}, {"POETRY_CACHE_DIR": "{tmp}/c"}),
+        (".local/share/hatch/env/virtual/name/{digest}/hatch-test.py3.11", {}, {}),
+        (".local/share/pdm/venvs/a", {".pdm-python": PDM}, {}),
+        ("work/own", {".pdm-python": "{tmp}/work/own/bin/python\n"}, {}),
+        ("work/.tox/py311", {}, {}),
+        ("work/envs/a", {}, {"UV_PROJECT_ENVIRONMENT": "envs/a"}),
+        ("active", {}, {"VIRTUAL_ENV": "{tmp}/active"}),
+        ("conda", {}, {"CONDA_PREFIX": "{tmp}/conda"}),
+        ("onpath", {}, {"PATH": "{tmp}/onpath/bin:/usr/bin"}),
     ],
 )
-def test_environments_of_tools(
-    tmp_path: Path, place: str, files: dict[str, str], environ: dict[str, str], reason: str
-) -> None:
+def test_environments_of_tools(tmp_path: Path, place: str, files: dict[str, str], environ: dict[str, str]) -> None:
     work = tmp_path / "work"
     work.mkdir()
     (work / "pyproject.toml").touch()
@@ -172,8 +169,8 @@ def test_environments_of_tools(
         (work / name).write_text(text.format(tmp=tmp_path))
     mine = installed(tmp_path / place.format(digest=digest(str(work))))
     stated = {name: value.format(tmp=tmp_path) for name, value in environ.items()}
-    chosen = choose_python(work, {"HOME": str(tmp_path), **stated})
-    assert chosen == Interpreter(path=str(mine), reason=reason.format(tmp=tmp_path))
+    chosen = find_python(work, {"HOME": str(tmp_path), **stated})
+    assert chosen == str(mine)
 
 
 def test_environment_behind_a_link_keeps_its_place_in_the_workspace(tmp_path: Path) -> None:
@@ -181,23 +178,23 @@ def test_environment_behind_a_link_keeps_its_place_in_the_workspace(tmp_path: Pa
     installed(tmp_path / "elsewhere", "some_thing")
     (tmp_path / "work" / ".venv").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "work" / "requirements.txt").write_text("some-thing\n")
-    chosen = choose_python(tmp_path / "work", {"VIRTUAL_ENV": str(tmp_path / "elsewhere")})
-    assert chosen == Interpreter(path=str(tmp_path / "work/.venv/bin/python"), reason=".venv")
+    chosen = find_python(tmp_path / "work", {"VIRTUAL_ENV": str(tmp_path / "elsewhere")})
+    assert chosen == str(tmp_path / "work/.venv/bin/python")
 
 
 def test_link_to_an_environment_elsewhere_counts_and_one_to_anything_else_does_not(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     there = installed(tmp_path / "elsewhere")
     (tmp_path / "work" / ".venv").symlink_to(tmp_path / "elsewhere")
-    assert choose_python(tmp_path / "work", {}) == Interpreter(path=f"{tmp_path}/work/.venv/bin/python", reason=".venv")
+    assert find_python(tmp_path / "work", {}) == f"{tmp_path}/work/.venv/bin/python"
     (there.parent.parent / "pyvenv.cfg").unlink()
-    assert choose_python(tmp_path / "work", {}).path == sys.executable
+    assert find_python(tmp_path / "work", {}) == sys.executable
 
 
 def test_environment_outside_that_a_file_of_the_workspace_names_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     there = installed(tmp_path / "elsewhere")
     (tmp_path / "work" / ".pdm-python").write_text(f"{there}\n")
-    assert choose_python(tmp_path / "work", {"HOME": str(tmp_path)}).path == sys.executable
-    named = choose_python(tmp_path / "work", {"HOME": str(tmp_path), "VIRTUAL_ENV": str(tmp_path / "elsewhere")})
-    assert Path(named.path).resolve() == there.resolve()
+    assert find_python(tmp_path / "work", {"HOME": str(tmp_path)}) == sys.executable
+    named = find_python(tmp_path / "work", {"HOME": str(tmp_path), "VIRTUAL_ENV": str(tmp_path / "elsewhere")})
+    assert Path(named).resolve() == there.resolve()

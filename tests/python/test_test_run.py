@@ -11,7 +11,7 @@ import pytest
 
 from codur.checks.suites.junit import read_report
 from codur.python.project_files import read_text
-from codur.python.test_run import TestRun, narrowed, read_run, reported_argv
+from codur.python.test_run import TestRun, files_of, narrowed, read_run, reported_argv
 from tests.support import plain_python
 
 TESTS = """
@@ -156,7 +156,7 @@ def test_a_pipe_in_place_of_the_file_is_not_waited_for(tmp_path: Path) -> None:
 
 def test_named_files_give_way_to_those_of_the_tests() -> None:
     words = ["-k", "x or y", "tests/test_a.py", "--tb", "short", "-q", "tests", "-o", "addopts="]
-    assert narrowed(words, ["tests/t.py::test_a", "tests/t.py::test_b"]) == [
+    assert narrowed(words, files_of(["tests/t.py::test_a", "tests/t.py::test_b"])) == [
         "tests/t.py", "-k", "x or y", "--tb", "short", "-q", "-o", "addopts=",
     ]  # fmt: skip
 

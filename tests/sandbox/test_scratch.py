@@ -32,7 +32,7 @@ def test_only_what_dead_processes_left_is_swept(tmp_path: Path) -> None:
     outside.mkdir()
     (tmp_path / f"codur-link-{dead}-abc").symlink_to(outside)
 
-    assert sweep(str(tmp_path)) == 1
+    sweep(str(tmp_path))
 
     left = {*kept, f"codur-file-{dead}-abc", f"codur-link-{dead}-abc", "outside"}
     assert {path.name for path in tmp_path.iterdir()} == left

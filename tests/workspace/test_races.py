@@ -123,9 +123,8 @@ def test_only_real_directories_are_opened(tmp_path: Path) -> None:
 
 def test_missing_directories_are_made_inside(tmp_path: Path) -> None:
     root = Root(tmp_path)
-    made: list[str] = []
-    with root.parent("a/b/c.txt", made) as (_, name):
-        assert (name, made) == ("c.txt", ["a", "a/b"])
+    with root.parent("a/b/c.txt", make=True) as (_, name):
+        assert name == "c.txt"
     assert (tmp_path / "a" / "b").is_dir()
 
 

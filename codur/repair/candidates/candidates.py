@@ -14,22 +14,14 @@ from codur.structs import Struct
 class PieceMark(Struct):
     """Statements of a file whose code changed: where, and the digests of the code before and after."""
 
-    file: str  # what stands at the level of the module and of its classes, whatever is in it
-    place: str
-    alone: bool  # no other place holds this one or is in it
-    old: str
+    path: str
+    place: str  # which statements; empty for all of the file
+    old: str | None  # None where it did not compile
     new: str
 
 
-class FileMark(Struct):
-    """How a file differs from the original."""
-
-    path: str
-    rest: str  # a digest of the file before the pieces changed; empty if that was the original
-    pieces: tuple[PieceMark, ...] = ()
-
-
-Mark = tuple[FileMark, ...]
+Mark = tuple[PieceMark, ...]
+"""What changed, one after the other."""
 
 
 class Program(Struct):
@@ -39,7 +31,8 @@ class Program(Struct):
     changes: tuple[Change, ...] = ()
     priority: float = 1.0
     hinted: float = 1.0  # how much earlier a hint let it be judged; it is no likelier for that when several pass
-    mark: Mark = ()  # equal only for programs that do the same, as `fingerprint` gives it; empty for the original
+    # equal only for programs that do the same, as `fingerprint` gives it; empty for the original
+    mark: Mark = ()
     edits: tuple[Edit, ...] = ()  # what makes the program of the original texts; empty where one change follows another
 
 

@@ -15,8 +15,6 @@ PER_EDIT = 0.95  # chosen: of equal offers the smaller one first, and no more th
 # --- what judged programs show (judged_places.py) ---------------------------------------------------------------------
 ENOUGH, ENOUGH_HANGS, IDLE = 4, 2, 0.3  # chosen; fewer where each failure costs its whole time
 """After so many candidates for an expression that all failed as the program did, the others count that much."""
-HELPED = 1.5  # chosen
-"""The lines on which a candidate brought the check further."""
 
 # --- a loop that did not end (hanging_loops.py) -----------------------------------------------------------------------
 ENDING = 4.0  # chosen: above the broad operators, whose priors are larger

@@ -15,7 +15,7 @@ from hashlib import sha256
 from types import CodeType
 
 from codur.lazy import regex
-from codur.repair.candidates.candidates import Candidate, FileMark, Mark, PieceMark
+from codur.repair.candidates.candidates import Candidate, Mark, PieceMark
 from codur.repair.code.node_shapes import first_line
 from codur.repair.code.source_edits import Edit, apply_edits
 from codur.repair.code.source_file import Source, compiled, fact
@@ -27,9 +27,7 @@ _CONTINUES = regex(r"\s*(?:elif|else|except|finally)\b")
 class _Piece(Struct):
     """Neighbouring statements of a module or class, with the lines up to the next one."""
 
-    file: str  # what stands at the level of the module and of its classes, whatever is in it
-    place: str  # which part of that the piece is
-    alone: bool  # it is one statement and no class, so that no other piece holds it or is in it
+    place: str  # which statements of the module, or of which class
     start: int
     end: int
     header: str  # the `class` lines around it, as they would be without anything else
@@ -39,38 +37,24 @@ class _Piece(Struct):
 def fingerprint(candidate: Candidate) -> Mark | None:
     """The mark of a candidate's program, equal only for equal programs; None if it does not compile.
 
-    It is that of the program that the candidate changes if it changes nothing; `()` stands for the original.
+    It is that of the program that the candidate changes if it changes nothing; `()` stands for the original. Programs
+    that the same changes in several places made in another order have other marks.
     """
-    base, path = candidate.base, candidate.path
-    files = {each.path: each for each in base.mark}
-    piece, new = _changed_piece(candidate)
+    base, path, place = candidate.base, candidate.path, ""
+    piece, text = _changed_piece(candidate)
     if candidate.source is not None and piece is not None:
-        old, after = _code_of(candidate.source, piece), _compiled_piece(candidate.source, piece, new)
-        # Compiled to the same code (other brackets, a name for a constant): nothing that a run could tell.
-        if after is None or after == old:
-            return None if after is None else base.mark
-        files[path] = _replaced(files.get(path), path, piece, str(old), after)
+        place = piece.place
+        old, new = _code_of(candidate.source, piece), _compiled_piece(candidate.source, piece, text)
     else:
-        before, after = _digest(base.texts[path], path), _digest(candidate.new_text(), path)
-        if after is None or after == before:
-            return None if after is None else base.mark
-        files[path] = FileMark(path=path, rest=after)
-    return tuple(each for _, each in sorted(files.items()) if each.rest or each.pieces)
-
-
-def _replaced(file: FileMark | None, path: str, piece: _Piece, old: str, new: str) -> FileMark:
-    """The mark of a file after one more piece of it changed: pieces side by side may change in any order."""
-    # Two edits in different functions are one program in whichever order they were made; in the same piece the second
-    # was made on the first.
-    beside = piece.alone and all(each.alone and each.file == piece.file for each in (file.pieces if file else ()))
-    if file is not None and not beside:
-        file = FileMark(path=path, rest=sha256(repr(file).encode()).hexdigest())
-    pieces = {each.place: each for each in file.pieces} if file else {}
-    known = pieces.pop(piece.place, None)
-    first = known.old if known else old
-    if first != new:
-        pieces[piece.place] = PieceMark(file=piece.file, place=piece.place, alone=piece.alone, old=first, new=new)
-    return FileMark(path=path, rest=file.rest if file else "", pieces=tuple(each for _, each in sorted(pieces.items())))
+        old, new = _digest(base.texts[path], path), _digest(candidate.new_text(), path)
+    if new is None:
+        return None
+    before = base.mark
+    # In the same place the second change was made on the first.
+    if before and (before[-1].path, before[-1].place) == (path, place):
+        before, old = before[:-1], before[-1].old
+    # Compiled to the same code (other brackets, a name for a constant): nothing that a run could tell.
+    return before if new == old else (*before, PieceMark(path=path, place=place, old=old, new=new))
 
 
 def _changed_piece(candidate: Candidate) -> tuple[_Piece | None, str]:
@@ -125,9 +109,7 @@ def _piece(source: Source, edits: Sequence[Edit], before: int = 0) -> _Piece | N
         stop = starts[last + 1] if last + 1 < len(starts) else _end(source, above)
         below = above.body[first]
         found = _Piece(
-            file=_skeleton(source),
             place=f"{' '.join(names)} {first}-{last}",
-            alone=first == last and not isinstance(below, ast.ClassDef),
             start=starts[first],
             end=stop,
             header=header,
@@ -161,18 +143,6 @@ def _end(source: Source, above: ast.Module | ast.ClassDef) -> int:
     if isinstance(above, ast.Module):
         return len(source.text) + 1
     return min(source.line_end(above.end_lineno or above.lineno) + 1, len(source.text) + 1)
-
-
-@fact
-def _skeleton(source: Source) -> str:
-    """What stands at the level of the module and of its classes, without its content."""
-
-    def kinds(body: list[ast.stmt]) -> list[object]:
-        return [
-            (each.name, kinds(each.body)) if isinstance(each, ast.ClassDef) else type(each).__name__ for each in body
-        ]
-
-    return sha256(repr(kinds(source.tree.body)).encode()).hexdigest()
 
 
 @fact

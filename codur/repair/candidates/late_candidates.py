@@ -19,7 +19,6 @@ from codur.repair.code.node_context import Context
 from codur.repair.code.source_file import FunctionNode, Source, parse_source
 from codur.repair.evidence.failing_lines import Failure
 from codur.repair.evidence.observed_values import Observed
-from codur.repair.evidence.tracing import Line
 from codur.repair.hints import Hints
 from codur.repair.operators.table import OPERATORS, Head, Offer, Operator, changeable, heads, living, offers, rows_for
 from codur.repair.suspicion.localise import Suspicion
@@ -50,7 +49,7 @@ class Sight(Struct):
 
     def worth(self, row: Operator) -> float:
         """The most that a proposal of an operator is worth."""
-        return row.prior * row.most * self.hints.of_kind(row.name) * self.hints.of_difference(row.name)
+        return row.prior * row.most * self.hints.of_kind(row.name)
 
 
 def prospects(sight: Sight) -> Iterator[Prospect]:
@@ -70,19 +69,15 @@ class _FileProspect:
     """The candidates of a file, which is parsed when the first of them is wanted."""
 
     def __init__(self, sight: Sight, path: str, order: tuple[int, ...], priority: float) -> None:
-        self.program = sight.program
         self.order = order
         self.priority = priority
         self._sight = sight
         self._path = path
 
-    def affects(self, line: Line) -> bool:
-        return line[0] == self._path
-
     def open(self) -> Iterator[Candidate | Prospect]:
         """The file mended if it does not compile, else its statements."""
         self.priority = 0.0
-        source = parse_source(self._path, self.program.texts[self._path])
+        source = parse_source(self._path, self._sight.program.texts[self._path])
         if source is None:
             yield from self._mended()
             return
@@ -92,9 +87,9 @@ class _FileProspect:
                 yield _StatementProspect(file, head, (*self.order, number))
 
     def _mended(self) -> Iterator[Candidate]:
-        for rank, mended in enumerate(mend(self.program.texts[self._path], self._path)):
+        for rank, mended in enumerate(mend(self._sight.program.texts[self._path], self._path)):
             yield Candidate(
-                base=self.program,
+                base=self._sight.program,
                 path=self._path,
                 line=mended.line,
                 # In the order in which they were found, the compiler's own place first.
@@ -148,16 +143,11 @@ class _StatementProspect:
     """The candidates of a statement, those of the statements in it left out."""
 
     def __init__(self, file: _File, head: Head, order: tuple[int, ...]) -> None:
-        self.program = file.sight.program
         self.order = order
         self._file = file
         self._head = head
-        self._lines = _all_lines(head)
-        most = file.suspicion(self._lines) * file.most * file.hinted(self._lines)
-        self.priority = most * file.endless.most(*self._lines) * _ROUNDED
-
-    def affects(self, line: Line) -> bool:
-        return line[0] == self._file.source.path and self._lines[0] <= line[1] <= self._lines[1]
+        lines = _all_lines(head)
+        self.priority = file.suspicion(lines) * file.most * file.hinted(lines) * file.endless.most(*lines) * _ROUNDED
 
     def open(self) -> Iterator[Candidate | Prospect]:
         """Its nodes."""
@@ -170,7 +160,6 @@ class _NodeProspect:
     """The candidates of a node."""
 
     def __init__(self, file: _File, node: ast.expr | ast.stmt, order: tuple[int, ...]) -> None:
-        self.program = file.sight.program
         self.order = order
         self._file = file
         self._node = node
@@ -183,9 +172,6 @@ class _NodeProspect:
     @property
     def priority(self) -> float:
         return self._bound * self._rows[self._next][0] if self._next < len(self._rows) else 0.0
-
-    def affects(self, line: Line) -> bool:
-        return line == (self._file.source.path, self._node.lineno)
 
     def open(self) -> Iterator[Candidate | Prospect]:
         """Those of the next operator, which may have the best one; none of a node that no operator looks at."""
@@ -200,10 +186,10 @@ class _NodeProspect:
         # Without the hint: this is what ranks the repairs that pass, and a hint says where to look, not what is right.
         own = self._suspicion * offer.prior * offer.proposal.weight * PER_EDIT ** (len(offer.proposal.edits) - 1)
         return Candidate(
-            base=self.program,
+            base=file.sight.program,
             path=file.source.path,
             line=offer.line,
-            priority=own * file.endless.factor(offer) * file.sight.hints.of_difference(offer.operator),
+            priority=own * file.endless.factor(offer),
             hinted=self._hinted * file.sight.hints.of_kind(offer.operator),
             order=(*self.order, *place),
             offer=offer,
@@ -213,7 +199,7 @@ class _NodeProspect:
 
 Prospect = _FileProspect | _StatementProspect | _NodeProspect
 """Candidates that are not made yet: none is judged earlier than one with its `priority`, which is 0 if all are made;
-`open` makes some of them, or divides them, and `affects` tells whether one of them may be about a line."""
+`open` makes some of them, or divides them."""
 
 
 def _all_lines(head: Head) -> tuple[int, int]:

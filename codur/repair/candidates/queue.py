@@ -1,7 +1,7 @@
 """The candidates that wait to be judged, by priority; what is learnt about their places moves them."""
 
 from collections.abc import Callable, Iterable
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 
 from codur.repair.candidates.candidates import Candidate
 from codur.repair.candidates.judged_places import Places
@@ -36,7 +36,7 @@ class Agenda:
     def _key(self, waiting: Candidate | Prospect, factor: float) -> float:
         if isinstance(waiting, Candidate):
             return -waiting.priority * waiting.hinted * factor * self._places.factor(waiting)
-        return -waiting.priority * factor * self._places.most(waiting)
+        return -waiting.priority * factor
 
     def next(self, least: float = 0.0) -> Candidate | None:
         """Takes out the first candidate, if its priority is at least `least`; None when the time is up, too."""
@@ -52,9 +52,3 @@ class Agenda:
                 if first.priority > 0:
                     heappush(self._heap, (self._key(first, factor), order, factor, first))
         return None
-
-    def sort(self) -> None:
-        """Orders all anew: some priorities rose."""
-        # A heap finds what fell when it is taken out; what rose would stay below, so that all is made anew. It is rare.
-        self._heap = [(self._key(each, factor), order, factor, each) for _, order, factor, each in self._heap]
-        heapify(self._heap)

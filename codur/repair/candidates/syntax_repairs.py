@@ -6,10 +6,12 @@ They need only the text and the compiler's first error. Up to three errors are m
 import re
 from collections.abc import Iterator
 
+from codur.lazy import regex
 from codur.repair.code.source_file import compiles, syntax_fault
 from codur.structs import Struct
 
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
+_EQUALS = regex(r"(?<![=!<>+\-*/%&|^:])=(?!=)")
 _MAX_FAULTS = 3
 _MAX_STEPS = 60  # each compiles the whole file, once or twice
 
@@ -68,13 +70,13 @@ def _in_line(line: str, column: int, message: str) -> Iterator[tuple[str, str]]:
     if column < len(line):
         yield from _at_column(line, column, message)
     if "Maybe you meant '=='" in message or "invalid syntax" in message:
-        for place in _single_equals(code):
+        for found in _EQUALS.finditer(code):
             # A plain `invalid syntax` names no reason, so that each `=` of the line is tried.
-            yield f"{code[:place]}=={code[place + 1 :]}{tail}", "compares with `=`"
+            yield f"{code[: found.start()]}=={code[found.end() :]}{tail}", "compares with `=`"
     if "Missing parentheses in call to 'print'" in message:
-        found = re.match(r"(\s*)print\s+(.*)$", code)
-        if found:
-            yield f"{found[1]}print({found[2]}){tail}", "lacks the brackets of `print`"
+        call = re.match(r"(\s*)print\s+(.*)$", code)
+        if call:
+            yield f"{call[1]}print({call[2]}){tail}", "lacks the brackets of `print`"
     if "forgot a comma" in message:
         yield from ((f"{code[:place]},{code[place:]}{tail}", "lacks a comma") for place in _gaps(code))
 
@@ -142,10 +144,6 @@ def _split_comment(line: str) -> tuple[str, str]:
     """The code of a line, and its trailing white space and comment (a `#` inside a string is taken for code)."""
     found = re.match(r"""(?P<code>(?:[^#'"]|'[^']*'|"[^"]*")*?)(?P<tail>\s*(?:\#.*)?)$""", line)
     return (found["code"], found["tail"]) if found else (line.rstrip(), "")
-
-
-def _single_equals(code: str) -> list[int]:
-    return [found.start() for found in re.finditer(r"(?<![=!<>+\-*/%&|^:])=(?!=)", code)]
 
 
 def _gaps(code: str) -> list[int]:

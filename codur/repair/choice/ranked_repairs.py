@@ -58,7 +58,6 @@ class Choice(Struct):
     ranked: tuple[Passed, ...]
     repairs: tuple[Repair, ...]  # one of each behaviour; the first is that of the first program
     tier: RepairTier
-    share: float  # how much of the score of all lies with those that behave like the first, 0 to 1
 
 
 class _Scored(Struct):
@@ -92,7 +91,8 @@ def choose(
     for index, each in enumerate(scored):
         # Without answers nothing says that two are alike: each is a behaviour of its own.
         groups.setdefault(each.answers or index, []).append(each)
-    behaviours = [sorted(group, key=_plainness) for group in groups.values()]
+    # Of programs that behave alike the one with the fewest edits is shown; they are in the order of their scores.
+    behaviours = [sorted(group, key=lambda each: len(each.passed.program.changes)) for group in groups.values()]
     first = behaviours[0]
     share = sum(each.score for each in first) / sum(each.score for each in scored)
     too_many = (weak and len(passed) > _FEW) or (doubts.sample and len(passed) > _MANY)
@@ -105,7 +105,6 @@ def choose(
             for group in behaviours[: most if every else MOST_SHOWN]
         ),
         tier="deterministic" if clear else "guided",
-        share=share,
     )
 
 
@@ -146,11 +145,6 @@ class _Trial(Struct):
         # A change outside of the function that is called agrees with everything and earns nothing by it.
         alike = same / max(len(answers), 1)
         return _Scored(passed=passed, score=_score(passed) * agreed * exp(_LIKENESS * alike), answers=answers)
-
-
-def _plainness(each: _Scored) -> tuple[int, float]:
-    """Of programs that behave alike the one with the fewest edits is shown."""
-    return len(each.passed.program.changes), -each.score
 
 
 def _score(passed: Passed) -> float:

@@ -2,22 +2,18 @@
 
 import ast
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
 from codur.checks.checker import Checker
 from codur.python.project_files import parsed
-from codur.python.test_run import TO_THE_END, narrowed
+from codur.python.test_run import TO_THE_END, files_of, narrowed
 from codur.structs import Struct, field, replace
 from codur.types import Check, Verdict
 from codur.workspace.history.diff import FileChange, lines_changed
 
 Line = tuple[str, int]
-RunThere = Callable[[str, Sequence[str], float, Sequence[Mapping[str, str]]], Sequence[bytes | None]]
-"""Runs a program with these words in a process that is there already, so many seconds at most, for each version of the
-workspace's texts; gives what it reports of each, None where it must be run in a process of its own."""
-
 _PROGRAM = Path(__file__).with_name("trace_program.py")
 _OUT = ".repair-lines.json"
 _SLOWER = 20.0
@@ -57,15 +53,12 @@ class Coverage(Struct):
         return frozenset(path for path, _ in lines)
 
 
-def run_traced(
-    checker: Checker, check: Check, before: Verdict, *, most_s: float = 0.0, there: RunThere | None = None
-) -> Coverage | None:
+def run_traced(checker: Checker, check: Check, before: Verdict, *, most_s: float = 0.0) -> Coverage | None:
     """Runs the check once under the tracer, in the checker's own way.
 
     Args:
         before: its verdict without.
         most_s: for a narrow check, how long its tests may be traced.
-        there: asked first, since to start an interpreter takes longer than most programs.
 
     None if the command is not a plain Python program or test run, or if the tracer wrote nothing.
     """
@@ -74,18 +67,14 @@ def run_traced(
         return None
     limit = most_s if check.tests else min(max(_SLOWER * before.duration_s, 1.0), _LIMIT_S)
     if check.tests:
-        arguments = (*arguments[:2], *narrowed(arguments[2:], check.tests), *TO_THE_END)
+        arguments = (*arguments[:2], *narrowed(arguments[2:], files_of(check.tests)), *TO_THE_END)
     root = checker.workspace.root
     out = root / _OUT
     failing = before.failing if check.tests else ()
     limits = json.dumps({"seconds": limit, "failing": failing, "in_order": failing != check.tests})
-    program, words = _PROGRAM.read_text(encoding="utf-8"), (str(root), limits, *arguments)
+    program = _PROGRAM.read_text(encoding="utf-8")
     patience = _PATIENCE_S + (3 * before.duration_s if check.tests else 0.0)
-    if there is not None:
-        (told,) = there(program, ("", *words), limit + patience, [{}])
-        if told is not None:
-            return _read(told)
-    traced = ("{python}", "-c", program, str(out), *words)
+    traced = ("{python}", "-c", program, str(out), str(root), limits, *arguments)
     try:
         checker.run(replace(check, argv=traced, timeout_s=limit + patience))
         return _read(out.read_bytes()) if out.is_file() else None

@@ -5,6 +5,7 @@ from contextlib import closing, suppress
 
 from codur.checks.checker import Checker
 from codur.errors import LimitReached
+from codur.python.test_run import files_of
 from codur.repair.judge.warm_judge import Unfit
 from codur.repair.judge.warm_worker import Answer, Edit, Limits, Tests, Worker
 from codur.repair.judge.worker_job import job_of
@@ -54,11 +55,11 @@ class Loaded:
         # With all tests loaded a candidate that passes can be tried on the others at once; in a large suite loading
         # alone would take the budget.
         quick = whole.duration_s <= _WHOLE_S and (whole.tests_total or 0) <= _WHOLE_TESTS and not whole.timed_out
-        job, reason = job_of(check, checker, narrow=not quick)
-        if job is None or job.command.kind != "pytest":
+        job, reason = job_of(check, checker, () if quick else files_of(check.tests))
+        if job is None or job.command.target != "pytest":
             raise Unfit(reason or "the check is no run of pytest")
-        kept = [word for word in job.command.arguments if word not in _LEFT_OUT and not word.startswith("--junitxml=")]
-        command = replace(job.command, kind="loaded", arguments=(*kept, *_OPTIONS))
+        kept = [word for word in job.command.argv if word not in _LEFT_OUT and not word.startswith("--junitxml=")]
+        command = replace(job.command, kind="loaded", argv=(*kept, *_OPTIONS))
         # A small suite is run whole each time, in its own order; of a large one the tests that fail come first.
         self._part = bool(check.tests)
         tests = before.failing if self._part else ()

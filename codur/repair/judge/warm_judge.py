@@ -1,12 +1,12 @@
 """Judging candidates in warm workers, as long as that gives the verdicts of plain processes."""
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import closing
 from typing import Any
 
 from codur.checks.check_programs import TestFiles
 from codur.checks.checker import PYTEST_WRONG_USAGE, Checker
-from codur.repair.judge.warm_worker import Answer, Command, Files, Limits, Worker
+from codur.repair.judge.warm_worker import Answer, Files, Limits, Worker
 from codur.repair.judge.worker_job import job_of, library
 from codur.repair.judge.worker_pool import Pool, Question
 from codur.sandbox.process.process_result import ProcessResult
@@ -24,7 +24,6 @@ _SESSION_AFTER_HANG_S = 3.0
 _MARGIN_BYTES = 65_536
 _KEPT_BYTES = 262_144
 _KNOWN_ANSWERS = 512  # verdicts hold whole outputs
-_LACKS_PLUGIN = ("<error ", "' not found", "not natively supported")
 _TOLD = ("exit_status", "timed_out", "flooded", "truncated", "stdout", "stderr")
 
 
@@ -67,11 +66,11 @@ class Warm:
         self._wanted = workers
         self._before = before
         self._checker = checker
-        job, reason = job_of(check, checker)
+        job, reason = job_of(check, checker, check.tests)
         if job is None:
             raise Unfit(reason)
         self._job = job
-        self._learnt: dict[str, Any] = {"modules": library(job.files), "inside": [], "rewritten": []}
+        self._learnt: dict[str, Any] = {"modules": library(job.files), "inside": []}
         self._keep = _kept_bytes(checker, check)
         self._known: dict[tuple[object, ...], Verdict] = {}
         self._pool = Pool()
@@ -79,17 +78,9 @@ class Warm:
         hung_s = _OWN_AFTER_HANG_S if self.runs_scripts else _SESSION_AFTER_HANG_S
         least_s = hung_s if before.timed_out else max(_LEARN_S, _SLOWER * before.duration_s)
         self._limits = self._patient = self._limited(least_s)
-        self._first = self._started()
-        # The second one starts beside the first; where tests are traced meanwhile both processors are busy.
+        self._first = self._start()
         with self._first.kept():
-            self._second = self._start() if workers > 1 and self.runs_scripts else None
-
-    def _started(self) -> Worker:
-        """The first worker, which has been asked to run the program as it is."""
-        worker = self._start()
-        with worker.kept():
-            worker.ask({}, self._limits, learn=True)
-        return worker
+            self._first.ask({}, self._limits, learn=True)
 
     def _start(self) -> Worker:
         return Worker.start(self._checker.programs.launcher, self._job)
@@ -101,19 +92,19 @@ class Warm:
             Unfit: the program forbids the warm way.
         """
         try:
-            self._limits, self._patient = self._tried_twice()
+            self._limits, self._patient = self._tried()
         except Unfit:
             self.close()
             raise
         for _ in range(self._wanted - 1):
-            worker, self._second = self._second or self._start(), None
+            worker = self._start()
             self._pool.add(worker)
             worker.ask_adopt(self._learnt)
 
     @property
     def runs_scripts(self) -> bool:
         """Whether what is run is a program, and no tests."""
-        return self._job.command.kind != "pytest"
+        return self._job.command.target != "pytest"
 
     @property
     def files(self) -> Files:
@@ -137,16 +128,6 @@ class Warm:
     def _question(self, files: Files | None, limits: Limits) -> Question | None:
         return None if files is None else lambda worker: worker.ask(files, limits)
 
-    def run_instead(self, program: Command, versions: Sequence[Files], seconds: float) -> list[bytes | None]:
-        """What this program, run in place of the check's, reports of each version; None where it cannot be run here."""
-        limits = Limits(cpu_s=seconds, idle_s=seconds, keep=self._keep)
-        questions = [self._instead(program, files, limits) for files in versions]
-        with closing(self._pool.judged(questions)) as answers:
-            return [None if answer is None or answer.plain else answer.report or b"" for answer in answers]
-
-    def _instead(self, program: Command, files: Files, limits: Limits) -> Question:
-        return lambda worker: worker.ask(files, limits, instead=program)
-
     def settle(self) -> None:
         """Wait until nothing is being judged, so that a plain process may change the workspace's files."""
         self._pool.settle()
@@ -154,31 +135,9 @@ class Warm:
     def close(self) -> None:
         """End the workers."""
         self._first.close()
-        if self._second is not None:
-            self._second.close()
         self._pool.close()
 
     # --- the start ----------------------------------------------------------------------------------------------------
-
-    def _tried_twice(self) -> tuple[Limits, Limits]:
-        """As `_tried`; if tests forbid the warm way, without the installed plugins of pytest.
-
-        Some start programs or write files in every run. Without them the tests must fail in the same words, and none
-        may ask for a plugin: no candidate could make it pass.
-        """
-        try:
-            return self._tried()
-        except Unfit as reason:
-            if self._job.command.kind != "pytest":
-                raise
-            self._first.close()
-            self._pool.close()
-            self._job = replace(self._job, plugins=False)
-            self._first = self._started()
-            try:
-                return self._tried()
-            except Unfit:
-                raise reason from None  # the user is told what forbids it as it is, not what forbids it without plugins
 
     def _tried(self) -> tuple[Limits, Limits]:
         """Takes the verdict on the program as it is, learns from it, and has it judged again; gives the limits."""
@@ -206,14 +165,13 @@ class Warm:
         verdict = self._verdict(answer)
         if answer is None or verdict is None:
             raise Unfit(answer.plain if answer else "the worker did not answer")
-        lacks = not self._job.plugins and (verdict.signature != self._before.signature or _lacks_plugin(answer))
-        if _essence(verdict) != _essence(self._before) or lacks:
+        if _essence(verdict) != _essence(self._before):
             raise Unfit("it behaves in another way there")
         return answer
 
     def _adopt(self, told: Mapping[str, Any]) -> None:
         """Have the workers load what the program loads."""
-        self._learnt.update({name: told[name] for name in ("inside", "rewritten") if name in told})
+        self._learnt["inside"] = told.get("inside", [])
         self._learnt["modules"] = list(dict.fromkeys([*told.get("modules", []), *self._learnt["modules"]]))
         for worker in self._pool.coming:
             worker.ask_adopt(self._learnt)
@@ -232,7 +190,7 @@ class Warm:
         if answer is None or answer.plain:
             return None
         # It may be a fault of the worker's own options: a plain process adapts them to the pytest that is installed.
-        if self._job.command.kind == "pytest" and answer.result.exit_status == PYTEST_WRONG_USAGE:
+        if not self.runs_scripts and answer.result.exit_status == PYTEST_WRONG_USAGE:
             return None
         told = (*(getattr(answer.result, name) for name in _TOLD), answer.report)
         known = self._known.get(told)
@@ -250,12 +208,6 @@ def _kept_bytes(checker: Checker, check: Check) -> int:
     # Twice the expected output, else the cut middle of a right one would be judged as wrong.
     size = max(size, len((check.expected_text or "").encode("utf-8", "surrogatepass")))
     return max(_KEPT_BYTES, checker.settings.max_output_kb * 1024, 2 * size + _MARGIN_BYTES)
-
-
-def _lacks_plugin(answer: Answer) -> bool:
-    """Whether a test run tells of tests that need a plugin: fixtures that are not found, coroutines not awaited."""
-    told = (answer.report or b"").decode("utf-8", "replace") + answer.result.stdout
-    return any(words in told for words in _LACKS_PLUGIN)
 
 
 def _essence(verdict: Verdict) -> tuple[object, ...]:

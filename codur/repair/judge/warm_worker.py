@@ -18,8 +18,6 @@ from codur.structs import Struct, field
 
 _PACKAGE = Path(__file__).parents[1] / "worker"
 _PROGRAM = "worker_program"
-_RUNNERS = {"pytest": "session_run", "loaded": "loaded_tests"}
-"""What runs a kind of job; `script_run` the others."""
 _START_S = 20.0  # an interpreter on a cold disk under load; one that takes longer makes a poor worker
 _MARGIN_S = 5.0
 _CPU_S = 3600.0
@@ -33,7 +31,6 @@ _SINGLE_THREADED = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
 )
 """A process with threads cannot be forked safely; these libraries start theirs when they are imported."""
-_NO_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
 Files = Mapping[str, bytes]
 
@@ -41,11 +38,10 @@ Files = Mapping[str, bytes]
 class Command(Struct):
     """What is run by the interpreter."""
 
-    kind: str  # `script`, `module`, `code`, `pytest`, or `loaded` for tests that are collected once
+    kind: str  # `script`, `module`, `code`, or `loaded` for tests that are collected once
     target: str = ""  # the script's path, the module's name or the code
-    argv: tuple[str, ...] = ()  # the program's `sys.argv`
+    argv: tuple[str, ...] = ()  # the program's `sys.argv`, with `{report}` for the path of pytest's report
     path: str = ""  # what stands first on its module search path
-    arguments: tuple[str, ...] = ()  # pytest's, with `{report}` in place of the report's path
 
 
 class Job(Struct):
@@ -60,7 +56,6 @@ class Job(Struct):
     tests: tuple[str, ...] = ()  # node ids of the tests to run; empty for all
     in_order: bool = False  # those tests need what the tests before them leave behind
     env: Mapping[str, str] = field(default_factory=dict)  # variables of its environment
-    plugins: bool = True  # whether pytest loads the plugins that are installed
 
 
 class Limits(Struct):
@@ -122,7 +117,7 @@ class Worker:
             [*job.python, "-c", _texts()[_PROGRAM]],
             cwd=job.root,
             cpu_s=_CPU_S,
-            env={**job.env, **_SINGLE_THREADED, **({} if job.plugins else _NO_PLUGINS)},
+            env={**job.env, **_SINGLE_THREADED},
             hidden=job.hidden,
         )
         worker = cls(channel, job)
@@ -130,7 +125,7 @@ class Worker:
         with worker.kept():
             worker._send(
                 package=_texts(),
-                runner=_RUNNERS.get(job.command.kind, "script_run"),
+                runner="loaded_tests" if job.command.kind == "loaded" else "script_run",
                 root=str(job.root),
                 files=_shown(job.files),
                 task={
@@ -165,17 +160,16 @@ class Worker:
 
     def ask_adopt(self, learnt: Mapping[str, Any]) -> None:
         """Have it load what a normal run told; `problem` takes the answer."""
-        lists = {name: learnt.get(name, []) for name in ("modules", "inside", "rewritten")}
+        lists = {name: learnt.get(name, []) for name in ("modules", "inside")}
         self._due += 1
         self._send(ask="adopt", memory=_MEMORY, **lists)
 
-    def ask(self, files: Files, limits: Limits, *, learn: bool = False, instead: Command | None = None) -> None:
+    def ask(self, files: Files, limits: Limits, *, learn: bool = False) -> None:
         """Have it judge a candidate; `answer` takes the answer.
 
         Args:
             files: the changed files' new bytes.
             learn: have the run tell what it loads.
-            instead: what is run in place of the check's program.
         """
         self._wait_s = limits.wall_s + _MARGIN_S
         self._send(
@@ -186,7 +180,6 @@ class Worker:
             flood=max(_FLOOD_BYTES, 4 * limits.keep),
             stdin=self._job.stdin.decode("latin-1"),
             learn=learn,
-            instead={} if instead is None else to_builtins(instead),
         )
 
     def ask_try(self, edits: Sequence[Edit | None], tests: Tests, limits: Limits) -> None:

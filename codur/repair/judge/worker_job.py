@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path, PurePath
 
 from codur.checks.checker import Checker
@@ -32,11 +33,11 @@ _AT_EXIT = b"__del__"
 """A fork ends without the interpreter's own end, in which objects that remain are deleted one by one."""
 
 
-def job_of(check: Check, checker: Checker, *, narrow: bool = True) -> tuple[Job | None, str]:
+def job_of(check: Check, checker: Checker, places: Sequence[str] = ()) -> tuple[Job | None, str]:
     """The job of a check; or None, and why it has none.
 
     Args:
-        narrow: of a check of some tests, only their files are loaded.
+        places: of a check of some tests, the files or tests that pytest runs in place of those that it names.
     """
     if not checker.allow_run:
         return None, "running programs is not allowed"
@@ -51,9 +52,9 @@ def job_of(check: Check, checker: Checker, *, narrow: bool = True) -> tuple[Job 
     elif words[1:3] == ["-m", "pytest"]:
         words = [*words, *_NO_CACHE]
     if check.tests:
-        words = [*words[:3], *(narrowed(words[3:], check.tests) if narrow else words[3:]), *TO_THE_END]
+        words = [*words[:3], *(narrowed(words[3:], places) if places else words[3:]), *TO_THE_END]
     interpreter, rest = (programs.python if words[0] == _PYTHON else words[0]), words[1:]
-    flags = [word for word in rest[: _leading(rest)] if word]
+    flags = list(takewhile(_FLAGS.__contains__, rest))
     command = _command(rest[len(flags) :], workspace.root)
     if command is None:
         return None, "the check's command is not one of a script, a module or tests"
@@ -91,15 +92,9 @@ def _words(check: Check) -> list[str]:
     return [_PYTHON, *words[1:]] if own else []
 
 
-def _leading(words: Sequence[str]) -> int:
-    return next((place for place, word in enumerate(words) if word not in _FLAGS), len(words))
-
-
 def _command(words: Sequence[str], root: Path) -> Command | None:
     """What follows the interpreter and its options."""
     first, *others = words or ("",)
-    if first == "-m" and others[:1] == ["pytest"]:
-        return Command(kind="pytest", argv=("pytest", *others[1:]), path=str(root), arguments=tuple(others[1:]))
     if first in {"-m", "-c"} and others:
         kind, path = ("module", str(root)) if first == "-m" else ("code", "")
         return Command(kind=kind, target=others[0], argv=(first, *others[1:]), path=path)

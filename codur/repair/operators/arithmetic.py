@@ -137,15 +137,13 @@ def value_shift(context: Context, node: ast.Name | ast.Call | ast.Subscript | as
     """`a` → `a + 1`, `a - 1` where a number is likely: compared, calculated with, returned, given to a call."""
     parent = context.source.parent(node)
     weight = _SHIFTED.get(type(parent), 0.0)
-    if not weight or not is_read(node) or _takes_none(parent, node) or not _may_be_number(context, node, parent):
+    if is_called(parent, node) or called_plainly(parent) in ("range", "len", "input", "open"):
+        return
+    if not weight or not is_read(node) or not _may_be_number(context, node, parent):
         return
     if not (isinstance(node, ast.BinOp) and (_is_sum(parent) or _is_step(node))):
         for amount in (1, -1):
             yield context.replace(node, shifted(context, node, amount), weight=weight)
-
-
-def _takes_none(parent: ast.AST | None, node: ast.expr) -> bool:
-    return is_called(parent, node) or called_plainly(parent) in ("range", "len", "input", "open")
 
 
 def _may_be_number(context: Context, node: ast.expr, parent: ast.AST | None) -> bool:

@@ -86,9 +86,3 @@ def _fields(source: Source, owner: ast.ClassDef) -> list[str]:
     return found + [
         each.name for each in methods if any("property" in source.code(mark) for mark in each.decorator_list)
     ]
-
-
-def duration_whole(context: Context, node: ast.Attribute) -> Iterator[Proposal]:
-    """`a.seconds` → `a.total_seconds()`: the days of a `timedelta` are not among its seconds."""
-    if node.attr == "seconds" and is_read(node):
-        yield context.attribute(node, "total_seconds()", "leaves out whole days")

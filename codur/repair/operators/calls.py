@@ -47,7 +47,7 @@ _DEFAULTS = {"get": ("0", "''", "[]", "{}"), "next": ("None",), "pop": ("None",)
 _TAKE_FUNCTIONS = ("map", "filter", "reduce", "Thread", "partial", "sorted", "min", "max", "defaultdict")
 _MISSING = regex(r"(\w+)\(\) missing \d+ required positional argument")
 _MOST_NAMES, _MOST_FUNCTIONS = 4, 8
-CHANGING = frozenset(
+_CHANGING = frozenset(
     "append extend insert remove pop clear update setdefault add discard sort reverse popitem appendleft".split()
 )
 """Methods that change what they are called of."""
@@ -264,7 +264,7 @@ def _method_calls(source: Source, scope: ast.AST) -> tuple[str, ...]:
     found: Counter[str] = Counter()
     for each in source.nodes(scope, ast.Call):
         constant = all(isinstance(part, ast.Constant) for part in each.args) and not each.keywords
-        used = constant and not isinstance(source.parent(each), ast.Expr) and called(each) not in CHANGING
+        used = constant and not isinstance(source.parent(each), ast.Expr) and called(each) not in _CHANGING
         known = used and any(_has(owners, called(each)) for owners in _OWNERS.values())
         if known and isinstance(each.func, ast.Attribute):
             found[source.text[source.span(each.func.value)[1] : source.span(each)[1]]] += 1

@@ -102,19 +102,6 @@ def else_added(context: Context, node: ast.If) -> Iterator[Proposal]:
         yield context.insert(end, f"\n{indent}else:\n{inner}{text}", f"needs `{text}` otherwise", 0.8**rank)
 
 
-def branch_joined(context: Context, node: ast.If) -> Iterator[Proposal]:
-    """`if` behind an `if` ↔ `elif`."""
-    source, start = context.source, context.source.span(node)[0]
-    if source.is_elif(node):
-        if source.text[start : start + 4] == "elif" and not node.orelse:
-            yield context.span(start, start + 4, "if", "should be asked in any case")
-        return
-    block = source.block(node)
-    before = block[block.index(node) - 1] if block.index(node) else None
-    if isinstance(before, ast.If) and not before.orelse:
-        yield context.span(start, start + 2, "elif", "should be asked only otherwise")
-
-
 # --- what conditions are made of --------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""Operators for values of the wrong shape: nothing where something is needed, an unconverted value, a shared one."""
+"""Operators for values of the wrong shape: nothing where something is needed, or a value that is not converted."""
 
 import ast
 from collections import Counter
@@ -11,7 +11,6 @@ from codur.repair.code.node_shapes import COMPREHENSIONS, called, called_plainly
 from codur.repair.code.scopes import BUILTINS, declared
 from codur.repair.code.source_edits import Proposal
 from codur.repair.code.source_file import FunctionNode, Source, fact
-from codur.repair.operators.calls import CHANGING
 from codur.repair.operators.subscripts import Value
 
 Place = Literal["", "argument", "index", "assigned", "returned", "item", "iterated", "operand"]
@@ -30,13 +29,6 @@ _ANNOTATED = ("bool", "int", "str", "float", "list", "tuple", "dict", "set", "fr
 _PREDICATE = regex(r"_*(is|has|can|should|match|matches|contains|check|equals|startswith|endswith)(_|$)|__bool__")
 _CONVERTERS = frozenset({"str", "int", "float", "bytes", "tuple", "list", "set", "dict", "frozenset", "sorted"})
 _ASKING = ("isinstance", "issubclass", "hasattr", "getattr", "setattr", "super", "type", "callable", "bool", "print")
-_COPIES: dict[str | None, tuple[str, ...]] = {
-    "list": ("list({})", "{}[:]"),
-    "dict": ("dict({})", "{}.copy()"),
-    "set": ("set({})", "{}.copy()"),
-    None: ("{}.copy()", "list({})", "dict({})"),
-}
-_KEEPING = ("append", "add", "insert", "appendleft", "setdefault")
 _MOST_CONVERTERS = 4
 _PLACES: tuple[tuple[tuple[type[ast.AST], ...], str, Place], ...] = (
     ((ast.Subscript,), "slice", "index"),
@@ -156,30 +148,3 @@ def _converters(source: Source, function: FunctionNode | None) -> tuple[str, ...
         if (own or (known and not text[0].isupper())) and not isinstance(source.parent(each), ast.Expr | ast.Raise):
             found[text] += 1
     return tuple(name for name, _ in found.most_common())
-
-
-def copy_taken(context: Context, node: ast.Name | ast.Attribute | ast.Subscript) -> Iterator[Proposal]:
-    """`b = a`, `return a`, `b.append(a)` → with a copy: `list(a)`, `a.copy()`, `copy.deepcopy(a)`."""
-    source, kind, parent = context.source, context.kinds.of(node), context.source.parent(node)
-    kept = isinstance(parent, ast.Call) and called(parent) in _KEEPING and node in parent.args
-    if kind not in _COPIES or not (kept or _place(source, node) in ("assigned", "returned", "item")):
-        return
-    changed = _changed(source, source.function(node) or source.tree)
-    names = [context.code(node), *(context.code(each) for each in getattr(parent, "targets", ()))]
-    if changed.isdisjoint(names):
-        return
-    modules = {"copy": ("copy.copy({})", "copy.deepcopy({})"), "deepcopy": ("deepcopy({})",)}
-    imported = [text for name, texts in modules.items() if name in declared(source) for text in texts]
-    for rank, text in enumerate((*_COPIES[kind], *imported)):
-        says = "shares what is changed later"
-        yield context.replace(node, text.format(names[0]), says=says, weight=0.8**rank)
-
-
-@fact
-def _changed(source: Source, scope: ast.AST) -> frozenset[str]:
-    """What a scope changes in place: by a method, or by a subscript that is set or deleted."""
-    calls = (each.func for each in source.nodes(scope, ast.Call))
-    found = {source.code(each.value) for each in calls if isinstance(each, ast.Attribute) and each.attr in CHANGING}
-    return frozenset(
-        found | {source.code(each.value) for each in source.nodes(scope, ast.Subscript) if not is_read(each)}
-    )

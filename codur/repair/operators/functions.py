@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from codur.repair.code.node_context import Context
 from codur.repair.code.node_shapes import called, called_plainly, defaulted
 from codur.repair.code.source_edits import Proposal
-from codur.repair.code.source_file import FunctionNode, Source
+from codur.repair.code.source_file import FunctionNode
 from codur.repair.operators.guards import first_statement
 
 _CALLS_FOR_EFFECT = frozenset(
@@ -41,16 +41,12 @@ def return_added(context: Context, node: FunctionNode) -> Iterator[Proposal]:
         return
     if source.nodes(node, ast.Yield, ast.YieldFrom):
         return
-    if isinstance(last, ast.Expr) and not _for_effect(last.value):
+    for_effect = isinstance(last, ast.Expr) and isinstance(last.value, ast.Constant | ast.Await)
+    if isinstance(last, ast.Expr) and not for_effect and called(last.value) not in _CALLS_FOR_EFFECT:
         yield context.insert(source.span(last)[0], "return ", "computes a value and drops it")
         return
     for rank, name in enumerate(_assigned(context, node)[:_MOST]):
         yield from context.after(last, f"return {name}", says=f"does not return `{name}`", weight=0.7**rank)
-
-
-def _for_effect(node: ast.expr) -> bool:
-    kept = isinstance(node, ast.Constant | ast.Yield | ast.YieldFrom | ast.Await)
-    return kept or called(node) in _CALLS_FOR_EFFECT
 
 
 def _assigned(context: Context, node: FunctionNode) -> list[str]:
@@ -76,28 +72,6 @@ def initialised(context: Context, node: FunctionNode) -> Iterator[Proposal]:
         for rank, value in enumerate(_INITIAL):
             says = f"uses `{name}` before it has a value"
             yield from context.before(first, f"{name} = {value}", says=says, weight=0.85**rank)
-
-
-def inherited_called(context: Context, node: FunctionNode) -> Iterator[Proposal]:
-    """A method that leaves out the one it overrides: `super().f(…)` as its first statement."""
-    call, first = _inherited_call(context.source, node), first_statement(node)
-    if call and first is not None:
-        yield from context.before(first, call)
-
-
-def _inherited_call(source: Source, node: FunctionNode) -> str:
-    """How the method would call the one it overrides; empty if it does, or overrides none of this file."""
-    owner = source.parent(node)
-    if not isinstance(owner, ast.ClassDef) or "super" in source.names(node):
-        return ""
-    bases = {base.id for base in owner.bases if isinstance(base, ast.Name)}
-    classes = [each for each in source.nodes(source.tree, ast.ClassDef) if each.name in bases]
-    for method in [method for each in classes for method in each.body]:
-        if isinstance(method, FunctionNode) and method.name == node.name and not method.decorator_list:
-            names = [argument.arg for argument in method.args.args[1:]]
-            if method.args.args and {argument.arg for argument in node.args.args}.issuperset(names):
-                return f"super().{node.name}({', '.join(names)})"
-    return ""
 
 
 def result_used(context: Context, node: ast.Expr) -> Iterator[Proposal]:

@@ -143,7 +143,6 @@ OPERATORS: tuple[Operator, ...] = (
     # statements
     Operator("value kept", 1.5, statements.value_kept, ast.Expr),  # 2
     Operator("swapped with next", 0.35, statements.swapped_with_next, ast.stmt),  # 1
-    Operator("branch joined", 0.4, conditions.branch_joined, ast.If),
     Operator("else added", 0.15, conditions.else_added, ast.If),  # 1
     Operator("step inserted", 0.15, loops.step_inserted, _LOOPS),  # 2
     # updates and results that are missing
@@ -154,15 +153,12 @@ OPERATORS: tuple[Operator, ...] = (
     # mistakes of everyday code
     Operator("default given", 0.6, calls.default_given, ast.Call),
     Operator("other end taken", 0.6, calls.other_end_taken, ast.Call),
-    Operator("duration whole", 0.9, attributes.duration_whole, ast.Attribute),
     Operator("format swapped", 0.6, print_calls.format_swapped, (ast.Constant, ast.JoinedStr)),
     Operator("condition grouped", 0.8, comparisons.condition_grouped, ast.BoolOp),
-    Operator("inherited called", 0.6, functions.inherited_called, FUNCTIONS),
     # where a program meets values of several kinds
     Operator("class added", 0.7, names.class_added, _ASKED, most=1.5),  # real bugs: 1
     Operator("fallback given", 0.25, conversions.fallback_given, _PLACES, most=2.5),  # real bugs: 1
     Operator("conversion added", 0.25, conversions.conversion_added, _VALUES, most=2.0),  # real bugs: 2
-    Operator("copy taken", 0.25, conversions.copy_taken, _PLACES),
     # synthesised conditions
     Operator("condition extended", 0.2, conditions.condition_extended, _TESTED),  # 1
     Operator("filter added", 0.25, conditions.filter_added, COMPREHENSIONS),  # 1

@@ -56,7 +56,7 @@ class Guard:
             if not self.allowed(path):
                 self.stop(f"it writes {_shown(path)}")
         # On disk stands the text as it was; the candidate's own is in memory alone.
-        elif _absolute(path) in self.sources.changed:
+        elif os.path.abspath(os.fsdecode(path)) in self.sources.changed:
             self.stop(f"it reads its own source {_shown(path)}")
 
     def touched(self, event: str, arguments: Any) -> None:
@@ -81,10 +81,6 @@ class Guard:
         """End the fork at once, with the reason why it cannot be judged here."""
         tell(self.report, {"plain": reason})
         os._exit(0)  # at once: no handler of the candidate may run between
-
-
-def _absolute(path: Any) -> str:
-    return os.path.abspath(os.fsdecode(path))
 
 
 def _shown(path: Any) -> str:

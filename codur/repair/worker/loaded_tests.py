@@ -24,7 +24,7 @@ class Loaded:
 
     def __init__(self, service: Service) -> None:
         self.service, task = service, service.task
-        self.arguments: list[str] = task["arguments"]
+        self.arguments: list[str] = task["argv"][1:]
         self.wanted: list[str] = task["tests"]
         self.in_order, self.guarded = task["in_order"], task["guarded"]
         self.items: list[Any] = []

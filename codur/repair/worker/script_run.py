@@ -1,8 +1,10 @@
-"""How a candidate's fork runs a script, a module or code as `__main__`."""
+"""How a candidate's fork runs a script, a module (pytest among them) or code as `__main__`."""
 
 from __future__ import annotations
 
+import contextlib
 import importlib.machinery
+import os
 import runpy
 import signal
 import sys
@@ -11,20 +13,58 @@ from collections.abc import Callable
 from typing import Any
 
 from .effect_guard import tell
+from .fork import Fork
 from .fork_end import Caught, depth, finish, out_of_time, show
 from .memory_sources import outside
-from .service import Runner, Service
+from .service import Answer, Request, Service
 
 
-class Script(Runner):
-    """A program that is run as `__main__`."""
+class Script:
+    """A program that is run as `__main__` for each candidate, which is loaded anew."""
+
+    def __init__(self, service: Service) -> None:
+        self.service, self.task = service, service.task
+        self.sources, self.guard = service.sources, service.guard
+        self.report = f"{service.temporary}/report.xml"
+        self.learning = False
+
+    def serve(self) -> None:
+        """Answer requests until no more come."""
+        self.service.serve("", {"adopt": self.load, "judge": self.judge})
+
+    def load(self, request: Request) -> Answer:
+        """Loads what a normal run loaded."""
+        for name in request["modules"]:
+            with contextlib.suppress(ImportError):  # the normal run may have met it, and gone on without
+                __import__(name)
+        self.sources.keep(request["inside"])
+        return self.service.settle(request)
+
+    def judge(self, request: Request) -> Answer:
+        """Runs one candidate; `learn` says whether it tells what can be loaded once."""
+        self.learning = request["learn"]
+        self.sources.change({path: text.encode("latin-1") for path, text in request["files"].items()})
+        try:
+            return {**Fork(self.service.frames).run(request, self.run), "report": self.take_report()}
+        finally:
+            self.sources.change({})
+
+    def take_report(self) -> str | None:
+        """The report that a run wrote; the temporary directory is empty afterwards."""
+        found = None
+        if os.path.isfile(self.report) and not os.path.islink(self.report):  # a candidate may put a link there
+            with open(self.report, encoding="latin-1", newline="") as file:
+                found = file.read()
+        self.service.clear()
+        return found
 
     def run(self, report: int) -> int:
         """In the fork: run the program to its end; gives its exit status."""
         main = types.ModuleType("__main__")
         # `pickle`, `dataclasses` and tests look their module up there.
         sys.modules["__main__"] = main
-        sys.path[0], sys.argv = self.task["path"], list(self.task["argv"])
+        sys.path[0] = self.task["path"]
+        sys.argv = [word.replace("{report}", self.report) for word in self.task["argv"]]
         start = self.program(main)
         self.guard.start(report)
         signal.signal(signal.SIGXCPU, lambda *_: out_of_time())

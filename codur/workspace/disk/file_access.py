@@ -134,7 +134,7 @@ def part(root: Root, relative: str, old: bytes, *, mode: int) -> bool:
     return True
 
 
-def write_image(root: Root, relative: str, data: bytes, *, mode: int | None, durable: bool) -> tuple[int, list[str]]:
+def write_image(root: Root, relative: str, data: bytes, *, mode: int | None, durable: bool) -> int:
     """Put `data` at `relative` in one step: a reader sees the old file or the new one, never a part.
 
     Owner and extended attributes of an old file are kept as far as the system lets us.
@@ -144,13 +144,12 @@ def write_image(root: Root, relative: str, data: bytes, *, mode: int | None, dur
         durable: wait until the data is on disk.
 
     Returns:
-        The file's permission bits, and the directories that had to be made, outermost first.
+        The file's permission bits.
 
     Raises:
         FileError: it cannot be written; the old file is as it was.
     """
-    made: list[str] = []
-    with reported(relative), root.parent(relative, made) as (directory, name):
+    with reported(relative), root.parent(relative, make=True) as (directory, name):
         with _replacing(directory, name) as temporary:
             descriptor = os.open(temporary, _CREATE, 0o666 if mode is None else _PRIVATE, dir_fd=directory)
             with os.fdopen(descriptor, "wb") as stream:
@@ -162,7 +161,7 @@ def write_image(root: Root, relative: str, data: bytes, *, mode: int | None, dur
                     os.fsync(stream.fileno())
         if durable:
             os.fsync(directory)
-    return found, made
+    return found
 
 
 @contextlib.contextmanager
@@ -241,29 +240,24 @@ def write_new(root: Root, relative: str, data: bytes, *, mode: int) -> bool:
     return True
 
 
-def write_link(root: Root, relative: str, target: str) -> tuple[str, ...]:
+def write_link(root: Root, relative: str, target: str) -> None:
     """Put a symbolic link at `relative` in one step, in place of the file or link there.
 
-    Returns the directories that had to be made, outermost first.
-
     Raises:
         FileError: it cannot be made.
     """
-    made: list[str] = []
-    with reported(relative), root.parent(relative, made) as (directory, name), _replacing(directory, name) as temporary:
-        os.symlink(target, temporary, dir_fd=directory)
-    return tuple(made)
+    with (
+        reported(relative),
+        root.parent(relative, make=True) as (directory, name),
+        _replacing(directory, name) as spare,
+    ):
+        os.symlink(target, spare, dir_fd=directory)
 
 
-def make_directory(root: Root, relative: str) -> tuple[str, ...]:
-    """Make a directory and those above it, as far as they are missing. Returns those made, outermost first.
-
-    Raises:
-        FileError: it cannot be made.
-    """
-    made: list[str] = []
-    with reported(relative), root.directory(relative, made):
-        return tuple(made)
+def make_directory(root: Root, relative: str) -> None:
+    """Make a directory and those above it, as far as they are missing. Raises FileError: it cannot be made."""
+    with reported(relative), root.directory(relative, make=True):
+        pass
 
 
 def set_mode(root: Root, relative: str, mode: int) -> None:

@@ -58,11 +58,11 @@ class Root:
         )
 
     @contextlib.contextmanager
-    def directory(self, relative: str, made: list[str] | None = None) -> Iterator[int]:
+    def directory(self, relative: str, *, make: bool = False) -> Iterator[int]:
         """The open directory at `relative`.
 
         Args:
-            made: missing directories are made if it is given, and added to it, outermost first.
+            make: missing directories are made.
 
         Raises:
             OSError: it is not there, or a part of the path is a link or no directory.
@@ -71,7 +71,7 @@ class Root:
         descriptor = self.open()
         try:
             if relative:
-                below = _walked(descriptor, relative, made)
+                below = _walked(descriptor, relative, make=make)
                 os.close(descriptor)
                 descriptor = below
             yield descriptor
@@ -79,21 +79,20 @@ class Root:
             os.close(descriptor)
 
     @contextlib.contextmanager
-    def parent(self, relative: str, made: list[str] | None = None) -> Iterator[tuple[int, str]]:
+    def parent(self, relative: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
         """The open directory that holds `relative`, and the last name; as `directory`."""
         above, _, name = relative.rpartition("/")
-        with self.directory(above, made) as descriptor:
+        with self.directory(above, make=make) as descriptor:
             yield descriptor, name or "."
 
 
-def _walked(descriptor: int, relative: str, made: list[str] | None) -> int:
+def _walked(descriptor: int, relative: str, *, make: bool) -> int:
     if len(os.fsencode(relative)) > _MAX_BYTES:
         raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), relative)
-    parts = relative.split("/")
     current = os.dup(descriptor)
     try:
-        for depth in range(len(parts)):
-            child = _enter(current, parts, depth, made)
+        for part in relative.split("/"):
+            child = _enter(current, part, make=make)
             os.close(current)
             current = child
     except BaseException:
@@ -102,14 +101,12 @@ def _walked(descriptor: int, relative: str, made: list[str] | None) -> int:
     return current
 
 
-def _enter(directory: int, parts: list[str], depth: int, made: list[str] | None) -> int:
-    part = parts[depth]
+def _enter(directory: int, part: str, *, make: bool) -> int:
     try:
         return os.open(part, _DIRECTORY, dir_fd=directory)
     except FileNotFoundError:
-        if made is None:
+        if not make:
             raise
     # And opened like any other: a link may have been put there in between, and is refused then.
     os.mkdir(part, dir_fd=directory)
-    made.append("/".join(parts[: depth + 1]))
     return os.open(part, _DIRECTORY, dir_fd=directory)

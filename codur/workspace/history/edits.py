@@ -88,7 +88,7 @@ class Edits:
             return
         mode = before.mode if before else new_mode
         with self._announced(key, before, Image(data=data, mode=mode or 0)) as number:
-            found, _ = file_access.write_image(self._root, key, data, mode=mode, durable=self._journal.durable)
+            found = file_access.write_image(self._root, key, data, mode=mode, durable=self._journal.durable)
         self._confirm(number, key, file_state(data, found))
 
     def remove(self, key: str, before: Image) -> None:

@@ -9,28 +9,21 @@ from codur.workspace.disk.root import Root
 from codur.workspace.problems import FileError
 
 
-def sweep(root: Root, beside: Iterable[str] = ()) -> tuple[str, ...]:
+def sweep(root: Root, beside: Iterable[str] = ()) -> None:
     """Remove temporary files of dead processes in the root directory and beside the given paths.
 
     Files of any other name stay, and directories that cannot be read are passed over.
 
-    Returns:
-        What was removed, as relative paths.
-
     Raises:
         FileError: the workspace is not there any more.
     """
-    removed: list[str] = []
     for directory in sorted({"", *(path.rpartition("/")[0] for path in beside)}):
         try:
             with root.directory(directory) as descriptor, os.scandir(descriptor) as listing:
-                names = [entry.name for entry in listing if is_stray(entry.name)]
-                for name in names:
+                for name in [entry.name for entry in listing if is_stray(entry.name)]:
                     with contextlib.suppress(FileNotFoundError, IsADirectoryError, PermissionError):
                         os.unlink(name, dir_fd=descriptor)
-                        removed.append(f"{directory}/{name}" if directory else name)
         except FileError:
             raise
         except OSError:  # gone, or not ours to read: then nothing of ours is in it
             continue
-    return tuple(removed)

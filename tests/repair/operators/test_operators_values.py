@@ -230,16 +230,6 @@ VALUES: list[tuple[str, str, list[str]]] = [
         ["b = 2\na = 1"],
     ),
     (
-        "branch joined",
-        "if a:\n    x = 1\nif b:\n    y = 1",
-        ["if a:\n    x = 1\nelif b:\n    y = 1"],
-    ),
-    (
-        "branch joined",
-        "if a:\n    x = 1\nelif b:\n    y = 1",
-        ["if a:\n    x = 1\nif b:\n    y = 1"],
-    ),
-    (
         "else added",
         "for i in a:\n    if i:\n        n += 1",
         [

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from codur.repair.worker.conftest_files import Conftests
 from codur.structs import replace
 from tests.repair.judge.test_warm_worker import both
 from tests.repair.support import QUICK_PYTEST, TESTS, Bench, bench
@@ -84,21 +83,3 @@ def test_a_conftest_that_a_candidate_makes_fail(tmp_path: Path) -> None:
     bodies = ["a + b", "a + b + 1", "a * b", "1 / 0"]
     _, warm = both(found, [{"main.py": PROGRAM.replace("a - b", body)} for body in bodies])
     assert (warm.note, warm.plain) == ("", 2)
-
-
-def test_what_a_conftest_imports_and_hooks() -> None:
-    def told(text: str, *others: str) -> tuple[bool, bool]:
-        files = {"/w/tests/conftest.py": text.encode(), **{f"/w/{path}": b"" for path in others}}
-        found = Conftests(files, "/w")
-        return found.load_once, found.load_later
-
-    assert told("import sys, os\nfrom pathlib import Path\n", "main.py") == (True, False)
-    assert told("import main\n", "main.py") == (False, True)
-    assert told("import package.part\n", "src/package/part.py") == (False, True)
-    assert told("from . import helper\n") == (False, True)
-    assert told("from package import part\n", "lib/part.py") == (False, True)
-    assert told("import importlib\nimportlib.import_module('main')\n") == (False, True)
-    assert told("pytest_plugins = ['tests.plugin']\n") == (False, False)
-    assert told("import main\ndef pytest_runtest_call(item): pass\n", "main.py") == (False, False)
-    assert told("import main\nif True:\n    def pytest_runtest_call(item): pass\n", "main.py") == (False, False)
-    assert told("import main\nfrom hooks import pytest_runtest_call\n", "main.py") == (False, False)

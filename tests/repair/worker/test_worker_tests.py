@@ -238,7 +238,7 @@ def test_settings_that_load_the_program_are_seen_anew_by_each_candidate(tmp_path
     files = files_of({"test_main.py": PLAIN_TESTS, "plugin.py": plugin}) | {"pytest.ini": settings}
     found = bench(tmp_path, files, replace(TESTS, protected=("test_main.py", "plugin.py", "pytest.ini")))
     _, warm = both(found, [{"main.py": CANDIDATES["right add"]}, {"main.py": CANDIDATES["raises"]}])
-    assert (warm.note, warm.warm) == ("its settings load the workspace's own modules", 0)
+    assert (warm.note, warm.plain) == ("", 0)
 
 
 def python_with(root: Path, plugin: str) -> str:
@@ -267,17 +267,15 @@ def pytest_configure(config):
 """
 
 
-def test_plugins_that_start_programs_are_left_out_if_the_tests_do_without(tmp_path: Path) -> None:
+def test_plugins_that_start_programs_do_so_once_where_the_project_is_loaded(tmp_path: Path) -> None:
     python = python_with(tmp_path / "python", NOISY)
-    names = ["right add", "raises", "box"]
-    candidates = [{"main.py": CANDIDATES[name]} for name in names]
-    found = bench(tmp_path / "plain", files_of({"test_main.py": PLAIN_TESTS}), TESTS, python=python)
-    _, warm = both(found, candidates)
-    assert (warm.note, warm.plain) == ("", 0)
+    candidates = [{"main.py": CANDIDATES[name]} for name in ("right add", "raises", "box")]
     tests = PLAIN_TESTS + "\ndef test_two(two):\n    assert add(two, 1) == 3\n"
     found = bench(tmp_path / "uses", files_of({"test_main.py": tests}), TESTS, python=python)
-    _, warm = both(found, candidates)
-    assert (warm.note, warm.warm) == ("it leaves its process (subprocess.Popen)", 0)
+    with Judge(found.checker, found.check, found.before, workers=1) as judge:
+        judge.prepare()
+        list(judge.judge_many(candidates))
+    assert (judge.note, judge.slow, judge.loaded, judge.plain) == ("", "", 3, 0)
 
 
 def test_a_program_that_hangs_shows_its_tests_all_the_same(tmp_path: Path) -> None:
