@@ -25,6 +25,7 @@ from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.candidates.history import undone
 from codur.repair.candidates.late_candidates import Prospect, Sight, Which, prospects
 from codur.repair.choice.probing import Prober
+from codur.repair.evidence.differences import shown_kinds
 from codur.repair.evidence.failing_lines import Failure, read_failure
 from codur.repair.evidence.observed_values import Observed
 from codur.repair.evidence.tracing import Coverage, Line, run_traced
@@ -135,7 +136,9 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
             if paths:
                 # Without files to change the search ends below, and a worker would have been started for nothing.
                 judge.prepare()  # the first worker starts while the program is traced
-            coverage = run_traced(fault.checker, narrow, first, most_s=trace_s) if paths else None
+            coverage = (
+                run_traced(fault.checker, narrow, first, most_s=trace_s, there=judge.run_there) if paths else None
+            )
             judge.coverage = coverage
             scene = _look(fault, narrow, first, paths, coverage)
             if isinstance(scene, str):
@@ -144,7 +147,7 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
                 judge=judge,
                 changes=scene.changes,
                 # Not the hurried checker: what passes is run once more in the time that was kept for it.
-                prober=Prober(fault.checker, narrow, scene.coverage),
+                prober=Prober(fault.checker, narrow, scene.coverage, judge.run_there),
                 confirm=lambda changed: _confirmed(fault, narrow, changed),
                 confirm_part=lambda changed: _part_confirmed(fault, judge, changed),
             )
@@ -297,7 +300,7 @@ def _look(fault: Fault, check: Check, before: Verdict, paths: list[str], coverag
         texts=texts,
         coverage=coverage,
         likelier=likelier,
-        hints=read_hints(texts, fault.task, fault.hints),
+        hints=read_hints(texts, fault.task, fault.hints, shown_kinds(before)),
         history=history,
     )
 

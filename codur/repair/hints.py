@@ -16,6 +16,8 @@ from codur.structs import Struct
 
 _EARLIER = 3.0
 """How much earlier a kind of mistake that a hint names is judged, and a place."""
+_SHOWN = 2.0  # chosen
+"""How much likelier an operator is that explains how the values of the failure differ."""
 _SUSPECTS = regex(
     r"\b(?:looks? like|seems?|probably|perhaps|maybe|may be|might|could be|likely|i think|i guess|i bet|i suspect"
     r"|suspect\w*|off[- ]by[- ]one|fence ?post|typo|misspel\w+|bug|fault|mistake|culprit|wrong|forg[eo]t\w*|swapped"
@@ -58,11 +60,16 @@ class Hints(Struct):
 
     operators: frozenset[str] = frozenset()  # their names
     lines: frozenset[Line] = frozenset()  # of the files in question
+    shown: frozenset[str] = frozenset()  # operators that explain how the values of the failure differ
     told: str = ""  # what was understood, in a few words; empty if there is nothing
 
     def of_kind(self, operator: str) -> float:
         """How much earlier the candidates of an operator come."""
         return _EARLIER if operator in self.operators else 1.0
+
+    def of_difference(self, operator: str) -> float:
+        """How much likelier an operator is by how the values of the failure differ."""
+        return _SHOWN if operator in self.shown else 1.0
 
     def of_place(self, path: str, first: int, last: int) -> float:
         """How much earlier candidates about some lines come; the most that it can be for one of them."""
@@ -73,24 +80,26 @@ class Hints(Struct):
         return _EARLIER if any(where == path for where, _ in self.lines) else 1.0
 
 
-def read_hints(texts: Mapping[str, str], task: str, hints: Iterable[str] = ()) -> Hints:
+def read_hints(texts: Mapping[str, str], task: str, hints: Iterable[str] = (), shown: Iterable[str] = ()) -> Hints:
     """What hints mean for the files in question.
 
     Args:
         texts: the files, by path.
         task: the user's words, in which a sentence may suspect something.
         hints: texts that are hints as a whole.
+        shown: kinds of mistakes that the failure itself shows.
     """
+    explaining = frozenset().union(*(kind.operators for kind in KINDS if kind.name in shown))
     suspected = [part for part in _SENTENCE.split(task) if _SUSPECTS.search(part)]
     words = "\n".join(filter(None, [*hints, *suspected]))
     if not words:
-        return Hints()
+        return Hints(shown=explaining)
     plain = _QUOTED.sub(" ", _FILE.sub(" ", words))
     kinds = [kind for kind in KINDS if kind.words.search(plain)]
     named = frozenset(_named(texts, words))
     lines = named.union(_of_code(texts, [kind.code for kind in kinds if kind.code]))
     operators = frozenset().union(*(kind.operators for kind in kinds))
-    return Hints(operators=operators, lines=lines, told="; ".join(_told(kinds, named)))
+    return Hints(operators=operators, lines=lines, shown=explaining, told="; ".join(_told(kinds, named)))
 
 
 def _named(texts: Mapping[str, str], words: str) -> Iterator[Line]:

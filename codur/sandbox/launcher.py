@@ -76,6 +76,7 @@ class Launcher:
         observer: told of every program that may write a workspace, except in the launcher's temporary directories.
         shared: what is shared with other launchers, which have the same settings and environment.
         waited: gets the seconds that programs waited for their turns.
+        meanwhile: called once if a back end must be tried, while it is.
 
     Attributes:
         versions: of interpreters, by their path, as far as they were asked for.
@@ -94,6 +95,7 @@ class Launcher:
         observer: ProgramObserver | None = None,
         shared: SharedPrograms | None = None,
         waited: Waited | None = None,
+        meanwhile: Callable[[], object] | None = None,
     ) -> None:
         self._cancel = cancel
         self._environ = dict(environ)
@@ -108,6 +110,7 @@ class Launcher:
         self._backend: Chosen | None = shared.backend if shared else None
         self._shared = shared
         self._waited = waited
+        self._meanwhile = meanwhile
         self._starter: Starter | None = shared.starter if shared else None
         self.versions: dict[str, str] = shared.versions if shared else {}
 
@@ -423,6 +426,8 @@ class Launcher:
     def _for_trial(self) -> Starter:
         starter = self._helper()
         starter.prepare()
+        if self._meanwhile is not None:
+            starter.once_started(self._meanwhile)
         return starter
 
     def _chosen(self) -> Chosen:

@@ -49,7 +49,7 @@ class Sight(Struct):
 
     def worth(self, row: Operator) -> float:
         """The most that a proposal of an operator is worth."""
-        return row.prior * row.most * self.hints.of_kind(row.name)
+        return row.prior * row.most * self.hints.of_kind(row.name) * self.hints.of_difference(row.name)
 
 
 def prospects(sight: Sight) -> Iterator[Prospect]:
@@ -189,7 +189,7 @@ class _NodeProspect:
             base=file.sight.program,
             path=file.source.path,
             line=offer.line,
-            priority=own * file.endless.factor(offer),
+            priority=own * file.endless.factor(offer) * file.sight.hints.of_difference(offer.operator),
             hinted=self._hinted * file.sight.hints.of_kind(offer.operator),
             order=(*self.order, *place),
             offer=offer,

@@ -14,7 +14,7 @@ from codur.lazy import regex
 from codur.repair.candidates.candidates import Program
 from codur.repair.choice.input_generator import changed_arguments, changed_text, literal
 from codur.repair.code.source_file import FunctionNode, parse_source
-from codur.repair.evidence.tracing import Coverage
+from codur.repair.evidence.tracing import Coverage, RunThere
 from codur.structs import Struct
 from codur.types import Check
 from codur.workspace import text
@@ -49,11 +49,14 @@ class Inputs(Struct):
 class Prober:
     """Runs candidate programs on generated inputs, in the scratch workspace of a checker."""
 
-    def __init__(self, checker: Checker, check: Check, coverage: Coverage | None) -> None:
+    def __init__(
+        self, checker: Checker, check: Check, coverage: Coverage | None, there: RunThere | None = None
+    ) -> None:
         self._workspace = checker.workspace
         self._checker = checker
         self._check = check
         self._coverage = coverage
+        self._there = there
 
     def inputs(self, original: Program, programs: Sequence[Program]) -> Inputs | None:
         """Inputs that reach what the programs change; None if none can be made."""
@@ -120,13 +123,18 @@ class Prober:
             "inputs": inputs.given,
             "seconds": _SECONDS,
             "most": _TIMEOUT_S,
-            "versions": [
-                {path: _encoded(path, texts.get(path), old) for path, old in originals.items()} for texts in versions
-            ],
         }
+        program = _PROGRAM.read_text(encoding="utf-8")
+        if self._there is not None:
+            told = self._there(program, (json.dumps(wanted), "", str(here.root)), _TIMEOUT_S, versions)
+            if None not in told:
+                return [_answered(each or b"") for each in told]
+        wanted["versions"] = [
+            {path: _encoded(path, texts.get(path), old) for path, old in originals.items()} for texts in versions
+        ]
         task, outs = here.root / _TASK, [here.root / f"{_OUT}{number}" for number in range(len(versions))]
         words = map(str, (task, here.root / _OUT, here.root))
-        argv = ("{python}", "-c", _PROGRAM.read_text(encoding="utf-8"), *words)
+        argv = ("{python}", "-c", program, *words)
         timeout_s = _TIMEOUT_S * (len(versions) + 1)
         try:
             task.write_text(json.dumps(wanted), encoding="utf-8")

@@ -11,7 +11,8 @@ failing ones execute too. OUT becomes a JSON object:
 `lines` ([file, line] outside of single tests), `tests` (name → failed, lines; pytest only), `values` ([file, line,
 samples]; a sample is an object of what the frame's plain variables held just before the line ran: a literal, or
 `<TYPE>` for what is too large to write down), and of a run that did not end `stack` (outermost first) and `hot` (the
-lines that ran most often). `printed` are [output line, file, line], in the order in which they were written.
+lines that ran most often). `printed` are [output line, file, line], in the order in which they were written. An empty
+OUT stands for the report of a warm worker's fork.
 """
 
 from __future__ import annotations
@@ -135,7 +136,7 @@ class Recorder:
     """Collects executed lines, for the test that is running if there is one."""
 
     def __init__(self, out: str, root: str) -> None:
-        self.out = Path(out)
+        self.out = Path(out or os.path.join(os.environ["TMPDIR"], "report.xml"))
         self.root = Path(root).resolve()
         self.names: dict[str, str] = {}
         self.outside: set[tuple[str, int]] = set()

@@ -2,7 +2,7 @@
 
 import ast
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -14,6 +14,10 @@ from codur.types import Check, Verdict
 from codur.workspace.history.diff import FileChange, lines_changed
 
 Line = tuple[str, int]
+RunThere = Callable[[str, Sequence[str], float, Sequence[Mapping[str, str]]], Sequence[bytes | None]]
+"""Runs a program with these words in a process that is there already, so many seconds at most, for each version of the
+workspace's texts; gives what it reports of each, None where it must be run in a process of its own."""
+
 _PROGRAM = Path(__file__).with_name("trace_program.py")
 _OUT = ".repair-lines.json"
 _SLOWER = 20.0
@@ -53,12 +57,15 @@ class Coverage(Struct):
         return frozenset(path for path, _ in lines)
 
 
-def run_traced(checker: Checker, check: Check, before: Verdict, *, most_s: float = 0.0) -> Coverage | None:
+def run_traced(
+    checker: Checker, check: Check, before: Verdict, *, most_s: float = 0.0, there: RunThere | None = None
+) -> Coverage | None:
     """Runs the check once under the tracer, in the checker's own way.
 
     Args:
         before: its verdict without.
         most_s: for a narrow check, how long its tests may be traced.
+        there: asked first, since to start an interpreter takes longer than most programs.
 
     None if the command is not a plain Python program or test run, or if the tracer wrote nothing.
     """
@@ -72,9 +79,13 @@ def run_traced(checker: Checker, check: Check, before: Verdict, *, most_s: float
     out = root / _OUT
     failing = before.failing if check.tests else ()
     limits = json.dumps({"seconds": limit, "failing": failing, "in_order": failing != check.tests})
-    program = _PROGRAM.read_text(encoding="utf-8")
+    program, words = _PROGRAM.read_text(encoding="utf-8"), (str(root), limits, *arguments)
     patience = _PATIENCE_S + (3 * before.duration_s if check.tests else 0.0)
-    traced = ("{python}", "-c", program, str(out), str(root), limits, *arguments)
+    if there is not None:
+        (told,) = there(program, ("", *words), limit + patience, [{}])
+        if told is not None:
+            return _read(told)
+    traced = ("{python}", "-c", program, str(out), *words)
     try:
         checker.run(replace(check, argv=traced, timeout_s=limit + patience))
         return _read(out.read_bytes()) if out.is_file() else None

@@ -16,6 +16,7 @@ from codur.repair.evidence.tracing import Coverage
 from codur.repair.judge.loaded_project import Loaded
 from codur.repair.judge.obstacles import why_flaky
 from codur.repair.judge.warm_judge import Unfit, Warm
+from codur.repair.judge.warm_worker import Command
 from codur.repair.judge.warm_worker import Edit as Replaced
 from codur.structs import replace
 from codur.types import Check, Verdict
@@ -193,6 +194,18 @@ class Judge:
                         break
         for texts in candidates[place:]:
             yield self._plain(texts)
+
+    def run_there(
+        self, program: str, words: Sequence[str], seconds: float, versions: Sequence[Texts]
+    ) -> list[bytes | None]:
+        """What a program of ours reports of each version, run in a fork of a warm worker; None where it cannot be."""
+        if self._warmed is not None:
+            self._start()
+        encoded = [self._encoded(self._warmed, texts) if self._warmed else None for texts in versions]
+        if self._warmed is None or not self._warmed.runs_scripts or None in encoded:
+            return [None] * len(versions)
+        command = Command(kind="code", target=program, argv=("-c", *words))
+        return self._warmed.run_instead(command, [each for each in encoded if each is not None], seconds)
 
     def close(self) -> None:
         """End the workers; candidates that are judged later start them again."""

@@ -1,12 +1,12 @@
 """Judging candidates in warm workers, as long as that gives the verdicts of plain processes."""
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
 from codur.checks.check_programs import TestFiles
 from codur.checks.checker import PYTEST_WRONG_USAGE, Checker
-from codur.repair.judge.warm_worker import Answer, Files, Limits, Worker
+from codur.repair.judge.warm_worker import Answer, Command, Files, Limits, Worker
 from codur.repair.judge.worker_job import job_of, library
 from codur.repair.judge.worker_pool import Pool, Question
 from codur.sandbox.process.process_result import ProcessResult
@@ -79,8 +79,10 @@ class Warm:
         least_s = hung_s if before.timed_out else max(_LEARN_S, _SLOWER * before.duration_s)
         self._limits = self._patient = self._limited(least_s)
         self._first = self._start()
+        # The second one starts beside the first; where tests are traced meanwhile both processors are busy.
         with self._first.kept():
             self._first.ask({}, self._limits, learn=True)
+            self._second = self._start() if workers > 1 and self.runs_scripts else None
 
     def _start(self) -> Worker:
         return Worker.start(self._checker.programs.launcher, self._job)
@@ -97,7 +99,7 @@ class Warm:
             self.close()
             raise
         for _ in range(self._wanted - 1):
-            worker = self._start()
+            worker, self._second = self._second or self._start(), None
             self._pool.add(worker)
             worker.ask_adopt(self._learnt)
 
@@ -128,6 +130,16 @@ class Warm:
     def _question(self, files: Files | None, limits: Limits) -> Question | None:
         return None if files is None else lambda worker: worker.ask(files, limits)
 
+    def run_instead(self, program: Command, versions: Sequence[Files], seconds: float) -> list[bytes | None]:
+        """What this program, run in place of the check's, reports of each version; None where it cannot be run here."""
+        limits = Limits(cpu_s=seconds, idle_s=seconds, keep=self._keep)
+        questions = [self._instead(program, files, limits) for files in versions]
+        with closing(self._pool.judged(questions)) as answers:
+            return [None if answer is None or answer.plain else answer.report or b"" for answer in answers]
+
+    def _instead(self, program: Command, files: Files, limits: Limits) -> Question:
+        return lambda worker: worker.ask(files, limits, instead=program)
+
     def settle(self) -> None:
         """Wait until nothing is being judged, so that a plain process may change the workspace's files."""
         self._pool.settle()
@@ -135,6 +147,8 @@ class Warm:
     def close(self) -> None:
         """End the workers."""
         self._first.close()
+        if self._second is not None:
+            self._second.close()
         self._pool.close()
 
     # --- the start ----------------------------------------------------------------------------------------------------

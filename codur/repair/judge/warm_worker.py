@@ -164,12 +164,13 @@ class Worker:
         self._due += 1
         self._send(ask="adopt", memory=_MEMORY, **lists)
 
-    def ask(self, files: Files, limits: Limits, *, learn: bool = False) -> None:
+    def ask(self, files: Files, limits: Limits, *, learn: bool = False, instead: Command | None = None) -> None:
         """Have it judge a candidate; `answer` takes the answer.
 
         Args:
             files: the changed files' new bytes.
             learn: have the run tell what it loads.
+            instead: what is run in place of the check's program.
         """
         self._wait_s = limits.wall_s + _MARGIN_S
         self._send(
@@ -180,6 +181,7 @@ class Worker:
             flood=max(_FLOOD_BYTES, 4 * limits.keep),
             stdin=self._job.stdin.decode("latin-1"),
             learn=learn,
+            instead={} if instead is None else to_builtins(instead),
         )
 
     def ask_try(self, edits: Sequence[Edit | None], tests: Tests, limits: Limits) -> None:

@@ -42,7 +42,7 @@ class Script:
 
     def judge(self, request: Request) -> Answer:
         """Runs one candidate; `learn` says whether it tells what can be loaded once."""
-        self.learning = request["learn"]
+        self.learning, self.task = request["learn"], {**self.service.task, **request["instead"]}
         self.sources.change({path: text.encode("latin-1") for path, text in request["files"].items()})
         try:
             return {**Fork(self.service.frames).run(request, self.run), "report": self.take_report()}

@@ -4,9 +4,9 @@ It stands alone. Requests and answers are frames on its standard input and outpu
 object in which bytes stand as Latin-1 text. It ends when its standard input does. The requests:
 
     start: package (module → text), runner (the module that is run), root, files (path → bytes), task → problem
-    adopt: what was learnt from a normal run (modules, inside), memory → threads
-    judge: files (path → bytes), limits (processor, idle and wall time), keep, flood, stdin, learn → what became of the
-        fork
+    adopt: what was learnt from a normal run (modules, inside, rewritten), memory → threads
+    judge: files (path → bytes), limits (processor, idle and wall time), keep, flood, stdin, learn, instead (what of the
+        task is otherwise this time) → what became of the fork
     try: edits (path, start, end, text; or none), needed and others (numbers of tests), test_cpu_s, enough, most_failed,
         and otherwise as `judge` → what became of the fork, and which edits could not be made
 """

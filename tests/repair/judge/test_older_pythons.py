@@ -48,7 +48,7 @@ def test_a_program_is_traced_and_judged_in_a_warm_worker(python: str, tmp_path: 
     made = bench(tmp_path, {"main.py": WRONG, "expected.txt": "6\n"}, python=python)
     with Judge(made.checker, made.check, made.before, workers=1) as judge:
         judge.prepare()
-        assert run_traced(made.checker, made.check, made.before) is not None
+        assert run_traced(made.checker, made.check, made.before, there=judge.run_there) is not None
     outcome = made.search(workers=1)
     assert outcome.repairs[0].files["main.py"] == WRONG.replace("-=", "+=")
     assert (judge.note, outcome.note) == ("", "")

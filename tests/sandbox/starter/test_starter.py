@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -182,6 +183,17 @@ def test_a_helper_that_was_made_ready_and_not_used_ends(tmp_path: Path) -> None:
     with launcher() as used:
         used.prepare()
     assert eventually(lambda: not below(os.getpid()) - before)
+
+
+def test_something_is_done_while_a_back_end_is_tried_and_only_then(tmp_path: Path) -> None:
+    done: list[str] = []
+    for _ in range(2):
+        with Launcher(
+            ENVIRON, sandbox=SandboxSettings(), state_cache=tmp_path, meanwhile=lambda: done.append("loaded")
+        ) as used:
+            assert used.name
+    tried = json.loads((tmp_path / "sandbox.json").read_text())["tried"]
+    assert 1 <= len(done) <= len(tried)
 
 
 def test_closing_ends_the_helper_and_a_later_program_starts_another(tmp_path: Path) -> None:
