@@ -48,7 +48,7 @@ def test_a_run_ends_early_that_would_take_far_too_long_where_tests_are_near(tmp_
 
 
 def test_a_script_of_the_projects_own_is_given_the_names_of_modules(tmp_path: Path) -> None:
-    script = "# as DiscoverRunner\nimport sys, time, unittest\nsys.path[:0] = ['.']\n"
+    script = "# as DiscoverRunner\nimport sys, time, unittest\n"
     files = {
         "shop.py": SHOP,
         "tests/runtests.py": f"{script}sys.argv[1:] or time.sleep(60)\nunittest.main(module=None)\n",
@@ -58,7 +58,10 @@ def test_a_script_of_the_projects_own_is_given_the_names_of_modules(tmp_path: Pa
     right = {"path": "shop.py", "name": "double", "code": "def double(n):\n    return n * 2\n"}
     run = played(tmp_path, files, "fix shop.py", calls(("replace_function", right)))
     assert run.result.verdict is not None
-    assert (run.result.outcome, run.result.verdict.check) == ("done", "python tests/runtests.py shop_tests.tests")
+    assert (run.result.outcome, run.result.verdict.check) == (
+        "done",
+        "PYTHONPATH=. python tests/runtests.py shop_tests.tests",
+    )
 
 
 def test_where_none_is_near_all_of_the_time_is_used(tmp_path: Path) -> None:

@@ -150,7 +150,8 @@ class Suites(Struct, dict=True):  # cached properties need one
         if not any(_DJANGO_TESTS.search(self._text(path)) for path in files):
             return None
         source = f"the tests in {listed(files, 1)}, run by {script}"
-        return Suite(argv=(PYTHON, script, *words), source=source, files=files, is_whole=script in own)
+        env = (("PYTHONPATH", "."),) if script in own else ()  # an installed Django, or none, is not the one under test
+        return Suite(argv=(PYTHON, script, *words), source=source, files=files, env=env, is_whole=script in own)
 
     def _pytest(self) -> Suite | None:
         command = (PYTHON, "-m", "pytest")
