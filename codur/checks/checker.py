@@ -312,9 +312,9 @@ class Checker:
         return bool(why) and not suites.run_problem.is_unwritten(name, why, self.workspace.root)
 
     def _command(self, check: Check, programs: Programs) -> Verdict:
-        result = self._start(replace(check, timeout_s=check.sample_s or check.timeout_s), programs)
+        result = self._start(check, programs)
         if check.whole:
-            self.long = "" if not result.timed_out else "sample" if check.sample_s else "whole"
+            self.long = "whole" if result.timed_out else ""
         # No runner, no tests: that is not a failure of the program.
         if not result.started and check.kind == "tests":
             return self._verdict(check, result, status="no_check", note=result.stderr)

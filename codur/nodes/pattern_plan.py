@@ -101,9 +101,10 @@ def _no_search(state: RunState, context: RunContext) -> str:
 def _given_plan(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     """The user's own plan, with what has to be known of the workspace."""
     # of a plan that is wrong nothing is run; policy says why
-    wrong = problem_of(completed(plan, state, context), state, context) is not None
-    before = None if wrong else _check_before(state["discovery"], context)
-    return _planned(plan, {**state, "before": before})
+    discovery, before = state["discovery"], None
+    if problem_of(completed(plan, state, context), state, context) is None:
+        discovery, before = _fitted(discovery, _check_before(discovery, context), context)
+    return _planned(plan, {**state, "discovery": discovery, "before": before})
 
 
 def _check_before(discovery: Discovery, context: RunContext, *, edits: bool = True) -> Verdict | None:

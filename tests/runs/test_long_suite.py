@@ -19,6 +19,10 @@ def test_slow(n):
     time.sleep(0.4)
 """
 TESTS = "from shop import double\n\n\ndef test_double():\n    assert double(4) == 8\n    assert double(9) == 18\n"
+DJANGO_TESTS = (
+    "import unittest  # django.test\n\nfrom shop import double\n\n\n"
+    "class Shop(unittest.TestCase):\n    def test_double(self):\n        self.assertEqual(double(4), 8)\n"
+)
 FILES = {"shop.py": SHOP, "tests/test_a.py": SLOW, "tests/test_shop.py": TESTS, "conftest.py": ""}
 
 
@@ -52,8 +56,7 @@ def test_a_script_of_the_projects_own_is_given_the_names_of_modules(tmp_path: Pa
     files = {
         "shop.py": SHOP,
         "tests/runtests.py": f"{script}sys.argv[1:] or time.sleep(60)\nunittest.main(module=None)\n",
-        "tests/shop_tests/tests.py": "import unittest  # django.test\n\nfrom shop import double\n\n\n"
-        "class Shop(unittest.TestCase):\n    def test_double(self):\n        self.assertEqual(double(4), 8)\n",
+        "tests/shop_tests/tests.py": DJANGO_TESTS,
     }
     right = {"path": "shop.py", "name": "double", "code": "def double(n):\n    return n * 2\n"}
     run = played(tmp_path, files, "fix shop.py", calls(("replace_function", right)))
@@ -62,6 +65,21 @@ def test_a_script_of_the_projects_own_is_given_the_names_of_modules(tmp_path: Pa
         "done",
         "PYTHONPATH=. python tests/runtests.py shop_tests.tests",
     )
+
+
+def test_a_runner_that_does_not_say_how_many_tests_there_are_has_all_of_its_time(tmp_path: Path) -> None:
+    imports = "import time, unittest\nfrom shop import double\n\n"
+    case = imports + "class {}(unittest.TestCase):\n    def test(self):\n        {}\n"
+    files = {
+        "shop.py": SHOP,
+        "tests/shop/tests.py": case.format("Shop", "self.assertEqual(double(4), 8)"),
+        "tests/other/tests.py": case.format("Other", "time.sleep(2); self.assertEqual(double(2), 4)"),
+    }
+    right = {"path": "shop.py", "name": "double", "code": "def double(n):\n    return n * 2\n"}
+    run = played(tmp_path, files, "fix shop.py", calls(("replace_function", right)))
+    assert run.result.verdict is not None
+    check = "python -m unittest tests.other.tests tests.shop.tests"
+    assert (run.result.outcome, run.result.verdict.check) == ("done", check)
 
 
 def test_where_none_is_near_all_of_the_time_is_used(tmp_path: Path) -> None:
