@@ -24,13 +24,17 @@ if TYPE_CHECKING:
 
 shutil = late("shutil")
 
+_OF_GRAPHS = ("LANGCHAIN_", "LANGGRAPH_", "LANGSMITH_")
 STATE_REMEDY = "Set XDG_STATE_HOME to a directory of your own."
 
 
 def host() -> Host:
     """What the machine gives a run. From here on, no other program of the user may look into this process."""
     close_to_others()
-    return replace(host_of(os.environ, home()), own_process=True)
+    found = replace(host_of(os.environ, home()), own_process=True)
+    for name in [name for name in os.environ if name.startswith(_OF_GRAPHS)]:
+        del os.environ[name]  # it is set for graphs that the user writes, and some would send ours elsewhere
+    return found
 
 
 def state_directory() -> Path | None:

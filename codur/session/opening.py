@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from functools import cache, partial
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -128,18 +127,9 @@ def opened(task: Task, settings: Settings, record: Recording, *, host: Host, sta
         yield context
 
 
-@cache
 def _load_graph() -> None:
-    """Load what asks models, once.
-
-    To look for garbage in what it loads, which is none, took a tenth of a run with a model (80 of 900 ms).
-    """
-    gc.disable()
-    try:
-        loaded(_GRAPH)
-    finally:
-        gc.freeze()  # what was loaded is not looked at again
-        gc.enable()
+    """Load what asks models, in a process that is Codur's own."""
+    loaded("codur.graph.load").load_graph(_GRAPH)
 
 
 def _load_usual() -> None:

@@ -183,7 +183,8 @@ def _run(task: Task, context: RunContext, record: Recording) -> RunResult:
 
 
 def _run_with_models(start: RunState, walked: Walked, context: RunContext, record: Recording) -> RunState:
-    """Go on in the compiled graph. Here, and only here, langgraph and asyncio are loaded."""
+    """Go on in the compiled graph. Here, and only here, langgraph and asyncio are needed."""
+    context.load_graph()
     from codur.session.graph_run import run_graph_blocking  # noqa: PLC0415 - lazy: a model-free run never loads it
 
     return run_graph_blocking(start, walked, context, record)
