@@ -7,7 +7,7 @@ from typing import Literal
 
 from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.coding_messages import Talk
-from codur.agents.look_tool import ASK, CANNOT, LOOK, READS, RUN_CHECK, Looks, Sight, specs, windows
+from codur.agents.look_tool import ASK, CANNOT, FINISH, LOOK, READS, RUN_CHECK, Looks, Sight, specs, windows
 from codur.agents.registry import Agent
 from codur.events import ToolRan
 from codur.llm.model import ChatReply
@@ -39,8 +39,9 @@ _NAMED = ("class_name", "method_name", "function_name", "name")
 class CodingOutcome:
     """What came of one step of the coding agent."""
 
-    # `question`: it wants to know what `error` says, before it edits; `cannot`: it gave up, for that reason
-    kind: Literal["edits", "question", "cannot"] = "edits"
+    # `question`: it wants to know what `error` says, before it edits; `cannot`: it gave up, for that reason;
+    # `finished`: an edit that was tried before is all that is asked for, and what still fails does so for that reason
+    kind: Literal["edits", "question", "cannot", "finished"] = "edits"
     code: ToolCode  # `ok`, or why nothing was changed
     summary: str  # the edits in a line
     changed_files: tuple[str, ...] = ()
@@ -58,7 +59,7 @@ async def write_code(task: CodingTask, work: Assignment) -> CodingOutcome:
         ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`; LimitReached also if the task and the
             code to be changed cannot be told within what a request may have.
     """
-    own = specs(looks=task.max_looks > 0, check=task.run_check is not None)
+    own = specs(looks=task.max_looks > 0, check=task.run_check is not None, finish=task.may_finish)
     task = replace(task, brief=replace(task.brief, more=_MORE if task.max_looks else ""))
     talk = Talk(task, work, own)
     reply = await work.pool.complete(work.agent.profile, talk.request)
@@ -99,7 +100,7 @@ class _Step:
         calls = reply.tool_calls or (_calls_in_text(reply.text, self.task.target) if in_text else ())
         if not calls:
             return self._words(reply)
-        own = {LOOK, RUN_CHECK, ASK, CANNOT, *(set(READS) - {*self.work.agent.config.tools})}
+        own = {LOOK, RUN_CHECK, ASK, CANNOT, FINISH, *(set(READS) - {*self.work.agent.config.tools})}
         edits = [call for call in calls if call.name not in own]
         if edits:
             return self._edit(reply, calls, edits)
@@ -123,10 +124,11 @@ class _Step:
             said = next((str(value).strip() for value in call.arguments.values()), "")
             if call.name == ASK and said and self.task.asking != "asked":
                 return CodingOutcome(kind="question", code="refused", summary="", error=said[:2000])
-            if call.name == CANNOT:
-                return CodingOutcome(
-                    kind="cannot", code="refused", summary="", error=said[:2000] or "it gave no reason"
+            if call.name in {CANNOT, FINISH}:
+                kind: Literal["cannot", "finished"] = (
+                    "finished" if call.name == FINISH and self.task.may_finish else "cannot"
                 )
+                return CodingOutcome(kind=kind, code="refused", summary="", error=said[:2000] or "it gave no reason")
         return None
 
     async def _look(self, reply: ChatReply, calls: Sequence[ToolCall]) -> CodingOutcome | None:

@@ -58,7 +58,7 @@ def _touched(old: list[str], new: list[str]) -> Iterator[range]:
             yield range(head + start + 1, head + end + 1)
 
 
-LOOK, RUN_CHECK, ASK, CANNOT = "look", "run_check", "ask_user", "cannot"
+LOOK, RUN_CHECK, ASK, CANNOT, FINISH = "look", "run_check", "ask_user", "cannot", "finish"
 READS = ("read_file", "find_definition", "find_usages", "grep_files", "list_files", "python_ast_outline")
 """Tools of the toolbox that are carried out as well if a model calls them, offered or not."""
 ITEMS = 6
@@ -71,8 +71,12 @@ _WITHIN = regex(r"(?P<path>.+?)(?:::|(?<=\.(?:py|js|ts|go|rs)):(?=[^\W\d]))(?P<n
 _NAME = regex(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
-def specs(*, looks: bool, check: bool) -> tuple[ToolSpec, ...]:
-    """What is offered beside the editing tools: looking, running the check if there is one, asking, giving up."""
+def specs(*, looks: bool, check: bool, finish: bool = False) -> tuple[ToolSpec, ...]:
+    """What is offered beside the editing tools: looking, running the check if there is one, asking, giving up.
+
+    Args:
+        finish: an edit was tried that broke nothing, with which the task may be done.
+    """
     look = _spec(
         LOOK,
         f"See more before you edit, at most {ITEMS} items at a time: a file (`a.py`), lines of it (`a.py:10-80`), a"
@@ -90,7 +94,19 @@ def specs(*, looks: bool, check: bool) -> tuple[ToolSpec, ...]:
         "End without an edit: what is asked cannot be done, or the check itself cannot run.",
         reason={"type": "string"},
     )
-    return (*((look,) if looks else ()), *((run,) if looks and check else ()), ask, cannot)
+    done = _spec(
+        FINISH,
+        "End with the last edit that broke nothing, as it was: it does what is asked, and the tests that still fail are"
+        " not about it or cannot pass here. Say why.",
+        reason={"type": "string"},
+    )
+    return (
+        *((look,) if looks else ()),
+        *((run,) if looks and check else ()),
+        ask,
+        cannot,
+        *((done,) if finish else ()),
+    )
 
 
 def _spec(name: str, description: str, **properties: Mapping[str, object]) -> ToolSpec:

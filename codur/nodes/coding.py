@@ -9,7 +9,7 @@ from codur.agents.registry import Agent
 from codur.checks.describe import diff_text, verdict_text
 from codur.context.brief import CodingBrief
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
-from codur.nodes.parts.attempt_verdict import seen_before
+from codur.nodes.parts.attempt_verdict import ended_with, seen_before
 from codur.nodes.parts.finding import may_fail
 from codur.nodes.parts.samples import Copy, best_of, how_many
 from codur.nodes.parts.sources import assignment, brief_of, instruction_notes, target
@@ -50,6 +50,9 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
         outcome = CodingOutcome(code="invalid", summary="", error=error.message)
     except (ModelUnavailable, LimitReached) as error:
         return not_answered(node, agent, error, state)
+    more = RunUpdate()
+    if outcome.kind == "finished":
+        outcome, more = await asyncio.to_thread(_finished, agent, outcome, state, context)
     # Also of an answer that ends in a question: what it edited stays.
     tell_changes(outcome.changed_files, context)
     # What was looked at last is shown longest.
@@ -58,16 +61,30 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     if outcome.kind == "question":
         question = Question(kind="question", text=said)
         return go("consult", origin=origin, tier="open", why=said, looked=looked, question=question)
-    return go(
+    way = go(
         "review",
         origin=origin,
         tier="open",
         why=said,
         looked=looked,
         records=[held_to(_record(agent, node, outcome, state), outcome.summary, state, context)],
-        notes=instruction_notes(context),
+        notes=[*instruction_notes(context), *more.pop("notes", [])],
         outputs={current_step(state).id: context.artifacts.put(said)},
     )
+    return RunUpdate(**way, **more)
+
+
+def _finished(
+    agent: Agent, outcome: CodingOutcome, state: RunState, context: RunContext
+) -> tuple[CodingOutcome, RunUpdate]:
+    """The end with an edit that was tried before, if that is all that was asked for; else the agent gave up."""
+    ended, why = ended_with(state, context), f"{agent.name} says of what still fails: {outcome.error}"
+    if ended != "done":
+        kept = ["kept: more tests pass than before, and none fails that passed"] if ended == "better" else []
+        return replace(outcome, kind="cannot"), RunUpdate(notes=kept)
+    changed = context.workspace.changed_files()
+    done = replace(outcome, kind="edits", code="ok", summary="the edit as it was", changed_files=changed, error="")
+    return done, RunUpdate(notes=[why], discovery=replace(state["discovery"], rest_may_fail=True))
 
 
 async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOutcome:
@@ -94,6 +111,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
             read_text_calls=settings.runtime.detect_tool_calls_from_text,
             max_looks=settings.agents.coding.max_looks,
             run_check=said_by(copy.run if copy else context.checker.run),
+            may_finish=context.best.harmless is not None,
             asking="asked" if asked_before else "user" if context.consult is not None else "nobody",
             temperature=temperature,
             elsewhere=copy.ready if copy else None,

@@ -208,6 +208,7 @@ class BestState(Struct, frozen=False, kw_only=False):
         progress, start_progress: the progress of their verdicts; below 0 while nothing was checked.
         part: the last state that mends all tests that run what it changes; it stays.
         apart: the tests that fail there all the same.
+        harmless: the last state that fails in nothing but what failed before; an agent may say that the task is done.
     """
 
     snapshot: Snapshot | None = None
@@ -216,6 +217,7 @@ class BestState(Struct, frozen=False, kw_only=False):
     start_progress: float = -1.0
     part: Snapshot | None = None
     apart: tuple[str, ...] = ()
+    harmless: Snapshot | None = None
 
     def found(self, progress: float) -> None:
         """Take note of how far the untouched workspace comes."""

@@ -37,6 +37,7 @@ _DJANGO_SETTINGS = regex(r"\bDJANGO_SETTINGS_MODULE\b")
 _DJANGO_CONFIGURED = regex(r"\bsettings\.configure\(|\bDJANGO_SETTINGS_MODULE\b")
 _DJANGO_SCRIPTS = ("tests/runtests.py", "runtests.py")
 _DJANGO_RUNNER = regex(r"\bget_runner\b|\bDiscoverRunner\b")
+_EXAMPLES = frozenset({"demo", "demos", "doc", "docs", "example", "examples", "sample", "samples", "test", "tests"})
 _EXAMPLE = regex(r"^[ \t]*>>> \S", re.MULTILINE)
 _DOCTEST_OPTION = regex(r"--doctest-(?:modules|glob)")
 _TOOLS = (("tox.ini", "tox"), ("noxfile.py", "nox"), *((name, "make test") for name in MAKEFILES))
@@ -145,8 +146,11 @@ class Suites(Struct, dict=True):  # cached properties need one
         # pytest-django is set up
         if any(name in self._settings.values for name in ("DJANGO_SETTINGS_MODULE", "django_find_project")):
             return None
-        top = dirname(script)
-        files = tuple(path for path in self._python_tests() if path.startswith(f"{top}/" if top else ""))
+        top = f"{dirname(script)}/".removeprefix("/")
+        beside = script not in own and not any(path.startswith(top) for path in self.pytest_files)
+        if beside and self.pytest_files and (top.partition("/")[0] in _EXAMPLES or self._settings.words("testpaths")):
+            return None  # what it serves is not the project
+        files = tuple(path for path in self._python_tests() if path.startswith(top))
         if not any(_DJANGO_TESTS.search(self._text(path)) for path in files):
             return None
         source = f"the tests in {listed(files, 1)}, run by {script}"

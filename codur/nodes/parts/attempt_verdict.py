@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from codur import checks
 from codur.checks import confirmation, suites
@@ -13,7 +13,7 @@ from codur.checks.describe import diff_text
 from codur.errors import LimitReached, UsageError, WorkspaceError
 from codur.events import CheckBegan, CheckRan, Note
 from codur.lazy import regex
-from codur.nodes.parts.finding import Judged, finding, keeps, may_fail
+from codur.nodes.parts.finding import Judged, finding, is_about_tests, is_harmless, keeps, may_fail
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.python.test_command import PYTHON
 from codur.repair import evidence
@@ -140,6 +140,9 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
             return Judged(verdict=verdict, last=verdict, attempt=None)
         shown = diff_text(context.for_models.diff())  # the next request holds it
     judged = finding(record, verdict, (edit, shown), state, context.best)
+    harmless = is_harmless(verdict, state["before"])
+    if harmless:
+        context.best.harmless = context.workspace.snapshot()
     if judged.gained and judged.last is not None:
         context.best.gained(context.workspace.snapshot(), judged.last.progress)
         with suppress(LimitReached):  # what is not known by then is not kept
@@ -147,7 +150,7 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
                 context.best.part, context.best.apart = context.best.start, rest
     else:
         context.workspace.restore(context.best.start)
-    return replace(judged, apart=bool(context.best.apart))
+    return replace(judged, apart=bool(context.best.apart), harmless=harmless)
 
 
 def _nothing_to_check(verdict: Verdict, state: RunState, context: RunContext) -> bool:
@@ -299,13 +302,40 @@ def _rest_apart(record: StepRecord, verdict: Verdict, state: RunState, context: 
     passed = context.checker.run(alone)
     if not (passed.passed and _confirmed(alone, passed, record, state, context).passed):
         return ()
+    return rest if _are_unreached(rest, check, verdict, context) else ()
+
+
+def _are_unreached(tests: tuple[str, ...], check: Check, verdict: Verdict, context: RunContext, **how: bool) -> bool:
+    """Whether failing tests run nothing of what is changed in the workspace."""
     # In a copy, as the tracer writes what it found beside the sources.
     copy = context.checker.on(context.workspace.scratch_copy(context.scratch()))
     most_s = _TRACE_SHARE * context.time_left()
-    unreached = evidence.tracing.unreached(
-        copy, replace(check, tests=rest), verdict, context.workspace.changes(), most_s=most_s
-    )
-    return rest if unreached else ()
+    changes, narrow = context.workspace.changes(), replace(check, tests=tests)
+    return evidence.tracing.unreached(copy, narrow, verdict, changes, most_s=most_s, **how)
+
+
+def ended_with(state: RunState, context: RunContext) -> Literal["done", "better", "refused"]:
+    """Put back the last edit that broke nothing, of which its agent says that it is all that was asked for.
+
+    Returns:
+        `done` if the task asks for more than that tests pass, and those that fail run nothing of the edit. `better` if
+        more tests pass than before; then the edit stays.
+    """
+    check, before = state["discovery"].check, state["before"]
+    context.workspace.restore(context.best.harmless)
+    verdict = state["failures"].get(edit_name(context.workspace.diff()))
+    if check is None or before is None or verdict is None:
+        return "refused"
+    about, unreached = is_about_tests(verdict.failing, state), False
+    if not about:
+        with suppress(LimitReached):
+            unreached = _are_unreached(verdict.failing, check, verdict, context, loads=False)
+    if unreached:
+        return "done"
+    if (verdict.tests_passed or 0) <= (before.tests_passed or 0):
+        return "refused"
+    context.best.part = context.best.harmless
+    return "better"
 
 
 def _tell(verdict: Verdict, state: RunState, context: RunContext) -> None:

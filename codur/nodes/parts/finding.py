@@ -1,12 +1,18 @@
 """What a failed step leaves behind, and what may go on failing. Pure."""
 
+import re
+from collections.abc import Sequence
+
 from codur.checks.describe import ERROR_CHARS, error_text
 from codur.lazy import regex
 from codur.nodes.run_state import BestState, RunState
+from codur.planning.plans.first_plan import says_more
 from codur.structs import Struct, replace
 from codur.types import Attempt, StepRecord, Verdict
 
 _NUMBERS = regex(r"\d+")
+_WORD = regex(r"\w+")
+_TESTS_PASS = regex(r"\btests?\b[^.]*\b(?:pass|green)|\b(?:pass|green)\b[^.]*\btests?\b", re.IGNORECASE)
 
 
 class Judged(Struct):
@@ -18,6 +24,7 @@ class Judged(Struct):
     attempt: Attempt | None  # the failed attempt; None if there is nothing to do better
     gained: bool = False  # the attempt came further than where it started from
     apart: bool = False  # the best one mends all tests that run what it changes
+    harmless: bool = False  # the attempt fails in nothing but what failed before
 
 
 def finding(
@@ -46,18 +53,37 @@ def finding(
 
 
 def may_fail(state: RunState) -> tuple[str, ...]:
-    """The tests that fail now and may go on to: those of a refactoring, which is done if what passed still passes."""
-    before = state["before"]
-    refactors = state["discovery"].task_type == "refactor" and not state["task"].check_is_goal
-    return before.failing if refactors and before is not None and before.status == "failed" else ()
+    """The tests that fail now and may go on to, if what passed still passes.
+
+    Those of a refactoring, and those of which the agent says that they are not about the task.
+    """
+    before, found = state["before"], state["discovery"]
+    may = found.rest_may_fail or (found.task_type == "refactor" and not state["task"].check_is_goal)
+    return before.failing if may and before is not None and before.status == "failed" else ()
+
+
+def is_about_tests(failing: Sequence[str], state: RunState) -> bool:
+    """Whether a task asks for tests to pass: it names one that fails, or tells of no fault but that they do."""
+    task, found = state["task"], state["discovery"]
+    if task.check_is_goal or task.check_command is not None or _TESTS_PASS.search(task.prompt):
+        return True
+    said = set(_WORD.findall(task.prompt))
+    if any(test.rpartition("::")[2].partition("[")[0] in said for test in failing):
+        return True
+    at_large = not said.isdisjoint({"tests", "suite", "all", "everything"})
+    return found.task_type == "code_fix" and (at_large or not says_more(task.prompt, found))
 
 
 def keeps(verdict: Verdict | None, state: RunState) -> bool:
     """Whether a verdict fails in nothing but what may fail, and in no more of its tests than before."""
-    before, allowed = state["before"], may_fail(state)
+    return bool(may_fail(state)) and is_harmless(verdict, state["before"])
+
+
+def is_harmless(verdict: Verdict | None, before: Verdict | None) -> bool:
+    """Whether a verdict fails in nothing but what failed before, and no fewer tests pass."""
     if verdict is None or before is None or verdict.status != "failed" or verdict.timed_out or not verdict.failing:
         return False
-    return set(verdict.failing) <= set(allowed) and (verdict.tests_passed or 0) >= (before.tests_passed or 0)
+    return set(verdict.failing) <= set(before.failing) and (verdict.tests_passed or 0) >= (before.tests_passed or 0)
 
 
 def _attempt(record: StepRecord, state: RunState, signature: str, progress: float, error: str) -> Attempt:

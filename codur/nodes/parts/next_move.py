@@ -27,6 +27,10 @@ _APART = (
     "Every test that runs what was changed passes now, so that it stays. Those that still fail do not run it: look for "
     "another fault, or call cannot if they lack something here (a host, a tool, another version of a package)."
 )
+_HARMLESS = (
+    "Nothing fails that passed before. If the edit does what is asked, and the tests that failed before are not about "
+    "it or lack something here, call finish: then it stays as it was."
+)
 _WORD = regex(r"\w+")
 _MOST_QUESTIONS = 3  # each is an interruption of the user
 
@@ -259,7 +263,7 @@ def _after_failure(
         iteration=1,
         attempts=[attempt],
         stalls=decision.stalls,
-        steer="\n".join(filter(None, (_APART if judged.apart else "", decision.steer))),
+        steer="\n".join(filter(None, (_steer(judged), decision.steer))),
         verdict=judged.last if decision.move == "stop" else judged.verdict,
     )
     # For the next attempt that comes to the same change: it is not judged again.
@@ -270,6 +274,10 @@ def _after_failure(
     if decision.move == "escalate" and agent is not None:
         update["coder"] = agent.name
     return RunUpdate(**update, **_move(record, decision, {**state, **update}, context))
+
+
+def _steer(judged: Judged) -> str:
+    return _APART if judged.apart else _HARMLESS if judged.harmless else ""
 
 
 def _move(record: StepRecord, decision: Decision, state: RunState, context: RunContext) -> RunUpdate:

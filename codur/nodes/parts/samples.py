@@ -270,7 +270,7 @@ def _best(answers: Sequence[_Answer], state: RunState) -> _Answer:
             return (5 if item.held or item.progress > start else 3), item.progress + item.held, not item.known
         if item.outcome is None or item.same:
             return 0, 0.0, False
-        return {"question": 4, "edits": 2, "cannot": 1}[item.outcome.kind], 0.0, False
+        return {"question": 4, "finished": 3, "edits": 2, "cannot": 1}[item.outcome.kind], 0.0, False
 
     return max(answers, key=rank)
 

@@ -24,6 +24,7 @@ _SLOWER = 20.0
 """A traced program may take this many times as long."""
 _LIMIT_S = 3.0
 _PATIENCE_S = 5.0
+_PROSE = (".md", ".rst", ".txt")
 _PLAIN_FLAGS = frozenset({"-u", "-B", "-E", "-s", "-I", "-O", "-OO", "-q"})
 
 
@@ -94,7 +95,13 @@ def run_traced(
 
 
 def unreached(
-    checker: Checker, check: Check, verdict: Verdict, changes: Sequence[FileChange], *, most_s: float
+    checker: Checker,
+    check: Check,
+    verdict: Verdict,
+    changes: Sequence[FileChange],
+    *,
+    most_s: float,
+    loads: bool = True,
 ) -> bool:
     """Whether the tests of a narrow check run none of the changed lines, so that they fail for another reason.
 
@@ -102,7 +109,9 @@ def unreached(
         checker: bound to a workspace with the changes.
         verdict: on these tests, all of which fail.
         most_s: how long they may be traced.
+        loads: what is run as a file is loaded counts, too.
     """
+    changes = [each for each in changes if not each.path.endswith(_PROSE)]
     coverage = run_traced(checker, check, verdict, most_s=most_s)
     python = all(each.path.endswith(".py") for each in changes)
     # What lacks a name now may have run what the name stood for.
@@ -110,6 +119,8 @@ def unreached(
     if coverage is None or not python or gone or not set(coverage.tests) >= set(check.tests):
         return False
     changed = {(each.path, line) for each in changes for line in lines_changed(each) - _defining(each.after or b"")}
+    if not loads:
+        changed &= {(each.path, line) for each in changes for line in _in_functions(each.after or b"")}
     return not changed & coverage.lines.union(*(test.lines for test in coverage.tests.values()))
 
 
@@ -126,6 +137,14 @@ def _defining(source: bytes) -> set[int]:
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.Import | ast.ImportFrom
     tree = parsed(source)  # none of newer syntax than ours; then every line counts
     return {node.lineno for node in ast.walk(tree) if isinstance(node, kinds)} if tree is not None else set()
+
+
+def _in_functions(source: bytes) -> set[int]:
+    tree = parsed(source)
+    found = (
+        [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)] if tree else []
+    )
+    return {line for node in found for line in range(node.body[0].lineno, (node.end_lineno or 0) + 1)}
 
 
 def python_arguments(argv: tuple[str, ...]) -> tuple[str, ...]:

@@ -81,13 +81,12 @@ def verdict_line(result: RunResult) -> Line | None:
     match verdict.status:
         case "passed":
             return _passed_line(result, verdict)
-        case "failed" if result.outcome == "done" and result.task_type == "refactor":
-            left = count(len(verdict.failing), "test")
-            return line(("✔ checked: ", "good"), f"{_STILL}: {_command(verdict)} ({left} failing as before)")
         case "failed" if result.outcome == "done" and result.before is not None:
-            mended = listed([test for test in result.before.failing if test not in verdict.failing], 3)
+            mended = [test for test in result.before.failing if test not in verdict.failing]
             left = count(len(verdict.failing), "test")
-            return line(("✔ mended: ", "good"), f"{mended}; {_command(verdict)} fails as before in {left}")
+            if result.task_type == "refactor" or not mended:
+                return line(("✔ checked: ", "good"), f"{_STILL}: {_command(verdict)} ({left} failing as before)")
+            return line(("✔ mended: ", "good"), f"{listed(mended, 3)}; {_command(verdict)} fails as before in {left}")
         case "failed":
             return line(("✘ checked: ", "bad"), f"{_command(verdict)} fails: {_why(verdict)}")
         case "no_check":

@@ -99,6 +99,17 @@ def test_tests_by_the_projects_own_names_are_protected(tmp_path: Path) -> None:
         ({"manage.py": MANAGE, "polls/tests/test_a.py": DJANGO}, ("manage.py", "test")),
         ({"site/manage.py": MANAGE, "site/polls/tests.py": DJANGO}, ("site/manage.py", "test", "site")),
         ({"manage.py": MANAGE, "tests/test_a.py": TEST}, ("-m", "pytest")),
+        ({"examples/site/manage.py": MANAGE, "examples/site/a/tests.py": DJANGO, "test_b.py": TEST}, ("-m", "pytest")),
+        ({"site/manage.py": MANAGE, "site/a/tests.py": DJANGO, "test_b.py": TEST}, ("site/manage.py", "test", "site")),
+        (
+            {
+                "site/manage.py": MANAGE,
+                "site/a/tests.py": DJANGO,
+                "t/test_b.py": TEST,
+                "pytest.ini": "[pytest]\ntestpaths = t\n",
+            },
+            ("-m", "pytest"),
+        ),
         (
             {"tests/runtests.py": SCRIPT, "tests/a/tests.py": DJANGO, "tests/b/manage.py": MANAGE},
             ("tests/runtests.py",),

@@ -1,0 +1,107 @@
+"""Projects in which some tests fail whatever is changed, as in most that are used where they were not made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runs.kit import Played, play
+from tests.support.groq_server import ServerReply, calls, json_reply
+
+FILES = {
+    "shop.py": "def total(prices):\n    return sum(prices)\n\n\n"
+    "def shown(prices):\n    return f'{total(prices):.2f}'\n",
+    "test_shop.py": "import os\n\nfrom shop import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n\n\n"
+    "def test_host():\n    assert os.environ['SHOP_HOST']\n",
+}
+TAXED = FILES["shop.py"] + "\n\ndef taxed(prices):\n    return total(prices) * 1.19\n"
+BROKEN = FILES["shop.py"].replace("sum(prices)", "sum(prices) + 1")
+PROMPT = "shop.py should have a function taxed, which gives the total with 19 % on top"
+FINISH = calls(("finish", {"reason": "test_host needs SHOP_HOST, which is not set here."}))
+
+
+def kind(task_type: str) -> ServerReply:
+    return json_reply(
+        {
+            "task_type": task_type,
+            "confidence": 0.95,
+            "detected_files": ["shop.py"],
+            "suggested_action": "edit",
+            "reasoning": "A function is missing.",
+        }
+    )
+
+
+def write(text: str) -> ServerReply:
+    return calls(("replace_file_content", {"path": "shop.py", "content": text}))
+
+
+def run(
+    place: Path, *replies: ServerReply, prompt: str = PROMPT, task_type: str = "code_generation", **given: Any
+) -> Played:
+    files = given.pop("files", FILES)
+    return play(place, files, prompt, [kind(task_type), *replies], **given)
+
+
+def offered(played: Played, number: int) -> set[str]:
+    return {tool["function"]["name"] for tool in played.requests[number].body.get("tools", [])}
+
+
+def test_an_edit_that_breaks_nothing_stays_if_the_agent_says_that_it_is_all(tmp_path: Path) -> None:
+    played = run(tmp_path, write(TAXED), FINISH)
+    assert (played.result.outcome, played.result.exit_code) == ("done", 0)
+    assert played.files["shop.py"] == TAXED
+    assert played.result.verdict is not None
+    assert played.result.verdict.failing == ("test_shop.py::test_host",)
+    assert any("test_host needs SHOP_HOST" in note for note in played.result.notes)
+    assert ["finish" in offered(played, number) for number in (1, 2)] == [False, True]
+    assert "Nothing fails that passed before." in played.message(2)
+
+
+def test_so_it_is_for_a_fault_that_is_told(tmp_path: Path) -> None:
+    prompt = "shop.py rounds: the total with tax is given in a way that is wrong for 0.30"
+    played = run(tmp_path, write(TAXED), FINISH, prompt=prompt, task_type="code_fix")
+    assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
+
+
+def test_what_breaks_a_test_is_not_called_harmless(tmp_path: Path) -> None:
+    played = run(tmp_path, write(BROKEN), FINISH)
+    assert "finish" not in offered(played, 2)
+    assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", FILES["shop.py"])
+
+
+def test_the_edit_that_broke_nothing_is_put_back_after_one_that_did(tmp_path: Path) -> None:
+    played = run(tmp_path, write(TAXED), write(BROKEN), FINISH)
+    assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
+
+
+SPECIFIED = {
+    **FILES,
+    "test_shop.py": FILES["test_shop.py"].replace("import total", "import shown, total")
+    + "\n\ndef test_shown():\n    assert shown([1, 2]) == '3,00'\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "task_type"),
+    [
+        ("shown in shop.py should write a comma", "code_generation"),  # the test that tells so runs what was changed
+        ("the tests fail, fix the bug in shop.py", "code_fix"),
+        ("shop.py: shown should write a comma; the tests must pass", "code_generation"),
+    ],
+)
+def test_it_is_not_done_while_a_test_of_what_was_changed_fails(tmp_path: Path, prompt: str, task_type: str) -> None:
+    wrong = FILES["shop.py"].replace(":.2f}'", ":.3f}'")
+    played = run(tmp_path, write(wrong), FINISH, prompt=prompt, task_type=task_type, files=SPECIFIED)
+    assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", FILES["shop.py"])
+
+
+def test_an_edit_that_mends_a_test_stays_though_the_task_is_not_done(tmp_path: Path) -> None:
+    right = FILES["shop.py"].replace("return f'{total(prices):.2f}'", "return f'{total(prices):.2f}'.replace('.', ',')")
+    played = run(
+        tmp_path, write(right), FINISH, prompt="the tests fail, fix the bug", task_type="code_fix", files=SPECIFIED
+    )
+    assert played.result.outcome == "not_achieved"
+    assert played.files["shop.py"] == right
