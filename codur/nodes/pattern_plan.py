@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from codur import planning, python
 from codur.checks.describe import verdict_line
+from codur.events import Note
 from codur.lazy import loaded
 from codur.nodes.parts.attempt_verdict import check_before, fitted
+from codur.nodes.parts.finding import is_about_tests, may_fail
 from codur.nodes.parts.plan_rules import completed, problem_of
 from codur.nodes.parts.updates import can_ask, can_repair, explained, go, not_of_the_program, why_no_search, why_not
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
@@ -20,7 +22,7 @@ from codur.planning.patterns.classify import lists_steps
 from codur.planning.patterns.decide import decide
 from codur.planning.plans.first_plan import first_plan, repair_plan, verdict_plan
 from codur.structs import replace
-from codur.types import CODE_TASKS, Discovery, Plan, Step, Verdict
+from codur.types import CODE_TASKS, Check, Discovery, Plan, Step, Verdict
 
 if TYPE_CHECKING:
     from codur.checks.suites.run_problem import RunProblem
@@ -45,8 +47,11 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     discovery, before = _fitted(discovery, _check_before(discovery, context), context)
     seen: RunState = {**state, "discovery": discovery, "before": before}
     unfit = not_of_the_program(seen, context)
-    if unfit is not None:
+    if unfit is not None and (is_about_tests((), seen) or not can_ask(seen, context)):
         return _unfit(unfit, seen)
+    if unfit is not None:
+        seen = _unchecked(unfit, seen, context)
+        discovery = seen["discovery"]
     repair = can_repair(seen, context) and context.settings.repair.mode == "before_model"
     no_model = "" if can_ask(seen, context) else _no_search(seen, context) or why_not(seen, context).message
     plan = _renaming(seen, context)
@@ -75,7 +80,7 @@ def _planned(plan: Plan, state: RunState) -> RunUpdate:
 def _renaming(state: RunState, context: RunContext) -> Plan | str | None:
     """The plan for a task that is only another name for a symbol, or why it is not clear which; empty if it is more."""
     task, before = state["task"], state["before"]
-    red = before is not None and before.status == "failed"
+    red = before is not None and before.status == "failed" and not may_fail(state)
     if red or task.check_is_goal or task.agent is not None or state["discovery"].task_type != "refactor":
         return ""
     step = planning.renaming.rename_step(task.prompt, context.workspace, context.repository)
@@ -88,6 +93,15 @@ def _unfit(problem: RunProblem, state: RunState) -> RunUpdate:
     end = (Step(id="end", action="respond"),)
     plan = Plan(steps=end, origin="pattern", reason=f"the check cannot be used: {problem.text}", outcome="usage")
     return RunUpdate(**_planned(plan, state), remedy=problem.remedy)
+
+
+def _unchecked(problem: RunProblem, state: RunState, context: RunContext) -> RunState:
+    """With a look at the syntax in place of a check that cannot run here, where the task is not that tests pass."""
+    text = f"the check cannot be used, so what is changed will not be checked by it: {problem.text} {problem.remedy}"
+    context.emit(Note(level="warning", text=text))
+    check = Check(kind="syntax", argv=(), timeout_s=context.settings.verification.timeout_s, source="what is left")
+    discovery = replace(state["discovery"], check=check)
+    return {**state, "discovery": discovery, "before": check_before(discovery, context)}
 
 
 def _no_search(state: RunState, context: RunContext) -> str:

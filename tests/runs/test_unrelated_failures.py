@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from codur.events import Note
 from tests.runs.kit import Played, play
 from tests.support.groq_server import ServerReply, calls, json_reply
 
@@ -105,3 +106,26 @@ def test_an_edit_that_mends_a_test_stays_though_the_task_is_not_done(tmp_path: P
     )
     assert played.result.outcome == "not_achieved"
     assert played.files["shop.py"] == right
+
+
+NOT_LOADED = {**FILES, "conftest.py": "import nowhere_installed\n"}
+
+
+def test_where_no_test_can_run_what_is_asked_for_is_done_and_told_to_be_unchecked(tmp_path: Path) -> None:
+    played = run(tmp_path, write(TAXED), files=NOT_LOADED)
+    assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
+    assert played.result.verdict is not None
+    assert played.result.verdict.status == "no_check"
+    warnings = [event.text for event in played.events if isinstance(event, Note) and event.level == "warning"]
+    assert any("nowhere-installed" in text and "pip install" in text for text in warnings), warnings
+
+
+def test_where_no_test_can_run_a_task_about_them_does_not_begin(tmp_path: Path) -> None:
+    played = run(tmp_path, prompt="the tests fail, fix shop.py", files=NOT_LOADED)
+    assert (played.result.exit_code, played.requests) == (2, [])
+
+
+def test_another_name_needs_no_model_though_some_test_fails(tmp_path: Path) -> None:
+    played = play(tmp_path, FILES, "rename shown to displayed", [])
+    assert (played.result.outcome, played.requests) == ("done", [])
+    assert "def displayed(prices)" in played.files["shop.py"]
