@@ -9,6 +9,7 @@ import pytest
 
 from codur.events import Note
 from tests.runs.kit import Played, play
+from tests.runs.test_plans import SAY, plan
 from tests.support.groq_server import ServerReply, calls, json_reply
 
 FILES = {
@@ -23,13 +24,13 @@ PROMPT = "shop.py should have a function taxed, which gives the total with 19 % 
 FINISH = calls(("finish", {"reason": "test_host needs SHOP_HOST, which is not set here."}))
 
 
-def kind(task_type: str) -> ServerReply:
+def kind(task_type: str, action: str = "edit") -> ServerReply:
     return json_reply(
         {
             "task_type": task_type,
             "confidence": 0.95,
             "detected_files": ["shop.py"],
-            "suggested_action": "edit",
+            "suggested_action": action,
             "reasoning": "A function is missing.",
         }
     )
@@ -129,3 +130,12 @@ def test_another_name_needs_no_model_though_some_test_fails(tmp_path: Path) -> N
     played = play(tmp_path, FILES, "rename shown to displayed", [])
     assert (played.result.outcome, played.requests) == ("done", [])
     assert "def displayed(prices)" in played.files["shop.py"]
+
+
+def test_a_plan_that_ends_in_words_is_done_as_well(tmp_path: Path) -> None:
+    names = {"path": "shop.py", "name": "shown", "new_name": "displayed"}
+    arguments = [{"name": key, "value": value} for key, value in names.items()]
+    renamed = {"action": "tool", "capability": "rename_symbol", "arguments": arguments}
+    prompt = "call what shows a total displayed in place of shown"
+    played = play(tmp_path, FILES, prompt, [kind("refactor", "plan"), plan(renamed, SAY)])
+    assert (played.result.outcome, played.result.reason) == ("done", "")

@@ -6,7 +6,7 @@ from typing import Literal
 
 from codur.lazy import regex
 from codur.nodes.parts import updates
-from codur.nodes.parts.finding import Judged, keeps
+from codur.nodes.parts.finding import Judged
 from codur.nodes.parts.handover import affordable, escalation_after, stand_in_for
 from codur.nodes.parts.updates import go
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
@@ -134,7 +134,7 @@ def _end_of_plan(record: StepRecord, state: RunState, context: RunContext) -> Ru
         outcome: Outcome = "refused" if record.code == "refused" else "not_achieved"
         return _end(record, outcome, record.error, answer_ref=record.output_ref)
     reason = updates.left_failed(state, context)
-    if not reason and plan.origin != "pattern" and not keeps(state["verdict"], state):
+    if not reason and plan.origin != "pattern":
         reason = updates.unfinished(state, context)
     if reason:
         return _end(record, "not_achieved", reason, answer_ref=record.output_ref)

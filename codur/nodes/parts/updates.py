@@ -10,6 +10,7 @@ from codur.checks import suites
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.events import FileChanged, Note
 from codur.mcp.offered_tools import server_of
+from codur.nodes.parts.finding import keeps
 from codur.nodes.run_state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
 from codur.planning.plans.first_plan import SEARCH
 from codur.planning.plans.step_references import Output, blocked_by, escaped
@@ -160,7 +161,7 @@ def unfinished(state: RunState, context: RunContext) -> str:
     if state["discovery"].task_type not in CODE_TASKS:
         return ""
     verdict = state["verdict"]
-    if verdict is not None and verdict.status not in {"passed", "no_check"}:
+    if verdict is not None and verdict.status not in {"passed", "no_check"} and not keeps(verdict, state):
         return "the check does not pass"
     if (verdict is None or not verdict.passed) and not context.workspace.changed_files():
         return "nothing was changed"
