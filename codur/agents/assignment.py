@@ -62,7 +62,7 @@ class CodingTask(Struct):
     # runs the check on the files as they are, and gives what it said; None if there is none
     run_check: Callable[[], str] | None = None
     asking: Literal["user", "nobody", "asked"] = "nobody"  # whether the user can be asked, or was
-    may_finish: bool = False  # an edit was tried that broke nothing, with which the task may be done
+    may_finish: bool = False  # tests fail that may not be about the task, so that it may be done all the same
     temperature: float | None = None  # instead of the profile's, if that has one
     # gives a copy to look and to edit in, instead; it is waited for when the first answer is there
     elsewhere: Callable[[], Awaitable[tuple[Toolbox, Workspace]]] | None = None

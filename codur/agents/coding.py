@@ -49,6 +49,7 @@ class CodingOutcome:
     looked: tuple[str, ...] = ()  # the parts of files that it had a look at, as `path:start-end`, the latest last
     edits: tuple[ToolCall, ...] = field(default=(), compare=False)  # the calls that were carried out
     held: bool = False  # they were made to pass the check in a copy, where that pass was confirmed
+    foreign: str = ""  # why the tests that failed before do not count, as it says
     others: str = ""  # what other answers to the same request came to, as text
 
 
@@ -103,7 +104,9 @@ class _Step:
         own = {LOOK, RUN_CHECK, ASK, CANNOT, FINISH, *(set(READS) - {*self.work.agent.config.tools})}
         edits = [call for call in calls if call.name not in own]
         if edits:
-            return self._edit(reply, calls, edits)
+            ended = self._last_word([call for call in calls if call.name == FINISH])
+            made = self._edit(reply, calls, edits)
+            return replace(made, foreign=ended.foreign) if made is not None and ended is not None else made
         return self._last_word(calls) or await self._look(reply, calls)
 
     def _words(self, reply: ChatReply) -> CodingOutcome | None:
@@ -125,10 +128,10 @@ class _Step:
             if call.name == ASK and said and self.task.asking != "asked":
                 return CodingOutcome(kind="question", code="refused", summary="", error=said[:2000])
             if call.name in {CANNOT, FINISH}:
-                kind: Literal["cannot", "finished"] = (
-                    "finished" if call.name == FINISH and self.task.may_finish else "cannot"
-                )
-                return CodingOutcome(kind=kind, code="refused", summary="", error=said[:2000] or "it gave no reason")
+                why = said[:2000] or "it gave no reason"
+                if call.name == FINISH and self.task.may_finish:
+                    return CodingOutcome(kind="finished", code="refused", summary="", error=why, foreign=why)
+                return CodingOutcome(kind="cannot", code="refused", summary="", error=why)
         return None
 
     async def _look(self, reply: ChatReply, calls: Sequence[ToolCall]) -> CodingOutcome | None:

@@ -75,7 +75,7 @@ def specs(*, looks: bool, check: bool, finish: bool = False) -> tuple[ToolSpec, 
     """What is offered beside the editing tools: looking, running the check if there is one, asking, giving up.
 
     Args:
-        finish: an edit was tried that broke nothing, with which the task may be done.
+        finish: tests fail that may not be about the task.
     """
     look = _spec(
         LOOK,
@@ -96,8 +96,8 @@ def specs(*, looks: bool, check: bool, finish: bool = False) -> tuple[ToolSpec, 
     )
     done = _spec(
         FINISH,
-        "End with the last edit that broke nothing, as it was: it does what is asked, and the tests that still fail are"
-        " not about it or cannot pass here. Say why.",
+        "Beside your edits, or alone for the last edit that broke nothing, which then stays as it was: it does what is"
+        " asked, and the tests that failed before are not about it or cannot pass here. Say why.",
         reason={"type": "string"},
     )
     return (

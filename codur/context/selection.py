@@ -2,10 +2,12 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
+from posixpath import basename, splitext
 from typing import Literal
 
+from codur.checks.entry import subject_of
 from codur.context.file_order import standing
 from codur.context.index import Node, RepositoryIndex, View
 from codur.context.places import Place, places_in
@@ -20,6 +22,9 @@ _HEAD_LINES = 40
 """What is shown of a longer one that is no source, such as a changelog: how it is written, where a new line goes."""
 _ASKED, _FRAMES, _TESTS, _SUPPORT = 6, 8, 16, 8
 _NEAR_BLOCKS = 12
+_TELLING, _SUBJECTS = 4, 6
+_TESTED = 4.0
+"""How much more is thought of the module that a file of failing tests is called after."""
 _USES = 30
 _NEAR_FILES = 3
 _RANKED_BLOCKS = 60
@@ -90,7 +95,8 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     failure = FailureClues(places=places, tests=tests, failing=clues.failing)
     rank = ranks(view, seeds(view, task=f"{clues.task}\n{step}", files=named, failure=failure))
     ran = executed(view, clues.runs)
-    rank = _weighed(rank, ran)
+    rank = _weighed(rank, ran, {subject_of(path) for path, _ in tests})
+    subjects = _subjects(view, tests)
     # What is vendored comes last, however much of it the failing test alone was the first to execute.
     order = sorted(rank, key=lambda node: (standing(node[0]) > 1, -rank[node], node))
     tested = {path for path, _ in tests}  # of their tests those that failed are shown, and no others
@@ -98,6 +104,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     if ran:  # what failing tests neither executed nor would call next is not about why they fail, however near by name
         close = {
             *ran,
+            *subjects,
             *identified(view, clues.task),
             *(far for node in best if node in ran for far in mentions(view, node)),
         }
@@ -121,6 +128,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
             for place in places_in(clues.looked_at, files)[:4]
         ),
         *_lines(view, support, "needed"),
+        *_lines(view, subjects, "needed"),
         *_constants(view, tests[:_TESTS]),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in beside),
         *(Want(path=path, line=1, end=_HEAD_LINES, need="needed") for path in beside),
@@ -144,8 +152,12 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     return Selection(wants=tuple(_bounded(wants, named)), ranked=tuple(ranked))
 
 
-def _weighed(rank: Mapping[Node, float], ran: Mapping[Node, float]) -> dict[Node, float]:
-    """Ranks with what is known of the files, and of what failing tests executed, if anything is."""
+def _weighed(rank: Mapping[Node, float], ran: Mapping[Node, float], tested: Collection[str]) -> dict[Node, float]:
+    """Ranks with what is known of the files, and of what failing tests executed, if anything is.
+
+    Args:
+        tested: names of modules that files of failing tests are called after.
+    """
     found: dict[Node, float] = {}
     for node in {*rank, *ran}:
         weight = rank.get(node, 0.0)
@@ -154,7 +166,27 @@ def _weighed(rank: Mapping[Node, float], ran: Mapping[Node, float]) -> dict[Node
             # than how near a name is.
             weight = math.sqrt(weight + _UNREACHED) * ran.get(node, _NOT_EXECUTED)
         found[node] = weight * _SHARE[standing(node[0])]
+        if splitext(basename(node[0]))[0] in tested:
+            found[node] *= _TESTED
     return found
+
+
+def _subjects(view: View, tests: Sequence[Node]) -> list[Node]:
+    """What the first of these tests name of the sources, the rarest first; of a class how it is made, too."""
+    found: dict[Node, float] = {}
+    for test in tests[:_TELLING]:
+        for node, share in mentions(view, test).items():
+            if not standing(node[0]):
+                found[node] = max(share, found.get(node, 0.0))
+    named = sorted(found, key=lambda node: (-found[node], node))[:_SUBJECTS]
+    return [each for node in named for each in (node, *_made_by(view, node))]
+
+
+def _made_by(view: View, node: Node) -> Iterator[Node]:
+    path, number = node
+    blocks = view.facts[path].blocks
+    name = blocks[number].name
+    yield from ((path, n) for n, block in enumerate(blocks) if block.owner == name and block.name == "__init__")
 
 
 def _tests(view: View, places: Iterable[Place]) -> Iterator[Node]:

@@ -9,8 +9,8 @@ from codur.agents.registry import Agent
 from codur.checks.describe import diff_text, verdict_text
 from codur.context.brief import CodingBrief
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
-from codur.nodes.parts.attempt_verdict import ended_with, seen_before
-from codur.nodes.parts.finding import may_fail
+from codur.nodes.parts.attempt_verdict import put_back_harmless, seen_before
+from codur.nodes.parts.finding import is_about_tests, may_fail
 from codur.nodes.parts.samples import Copy, best_of, how_many
 from codur.nodes.parts.sources import assignment, brief_of, instruction_notes, target
 from codur.nodes.parts.step_criteria import held_to
@@ -25,6 +25,12 @@ _LOOKED = 8  # so many parts of files that were looked at are shown again
 _CHECK_CHARS = 6000  # of one look of an agent; the request that follows holds all of the conversation
 _ALLOWED = (
     "This changes no behaviour: what passes now must still pass, and the tests that fail now may fail as they do."
+)
+
+
+_FOREIGN = (
+    "The tests that fail now may have nothing to do with this: then leave them, and call finish beside your edits. "
+    "What passes now must still pass."
 )
 
 
@@ -50,9 +56,10 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
         outcome = CodingOutcome(code="invalid", summary="", error=error.message)
     except (ModelUnavailable, LimitReached) as error:
         return not_answered(node, agent, error, state)
-    more = RunUpdate()
+    kept: list[str] = []
     if outcome.kind == "finished":
-        outcome, more = await asyncio.to_thread(_finished, agent, outcome, state, context)
+        outcome, kept = await asyncio.to_thread(_finished, outcome, state, context)
+    context.best.claimed = outcome.foreign
     # Also of an answer that ends in a question: what it edited stays.
     tell_changes(outcome.changed_files, context)
     # What was looked at last is shown longest.
@@ -61,30 +68,34 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     if outcome.kind == "question":
         question = Question(kind="question", text=said)
         return go("consult", origin=origin, tier="open", why=said, looked=looked, question=question)
-    way = go(
+    return go(
         "review",
         origin=origin,
         tier="open",
         why=said,
         looked=looked,
         records=[held_to(_record(agent, node, outcome, state), outcome.summary, state, context)],
-        notes=[*instruction_notes(context), *more.pop("notes", [])],
+        notes=[*instruction_notes(context), *kept],
         outputs={current_step(state).id: context.artifacts.put(said)},
     )
-    return RunUpdate(**way, **more)
 
 
-def _finished(
-    agent: Agent, outcome: CodingOutcome, state: RunState, context: RunContext
-) -> tuple[CodingOutcome, RunUpdate]:
-    """The end with an edit that was tried before, if that is all that was asked for; else the agent gave up."""
-    ended, why = ended_with(state, context), f"{agent.name} says of what still fails: {outcome.error}"
-    if ended != "done":
-        kept = ["kept: more tests pass than before, and none fails that passed"] if ended == "better" else []
-        return replace(outcome, kind="cannot"), RunUpdate(notes=kept)
+def _finished(outcome: CodingOutcome, state: RunState, context: RunContext) -> tuple[CodingOutcome, list[str]]:
+    """The end with an edit that was tried before, which the review has to accept; and what is told of it.
+
+    Where the task is that tests pass, which some do not, the agent gave up; the edit stays if more pass than before.
+    """
+    verdict, before = put_back_harmless(state, context), state["before"]
+    if verdict is None or before is None:
+        return replace(outcome, kind="cannot", foreign=""), []
+    if is_about_tests(verdict.failing, state):
+        more = (verdict.tests_passed or 0) > (before.tests_passed or 0)
+        if more:
+            context.best.part = context.best.harmless
+        told = ["kept: more tests pass than before, and none fails that passed"] if more else []
+        return replace(outcome, kind="cannot", foreign=""), told
     changed = context.workspace.changed_files()
-    done = replace(outcome, kind="edits", code="ok", summary="the edit as it was", changed_files=changed, error="")
-    return done, RunUpdate(notes=[why], discovery=replace(state["discovery"], rest_may_fail=True))
+    return replace(outcome, kind="edits", code="ok", summary="the edit as it was", changed_files=changed, error=""), []
 
 
 async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOutcome:
@@ -111,7 +122,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
             read_text_calls=settings.runtime.detect_tool_calls_from_text,
             max_looks=settings.agents.coding.max_looks,
             run_check=said_by(copy.run if copy else context.checker.run),
-            may_finish=context.best.harmless is not None,
+            may_finish=context.best.harmless is not None or _others_fail(state),
             asking="asked" if asked_before else "user" if context.consult is not None else "nobody",
             temperature=temperature,
             elsewhere=copy.ready if copy else None,
@@ -130,7 +141,8 @@ def _brief(state: RunState, context: RunContext) -> CodingBrief:
     # What the user answered when this step asked, with the question.
     asked = [item for item in state["records"] if item.node == "consult" and item.ok and item.step_id == step.id]
     answers = (context.artifacts.get(item.output_ref) for item in asked)
-    said = (brief.objective, _ALLOWED if may_fail(state) else "", *answers)
+    rest = _ALLOWED if may_fail(state) else _FOREIGN if _others_fail(state) else ""
+    said = (brief.objective, rest, *answers)
     return replace(
         brief,
         objective="\n\n".join(filter(None, said)),
@@ -144,6 +156,13 @@ def _brief(state: RunState, context: RunContext) -> CodingBrief:
         will_retry=state["iteration"] + 1 < state["task"].limits.max_iterations,
         steer=hint_of(state),
     )
+
+
+def _others_fail(state: RunState) -> bool:
+    """Whether tests fail before anything is changed of which the task does not speak."""
+    before = state["before"]
+    failing = before.failing if before is not None and before.status == "failed" else ()
+    return bool(failing) and not is_about_tests(failing, state)
 
 
 def _record(agent: Agent, node: NodeName, outcome: CodingOutcome, state: RunState) -> StepRecord:

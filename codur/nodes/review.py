@@ -8,6 +8,7 @@ from codur.nodes.parts.next_move import is_due, next_move
 from codur.nodes.parts.step_criteria import left_open
 from codur.nodes.parts.updates import go
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.structs import replace
 
 
 def review(state: RunState, context: RunContext) -> RunUpdate:
@@ -16,6 +17,9 @@ def review(state: RunState, context: RunContext) -> RunUpdate:
     broken = put_back(context)
     judged = judge(record, state, context) if is_due(record, state, context) else None
     update = next_move(record, judged, state, context)
+    if judged is not None and judged.excused:
+        update["discovery"] = replace(state["discovery"], rest_may_fail=True)
+        update["notes"] = [*update.get("notes", []), f"{record.capability} says of what still fails: {judged.excused}"]
     if update.get("outcome") == "done" and left_open(state):
         to_accept = go("accept", origin=record.origin, why="what the plan says must hold")
         update = RunUpdate(**{**update, **to_accept})

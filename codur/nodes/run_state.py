@@ -209,6 +209,7 @@ class BestState(Struct, frozen=False, kw_only=False):
         part: the last state that mends all tests that run what it changes; it stays.
         apart: the tests that fail there all the same.
         harmless: the last state that fails in nothing but what failed before; an agent may say that the task is done.
+        claimed: what the agent said, with its last edit, of the tests that failed before: why they do not count.
     """
 
     snapshot: Snapshot | None = None
@@ -218,6 +219,7 @@ class BestState(Struct, frozen=False, kw_only=False):
     part: Snapshot | None = None
     apart: tuple[str, ...] = ()
     harmless: Snapshot | None = None
+    claimed: str = ""
 
     def found(self, progress: float) -> None:
         """Take note of how far the untouched workspace comes."""

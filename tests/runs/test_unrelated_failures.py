@@ -58,8 +58,25 @@ def test_an_edit_that_breaks_nothing_stays_if_the_agent_says_that_it_is_all(tmp_
     assert played.result.verdict is not None
     assert played.result.verdict.failing == ("test_shop.py::test_host",)
     assert any("test_host needs SHOP_HOST" in note for note in played.result.notes)
-    assert ["finish" in offered(played, number) for number in (1, 2)] == [False, True]
+    assert "finish" in offered(played, 1)
+    assert "may have nothing to do with this" in played.message(1)
     assert "Nothing fails that passed before." in played.message(2)
+
+
+def test_it_may_say_so_beside_the_edit(tmp_path: Path) -> None:
+    both = calls(
+        ("replace_file_content", {"path": "shop.py", "content": TAXED}), ("finish", {"reason": "SHOP_HOST is not set."})
+    )
+    played = run(tmp_path, both)
+    assert (played.result.outcome, played.files["shop.py"], len(played.requests)) == ("done", TAXED, 2)
+    assert any("SHOP_HOST is not set." in note for note in played.result.notes)
+
+
+def test_where_all_tests_pass_nobody_is_asked_about_others(tmp_path: Path) -> None:
+    files = {**FILES, "test_shop.py": FILES["test_shop.py"].partition("\n\n\ndef test_host")[0] + "\n"}
+    played = run(tmp_path, write(TAXED), files=files)
+    assert played.result.outcome == "done"
+    assert "finish" not in offered(played, 1)
 
 
 def test_so_it_is_for_a_fault_that_is_told(tmp_path: Path) -> None:
@@ -70,7 +87,6 @@ def test_so_it_is_for_a_fault_that_is_told(tmp_path: Path) -> None:
 
 def test_what_breaks_a_test_is_not_called_harmless(tmp_path: Path) -> None:
     played = run(tmp_path, write(BROKEN), FINISH)
-    assert "finish" not in offered(played, 2)
     assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", FILES["shop.py"])
 
 
@@ -96,7 +112,8 @@ SPECIFIED = {
 )
 def test_it_is_not_done_while_a_test_of_what_was_changed_fails(tmp_path: Path, prompt: str, task_type: str) -> None:
     wrong = FILES["shop.py"].replace(":.2f}'", ":.3f}'")
-    played = run(tmp_path, write(wrong), FINISH, prompt=prompt, task_type=task_type, files=SPECIFIED)
+    cannot = calls(("cannot", {"reason": "that is all"}))
+    played = run(tmp_path, write(wrong), FINISH, cannot, prompt=prompt, task_type=task_type, files=SPECIFIED)
     assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", FILES["shop.py"])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from codur import checks
 from codur.checks import confirmation, suites
@@ -131,16 +131,19 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     An attempt that came further than where it started from becomes the new starting point; any other is undone, with
     the edits of earlier steps of the same plan.
     """
-    verdict, edit, shown = None, "", ""
+    verdict, edit, shown, harmless, foreign = None, "", "", False, False
     if record.ok:
         # Of all changes so far, as those are what the check judges.
         edit = edit_name(context.workspace.diff())
         verdict = _known_failure(record, edit, state, context) or _check(record, state, context)
         if verdict.status in {"passed", "flaky"} or keeps(verdict, state) or _nothing_to_check(verdict, state, context):
             return Judged(verdict=verdict, last=verdict, attempt=None)
+        harmless = is_harmless(verdict, state["before"])
+        foreign = harmless and not is_about_tests(verdict.failing, state)
+        if foreign and context.best.claimed and _is_foreign(verdict, state, context):
+            return Judged(verdict=verdict, last=verdict, attempt=None, excused=context.best.claimed)
         shown = diff_text(context.for_models.diff())  # the next request holds it
     judged = finding(record, verdict, (edit, shown), state, context.best)
-    harmless = is_harmless(verdict, state["before"])
     if harmless:
         context.best.harmless = context.workspace.snapshot()
     if judged.gained and judged.last is not None:
@@ -150,7 +153,9 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
                 context.best.part, context.best.apart = context.best.start, rest
     else:
         context.workspace.restore(context.best.start)
-    return replace(judged, apart=bool(context.best.apart), harmless=harmless)
+    if foreign:
+        judged = replace(judged, harmless="told" if context.best.claimed else "untold")
+    return replace(judged, apart=bool(context.best.apart))
 
 
 def _nothing_to_check(verdict: Verdict, state: RunState, context: RunContext) -> bool:
@@ -314,28 +319,18 @@ def _are_unreached(tests: tuple[str, ...], check: Check, verdict: Verdict, conte
     return evidence.tracing.unreached(copy, narrow, verdict, changes, most_s=most_s, **how)
 
 
-def ended_with(state: RunState, context: RunContext) -> Literal["done", "better", "refused"]:
-    """Put back the last edit that broke nothing, of which its agent says that it is all that was asked for.
+def _is_foreign(verdict: Verdict, state: RunState, context: RunContext) -> bool:
+    """Whether the tests that fail run nothing of what was changed, as far as that can be found out in time."""
+    check = state["discovery"].check
+    with suppress(LimitReached):
+        return check is not None and _are_unreached(verdict.failing, check, verdict, context, loads=False)
+    return False
 
-    Returns:
-        `done` if the task asks for more than that tests pass, and those that fail run nothing of the edit. `better` if
-        more tests pass than before; then the edit stays.
-    """
-    check, before = state["discovery"].check, state["before"]
+
+def put_back_harmless(state: RunState, context: RunContext) -> Verdict | None:
+    """Put back the last edit that broke nothing; gives its verdict."""
     context.workspace.restore(context.best.harmless)
-    verdict = state["failures"].get(edit_name(context.workspace.diff()))
-    if check is None or before is None or verdict is None:
-        return "refused"
-    about, unreached = is_about_tests(verdict.failing, state), False
-    if not about:
-        with suppress(LimitReached):
-            unreached = _are_unreached(verdict.failing, check, verdict, context, loads=False)
-    if unreached:
-        return "done"
-    if (verdict.tests_passed or 0) <= (before.tests_passed or 0):
-        return "refused"
-    context.best.part = context.best.harmless
-    return "better"
+    return state["failures"].get(edit_name(context.workspace.diff()))
 
 
 def _tell(verdict: Verdict, state: RunState, context: RunContext) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 from codur.checks.describe import ERROR_CHARS, error_text
 from codur.lazy import regex
@@ -24,7 +25,9 @@ class Judged(Struct):
     attempt: Attempt | None  # the failed attempt; None if there is nothing to do better
     gained: bool = False  # the attempt came further than where it started from
     apart: bool = False  # the best one mends all tests that run what it changes
-    harmless: bool = False  # the attempt fails in nothing but what failed before
+    # the attempt fails in nothing but what failed before, and the task is not about that; whether its agent told so
+    harmless: Literal["", "told", "untold"] = ""
+    excused: str = ""  # why what still fails does not count, as the agent said and what was run confirms
 
 
 def finding(

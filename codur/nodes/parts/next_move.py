@@ -31,6 +31,10 @@ _HARMLESS = (
     "Nothing fails that passed before. If the edit does what is asked, and the tests that failed before are not about "
     "it or lack something here, call finish: then it stays as it was."
 )
+_REACHED = (
+    "Nothing fails that passed before; but tests that fail run what was changed, so that it is not clear that they are "
+    "not about it. Change it so that they pass, or call cannot."
+)
 _WORD = regex(r"\w+")
 _MOST_QUESTIONS = 3  # each is an interruption of the user
 
@@ -263,7 +267,7 @@ def _after_failure(
         iteration=1,
         attempts=[attempt],
         stalls=decision.stalls,
-        steer="\n".join(filter(None, (_steer(judged), decision.steer))),
+        steer=_steer(judged, decision.steer),
         verdict=judged.last if decision.move == "stop" else judged.verdict,
     )
     # For the next attempt that comes to the same change: it is not judged again.
@@ -276,8 +280,11 @@ def _after_failure(
     return RunUpdate(**update, **_move(record, decision, {**state, **update}, context))
 
 
-def _steer(judged: Judged) -> str:
-    return _APART if judged.apart else _HARMLESS if judged.harmless else ""
+def _steer(judged: Judged, told: str) -> str:
+    """What the next attempt is told; what is foreign to the task is not to be followed up."""
+    if judged.harmless and not judged.apart:
+        return _REACHED if judged.harmless == "told" else _HARMLESS
+    return "\n".join(filter(None, (_APART if judged.apart else "", told)))
 
 
 def _move(record: StepRecord, decision: Decision, state: RunState, context: RunContext) -> RunUpdate:
