@@ -209,6 +209,7 @@ class BestState(Struct, frozen=False, kw_only=False):
         part: the last state that mends all tests that run what it changes; it stays.
         apart: the tests that fail there all the same.
         harmless: the last state that fails in nothing but what failed before; an agent may say that the task is done.
+        words: what tests said that failed before anything was changed, by their ids.
         claimed: what the agent said, with its last edit, of the tests that failed before: why they do not count.
     """
 
@@ -219,6 +220,7 @@ class BestState(Struct, frozen=False, kw_only=False):
     part: Snapshot | None = None
     apart: tuple[str, ...] = ()
     harmless: Snapshot | None = None
+    words: dict[str, str] = field(default_factory=dict)
     claimed: str = ""
 
     def found(self, progress: float) -> None:

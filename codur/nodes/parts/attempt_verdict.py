@@ -34,6 +34,7 @@ _WIDER_SHARE = 0.25  # of the time left, which a run of all tests may take where
 _TRACE_SHARE = 0.2
 """Of the time left, which tests that still fail may be traced."""
 _SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that all tests would take many times that
+_NOT_RUN = "what failed before still fails; the other tests were not run"
 _LONG_S = 1.0  # what takes longer is worth a look at the tests that failed before all others are run
 
 
@@ -121,6 +122,7 @@ def check_before(discovery: Discovery, context: RunContext, *, sample: bool = Fa
         )
     if verdict.status in {"failed", "passed"}:
         context.best.found(verdict.progress)
+        context.best.words = _words(context.checker.last_tests) if verdict.failing else {}
     context.emit(CheckRan(when="before", verdict=verdict))
     return verdict
 
@@ -144,7 +146,7 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
             return Judged(verdict=verdict, last=verdict, attempt=None, excused=context.best.claimed)
         shown = diff_text(context.for_models.diff())  # the next request holds it
     judged = finding(record, verdict, (edit, shown), state, context.best)
-    if harmless:
+    if harmless or (verdict is not None and verdict.note == _NOT_RUN):
         context.best.harmless = context.workspace.snapshot()
     if judged.gained and judged.last is not None:
         context.best.gained(context.workspace.snapshot(), judged.last.progress)
@@ -214,7 +216,7 @@ def _known_failure(record: StepRecord, edit: str, state: RunState, context: RunC
     """The verdict on the same change earlier in this run, for an agent that ran no programs of its own."""
     known = state["failures"].get(edit)
     # An agent that runs programs of its own may have changed what the diff does not show.
-    if known is None or record.action != "coding":
+    if known is None or record.action != "coding" or (context.best.claimed and _NOT_RUN in known.note):
         return None
     number = next(attempt.number for attempt in state["attempts"] if attempt.edit == edit)
     known = replace(known, note=f"the same change as attempt {number}, so the check was not run again")
@@ -224,7 +226,11 @@ def _known_failure(record: StepRecord, edit: str, state: RunState, context: RunC
 
 def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     check = state["discovery"].check
-    narrow = record.action != "repair" and not may_fail(state)
+    start = state["verdict"]
+    # Who says that they are not about the task, or asks for something else, has to hear what the other tests say.
+    foreign = start is not None and not is_about_tests(start.failing, state)
+    others = foreign and (bool(context.best.claimed) or state["discovery"].task_type != "code_fix")
+    narrow = not (record.action == "repair" or may_fail(state) or others)
     first = _still_failing(check, state["verdict"], context) if check and narrow else None
     verdict = first or context.checker.run(check)
     if check is not None and keeps(verdict, state):
@@ -320,11 +326,26 @@ def _are_unreached(tests: tuple[str, ...], check: Check, verdict: Verdict, conte
 
 
 def _is_foreign(verdict: Verdict, state: RunState, context: RunContext) -> bool:
-    """Whether the tests that fail run nothing of what was changed, as far as that can be found out in time."""
+    """Whether the tests that fail do so as before, or run nothing of what was changed; False if time is up before."""
     check = state["discovery"].check
+    if check is None:
+        return False
     with suppress(LimitReached):
-        return check is not None and _are_unreached(verdict.failing, check, verdict, context, loads=False)
+        context.checker.run(replace(check, tests=verdict.failing))
+        now = _words(context.checker.last_tests)
+        other = tuple(test for test in verdict.failing if test not in now or now[test] != context.best.words.get(test))
+        return not other or _are_unreached(other, check, verdict, context, loads=False)
     return False
+
+
+def _words(ends: Mapping[str, TestEnd]) -> dict[str, str]:
+    """How each test failed: what it raised, and of an assertion, or where that is not known, the words."""
+    found = {}
+    for name, end in ends.items():
+        said = [line for line in end.text.splitlines() if line.startswith("E ")]
+        words = said[-1] if said and end.raised in {"", "AssertionError", "Failed"} else end.raised
+        found[name] = checks.signature.normalised(words)
+    return found
 
 
 def put_back_harmless(state: RunState, context: RunContext) -> Verdict | None:
@@ -358,8 +379,7 @@ def _still_failing(check: Check, start: Verdict | None, context: RunContext) -> 
             context.alone.add(tests)
         return whole
     context.alone.add(tests)
-    note = "what failed before still fails; the other tests were not run"
-    return replace(verdict, progress=start.progress, note=note)
+    return replace(verdict, progress=start.progress, note=_NOT_RUN)
 
 
 def _alike(one: Verdict, other: Verdict) -> bool:
