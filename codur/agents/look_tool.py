@@ -91,7 +91,7 @@ def specs(*, looks: bool, check: bool, finish: bool = False) -> tuple[ToolSpec, 
     )
     cannot = _spec(
         CANNOT,
-        "End without an edit: what is asked cannot be done, or the check itself cannot run.",
+        "End without an edit: what is asked cannot be done, or the check itself cannot run. Edits that were kept stay.",
         reason={"type": "string"},
     )
     done = _spec(

@@ -35,8 +35,12 @@ _HEADLINE_LINES = 4
 _NEXT_HUNK = regex(r"^(?=@@ |--- .*\n\+\+\+ )", re.MULTILINE)
 
 
-def check_text(check: Check | None) -> str:
-    """What the check demands, in a sentence."""
+def check_text(check: Check | None, failing: int = 0) -> str:
+    """What the check demands, in a sentence.
+
+    Args:
+        failing: tests that may go on failing.
+    """
     if check is None or check.kind == "syntax":
         return "No check was found: no expected output, no tests. The files must at least be free of syntax errors."
     if check.kind == "output":
@@ -46,7 +50,8 @@ def check_text(check: Check | None) -> str:
         project = " Then the project's own tests must pass, as they do now." if check.beside is not None else ""
         return f"`{check.label}` must pass: {check.entry} was written for this task and fails now.{project}"
     if check.kind == "tests":
-        return f"All tests must pass: `{check.label}`."
+        rest = f" ({failing} that fail now may not be about the task)" if failing else ""
+        return f"{'All tests must pass' if not failing else 'What passes now must still pass'}: `{check.label}`{rest}."
     return f"`{check.label}` must exit with status 0."
 
 

@@ -57,6 +57,7 @@ class CodingBrief(Struct):
     inputs: Mapping[str, str] = field(default_factory=dict)  # outputs of earlier steps, by step id
     check: Check | None = None
     verdict: Verdict | None = None  # the check's last verdict; None if it was not run
+    others_fail: int = 0  # tests that fail and may have nothing to do with the task
     attempts: Sequence[Attempt] = ()
     # how the files differ from how they were found, as `diff_text` gives it; None if it is not known
     on_disk: str | None = None
@@ -140,7 +141,7 @@ def _situation(brief: CodingBrief) -> str:
     python = "" if only_others else f"Python {brief.python_version}. "
     lines = [
         f"{python}All paths are relative to the workspace, which is the working directory.",
-        check_text(brief.check) + (after if brief.check else ""),
+        check_text(brief.check, brief.others_fail) + (after if brief.check else ""),
     ]
     if brief.missing_files:
         lines.append("Named in the task, but absent: " + ", ".join(brief.missing_files))

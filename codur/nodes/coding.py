@@ -151,6 +151,7 @@ def _brief(state: RunState, context: RunContext) -> CodingBrief:
         read_only=frozenset(path for path in brief.sources if not context.workspace.may_edit(path)),
         check=discovery.check,
         verdict=state["verdict"],
+        others_fail=len(state["before"].failing) if state["before"] and _others_fail(state) else 0,
         attempts=state["attempts"],
         on_disk=diff_text(context.for_models.diff()),
         will_retry=state["iteration"] + 1 < state["task"].limits.max_iterations,

@@ -336,3 +336,18 @@ def test_a_settled_request_imports_nothing_heavy(tmp_path: Path) -> None:
     )
     outcome = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=300)
     assert outcome.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "task_type"),
+    [
+        ("a session should have a base address", "code_generation"),
+        ("the setting workers should accept the word auto", "code_generation"),
+        ("the total should be 6", "code_fix"),
+        ("the sum should have been 6", "code_fix"),
+    ],
+)
+def test_what_should_be_there_is_new_and_what_should_have_been_is_a_fault(
+    tmp_path: Path, prompt: str, task_type: TaskType
+) -> None:
+    assert ask(prompt, tmp_path).discovery.task_type == task_type

@@ -167,3 +167,44 @@ def test_in_a_slow_suite_all_tests_are_run_for_who_says_so(tmp_path: Path) -> No
     assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
     assert played.result.verdict is not None
     assert played.result.verdict.tests_passed == 3
+
+
+def many(name: str) -> str:
+    return "".join(f"def {name}_{n}(prices):\n    return [each * {n} for each in prices]\n\n\n" for n in range(300))
+
+
+LARGE = {
+    "shop.py": many("sort").replace("def sort_200(", "def with_taxes("),
+    "hosts.py": many("ask")
+    + "def ask(prices):\n    return "
+    + " + ".join(f"ask_{n}(prices)" for n in range(300))
+    + "\n",
+    "test_hosts.py": "import os\n\nfrom hosts import ask\n\n\ndef test_ask():\n    assert ask([1])\n"
+    "    assert os.environ['SHOP_HOST']\n",
+}
+FRAME = 'Traceback (most recent call last):\n  File "till.py", line 3, in <module>\n  File "shop.py", line 802, in f\n'
+
+
+@pytest.mark.parametrize(
+    ("prompt", "task_type"),
+    [
+        ("with_taxes should take a rate", "code_generation"),
+        ("with_taxes gives a list, and not a sum", "code_fix"),
+        (f"the till crashes\n\n{FRAME}TypeError: can't multiply sequence by non-int\n", "code_fix"),
+    ],
+)
+def test_what_the_task_names_is_shown_whatever_other_failures_lead_to(
+    tmp_path: Path, prompt: str, task_type: str
+) -> None:
+    cannot = calls(("cannot", {"reason": "no"}))
+    classified = kind(task_type)
+    played = play(
+        tmp_path,
+        LARGE,
+        prompt,
+        lambda body: classified if "response_format" in body else cannot,
+        sections={"context": {"source_tokens": 1_500}},
+    )
+    told = str(played.requests[-1].body["messages"][-1]["content"])
+    assert "def with_taxes(prices):\n    return" in told
+    assert "What passes now must still pass" in told

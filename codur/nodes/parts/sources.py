@@ -14,13 +14,14 @@ from codur.context.places import edited_lines, places_in
 from codur.context.ranking import TestRun
 from codur.context.selection import Clues, Selection, Want, select
 from codur.errors import LimitReached, WorkspaceError
-from codur.nodes.parts.finding import may_fail
+from codur.lazy import regex
+from codur.nodes.parts.finding import is_about_tests, may_fail
 from codur.nodes.parts.updates import origin_of, warn
 from codur.nodes.run_state import RunContext, RunState, task_told
 from codur.planning.plans.full_plan import RETRY_OBJECTIVE
 from codur.repair.evidence.tracing import run_traced
 from codur.structs import replace
-from codur.types import Step
+from codur.types import Step, Verdict
 from codur.workspace.workspace import Workspace
 
 _MOST_TRACED = 20  # failing tests whose lines are noted
@@ -29,7 +30,12 @@ _LEAST_LEFT_S = 60.0  # with less time left, no program is run only to choose wh
 _NOT_SHOWN = frozenset({"challenge.yaml", "args.txt"})  # files whose content the check's command line says already
 _EXPECTED = frozenset({"expected.txt", "expected_output.txt"})
 """Expected output, of this check or of others: what a program should print is told by the check's verdict alone."""
-_LOOKED_LINES = 120  # the longest part of a file that is shown again because the coding agent had a look at it
+_FRAME_TEXT = r"\bline \d+|\.\w{1,4}:\d+"
+_FRAME = regex(_FRAME_TEXT)
+_PLACE = regex(_FRAME_TEXT + r"|`[^`]+`|\b[A-Za-z]\w*[_.][A-Za-z]\w*|\b[a-z]+[A-Z]\w*")
+"""A line of a file, or the name of something in the program."""
+_NAMES = regex(r"[a-z0-9]{4,}")
+_LOOKED_LINES = 240  # the longest part of a file that is shown again because the coding agent had a look at it
 
 
 def brief_of(state: RunState, step: Step, context: RunContext) -> CodingBrief:
@@ -81,12 +87,10 @@ def _selection(
     state: RunState, step: Step, context: RunContext, files: Sequence[str], named: Sequence[str]
 ) -> Selection:
     """What to show, for what failed now and in the last attempt."""
-    discovery, verdict = state["discovery"], state["verdict"]
-    failed = verdict if verdict is not None and verdict.status == "failed" else None
-    if failed is not None and failed.failing and set(failed.failing) <= set(may_fail(state)):
-        failed = None  # what a refactoring may leave red says nothing of where it is to be done
+    discovery, failed = state["discovery"], _telling(state)
     last = state["attempts"][-1] if state["attempts"] else None
-    told = [failed.error if failed else "", last.error if last else "", edited_lines(last.diff if last else "")]
+    stated = state["task"].prompt if _FRAME.search(state["task"].prompt) else ""
+    told = [stated, failed.error if failed else "", last.error if last else "", edited_lines(last.diff if last else "")]
     runs = test_runs(state, context) if failed is not None else ()
     ran = {path for _, lines in runs for path, _ in lines}
     clues = Clues(
@@ -101,6 +105,30 @@ def _selection(
         also=(*discovery.guessed, *(discovery.check.protected if discovery.check is not None else ())),
     )
     return select(context.repository, files, clues)
+
+
+def _telling(state: RunState) -> Verdict | None:
+    """What failed, if that may show where the task is to be done.
+
+    Tests that failed before and of which the task does not speak say nothing of it, but where it says nothing either.
+    """
+    verdict, before = state["verdict"], state["before"]
+    if verdict is None or verdict.status != "failed" or not verdict.failing:
+        return verdict if verdict is not None and verdict.status == "failed" else None
+    if set(verdict.failing) <= set(may_fail(state)):
+        return None
+    if is_about_tests(verdict.failing, state):
+        return verdict
+    known, said = before.failing if before is not None else (), _names_in(state["task"].prompt)
+    telling = tuple(test for test in verdict.failing if test not in known or said & _names_in(test.rpartition("::")[2]))
+    if telling:
+        return replace(verdict, failing=telling, error=verdict.error if telling == verdict.failing else "")
+    leads = state["discovery"].task_type != "code_fix" or _known(state) or _PLACE.search(state["task"].prompt)
+    return None if leads else verdict
+
+
+def _names_in(text: str) -> set[str]:
+    return set(_NAMES.findall(text.casefold())) - {"test", "tests", "should"}
 
 
 def listed_files(state: RunState, context: RunContext) -> list[str]:

@@ -215,8 +215,12 @@ def _complaint(said: Sequence[str]) -> Classification | None:
         fault = "off"
     if fault:
         return _as("code_fix", 0.7, fault)
-    wish = next((word for word in said if word in words("wishes")), "")
-    return _as("code_fix", 0.6, wish) if wish else None
+    wish, follows = next(
+        ((word, said[n + 1 : n + 3]) for n, word in enumerate(said) if word in words("wishes")), ("", ())
+    )
+    # "sessions should have a base address", but "that should have been 6"
+    new = follows[:1] and follows[0] in words("abilities") and "been" not in follows
+    return _as("code_generation" if new else "code_fix", 0.6, wish) if wish else None
 
 
 def _as(task_type: TaskType, confidence: float, word: str) -> Classification:
