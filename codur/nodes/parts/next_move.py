@@ -7,13 +7,12 @@ from typing import Literal
 from codur.lazy import regex
 from codur.nodes.parts import updates
 from codur.nodes.parts.finding import Judged, keeps
-from codur.nodes.parts.handover import affordable, escalation_after, stand_in_for
+from codur.nodes.parts.handover import affordable, escalation_after, next_repair, stand_in_for
 from codur.nodes.parts.updates import go
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.parsing.bounded_text import listed
 from codur.planning import plans
 from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
-from codur.structs import replace
 from codur.types import CODE_TASKS, Attempt, Outcome, StepRecord, Verdict
 
 _KEEP_REMEDY = "Run it again with --keep to keep what came furthest, or without --offline."
@@ -30,7 +29,6 @@ _APART = (
 )
 _WORD = regex(r"\w+")
 _MOST_QUESTIONS = 3  # each is an interruption of the user
-_MOST_REPAIRS = 4  # each of a search takes a run of the check, and one of all tests
 
 
 def next_move(record: StepRecord, judged: Judged | None, state: RunState, context: RunContext) -> RunUpdate:
@@ -198,8 +196,9 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
         return RunUpdate(verdict=verdict, iteration=1, **_end(record, "not_achieved", reason))
     if judged.attempt is None:
         raise AssertionError("a failed step left no attempt behind")
-    if record.node == "repair" and (other := _next_repair(judged, state, context)):
-        return RunUpdate(verdict=verdict, iteration=1, attempts=[judged.attempt], **other)
+    if record.node == "repair" and (other := next_repair(judged, state, context)):
+        way = go("repair", origin="repair", why=other["notes"][0], **other)
+        return RunUpdate(**way, verdict=verdict, iteration=1, attempts=[judged.attempt])
     # `codur repair` asks for a search and nothing else: no model takes over.
     if state["task"].repair is not None:
         reason = "the repair mends a part" if judged.apart else "the repair does not hold outside of the search"
@@ -208,26 +207,6 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
     if judged.gained and judged.apart and (tells := _tells_fault(judged.last, state)):
         return _rest_left(record, judged, done=tells == "test")
     return _after_failure(record, judged.attempt, judged, state, context)
-
-
-def _next_repair(judged: Judged, state: RunState, context: RunContext) -> RunUpdate:
-    """The next repair that passed the search, where the last one came no further in the workspace; else empty."""
-    report, before, task = state["repair"], state["before"], state["task"]
-    tried = 1 + sum(attempt.by == "repair" for attempt in state["attempts"])
-    if report is None or before is None or judged.gained or len(report.patches) < 2 or tried >= _MOST_REPAIRS:
-        return RunUpdate()
-    over = state["iteration"] + 1 >= task.limits.max_iterations or context.time_left() < 2 * before.duration_s
-    if over or (task.repair is not None and task.repair.pick > 1):
-        return RunUpdate()
-    rest = [place for place in range(len(report.patches)) if place != report.chosen]
-    # How they differ was told of the first one, which may be the one that goes.
-    patches = tuple(replace(report.patches[place], distinction=None) for place in rest)
-    report = replace(report, patches=patches, chosen=0, chosen_by="rank", tier="guided")
-    broken = [test for test in judged.last.failing if test not in before.failing] if judged.last else []
-    why = f"breaks {listed(broken, 3)}" if broken else "does not hold in the workspace"
-    why = f"repair {tried} of {tried + len(rest)} {why}; the next one is tried"
-    way = go("repair", origin="repair", why=why, notes=updates.warn([why], context))
-    return RunUpdate(**way, repair=report, patched=tuple(state["patched"][place] for place in rest))
 
 
 def _tells_fault(now: Verdict | None, state: RunState) -> Literal["test", "fault", ""]:
