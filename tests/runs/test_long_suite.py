@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from codur.events import CheckRan, Note
+from codur.types import Plan, Step
 from tests.runs.kit import Played, play
 from tests.support.groq_server import ServerReply, calls
 
@@ -29,9 +30,15 @@ FILES = {"shop.py": SHOP, "tests/test_a.py": SLOW, "tests/test_shop.py": TESTS, 
 
 
 def played(
-    directory: Path, files: dict[str, str], prompt: str, *replies: ServerReply, timeout_s: float = 6.0
+    directory: Path,
+    files: dict[str, str],
+    prompt: str,
+    *replies: ServerReply,
+    timeout_s: float = 6.0,
+    plan: Plan | None = None,
 ) -> Played:
-    return play(directory, files, prompt, list(replies), sections={"verification": {"test_timeout_s": timeout_s}})
+    sections = {"verification": {"test_timeout_s": timeout_s}}
+    return play(directory, files, prompt, list(replies), sections=sections, plan=plan)
 
 
 def test_the_tests_of_the_file_that_the_task_names_are_the_check(tmp_path: Path) -> None:
@@ -47,6 +54,19 @@ def test_a_run_ends_early_that_would_take_far_too_long_where_tests_are_near(tmp_
     right = {"path": "shop.py", "name": "double", "code": "def double(n):\n    return n * 2\n"}
     files = {**FILES, "tests/test_a.py": SLOW.replace("range(30)", "range(300)")}
     run = played(tmp_path, files, "fix shop.py", calls(("replace_function", right)))
+    first = next(event.verdict for event in run.events if isinstance(event, CheckRan))
+    assert (first.check, first.timed_out) == ("python -m pytest", True)
+    assert first.tests_total is not None
+    assert first.tests_total < 10  # in 6 s a test in 0.4 s were more
+    assert run.result.verdict is not None
+    assert (run.result.outcome, run.result.verdict.check) == ("done", "python -m pytest tests/test_shop.py")
+
+
+def test_a_plan_of_the_users_own_is_judged_by_fewer_tests_too(tmp_path: Path) -> None:
+    edit = {"path": "shop.py", "old": "n + 2", "new": "n * 2"}
+    steps = (Step(id="mend", action="tool", capability="replace_in_file", arguments=edit),)
+    files = {**FILES, "tests/test_a.py": SLOW.replace("range(30)", "range(300)")}
+    run = played(tmp_path, files, "fix shop.py", plan=Plan(steps=steps, origin="user"))
     first = next(event.verdict for event in run.events if isinstance(event, CheckRan))
     assert (first.check, first.timed_out) == ("python -m pytest", True)
     assert first.tests_total is not None
