@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.events import CheckRan
+from codur.events import CheckRan, Note
 from codur.patches import RepairRequest
 from tests.runs.kit import Played, play
 from tests.support.groq_server import ServerReply, calls
@@ -153,3 +153,23 @@ def test_a_repair_that_the_user_picked_is_followed_by_no_other(tmp_path: Path) -
     run = next_repairs(tmp_path, "double(-2) == -4", asked=RepairRequest(files=("shop.py",), pick=2))
     assert (run.result.outcome, len(run.result.attempts)) == ("not_achieved", 1)
     assert "n - 2" in run.files["shop.py"]
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        (
+            "test_doubel",
+            ["there is no test test_doubel among those of test_double.py that run; nearest: test_double, test_each"],
+        ),
+        ("Nothing::like_it", ["there is no test Nothing::like_it among those of test_double.py that run"]),
+        ("test_double", []),
+        ("test_each", []),
+    ],
+)
+def test_a_test_that_is_named_and_not_there_is_told(named: str, told: list[str], tmp_path: Path) -> None:
+    each = "\n\n@pytest.mark.parametrize('n', [1, 2])\ndef test_each(n):\n    assert n\n"
+    files = {**SIDES, "test_double.py": f"import pytest\n{SIDES['test_double.py']}{each}"}
+    run = play(tmp_path, files, f"fix test_double.py::{named}.", [double("n * 2")])
+    assert run.result.outcome == "done"
+    assert [event.text for event in run.events if isinstance(event, Note)] == told

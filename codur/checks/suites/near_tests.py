@@ -1,20 +1,24 @@
 """Fewer tests where all of them take longer than they may: those that fail, or are about the sources of the task."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from posixpath import basename, dirname
 
 from codur.checks.entry import TESTS_OF_DIRECTORY, is_pytest_file, subject_of, text_of
-from codur.lazy import regex
+from codur.lazy import late, regex
 from codur.parsing.bounded_text import listed
 from codur.structs import replace
 from codur.types import Check
 from codur.workspace.workspace import Workspace
 
+difflib = late("difflib")
+
 _MOST_FILES = 8
 _MOST_READ = 2_000
 _WORDS = regex(r"[A-Za-z]\w{3,}")
 _DEFINED = regex(r"^(?:class|(?:async )?def) ([A-Za-z]\w{3,})", re.MULTILINE)
+_NAMED = regex(r"([\w./-]{1,240}\.py)::(\w[\w:]*(?:\[[^\]\s]*\])?)")
+_PROMPT_CHARS = 20_000
 _TOLD = regex(r"(\w[\w.]*) \(([\w.]+)\)")
 _TOPS = ("src.", "lib.")
 _FIXTURES = frozenset({"setUpClass", "tearDownClass", "setUpModule", "tearDownModule"})
@@ -39,14 +43,8 @@ def fewer_tests(check: Check, tests: Iterable[str], workspace: Workspace) -> Che
     return replace(check, argv=(*_without_tests(check), *words), source=source)
 
 
-def all_tests(check: Check, most_s: float) -> Check | None:
-    """A check of all tests, each told as it ends, for one that runs a few of them; None if that is not known of it.
-
-    Args:
-        most_s: seconds that it may take.
-    """
-    if check.kind != "tests" or not check.suite or check.whole:
-        return None
+def all_tests(check: Check, most_s: float) -> Check:
+    """A check of the whole suite, each test told as it ends, for one that runs a part; seconds that it may take."""
     check = replace(check, argv=check.suite, timeout_s=min(check.timeout_s, most_s))
     if _is_pytest(check):
         return check
@@ -70,6 +68,19 @@ def _label(test: str, place: str) -> str:
     if place.startswith("unittest.loader._FailedTest"):
         return test
     return place if place.endswith(f".{test}") or test in _FIXTURES else f"{place}.{test}"
+
+
+def absent_tests(prompt: str, ran: Collection[str]) -> Iterator[str]:
+    """What is said of each test that a prompt names, where those of its file ran (pytest's ids) without it."""
+    for path, name in dict.fromkeys(_NAMED.findall(prompt[:_PROMPT_CHARS])):
+        ids = [test.partition("::") for test in ran]
+        there = [test for file, _, test in ids if f"/{file}".endswith(f"/{path.removeprefix('./')}")]
+        found = any(test == name or test.startswith((f"{name}[", f"{name}::")) for test in there)
+        if there and all(there) and not found:  # of a file that could not be loaded no test is known
+            known = {test.partition("[")[0].rpartition("::")[2]: test.partition("[")[0] for test in there}
+            near = difflib.get_close_matches(name.rpartition("::")[2], list(known), n=3)
+            hint = f"; nearest: {', '.join(known[test] for test in near)}" if near else ""
+            yield f"there is no test {name} among those of {path} that run{hint}"
 
 
 def _is_pytest(check: Check) -> bool:

@@ -235,9 +235,9 @@ def _broken_elsewhere(check: Check, context: RunContext) -> Verdict | None:
 
     None if all of them pass, or if that is not known in time.
     """
-    whole = suites.near_tests.all_tests(check, _WIDER_SHARE * context.time_left())
-    if whole is None:
+    if not check.suite or check.whole:
         return None
+    whole = suites.near_tests.all_tests(check, _WIDER_SHARE * context.time_left())
     with suppress(LimitReached, WorkspaceError):
         changed = context.checker.on(context.workspace.scratch_copy(context.scratch()))
         _, failing = _by_name(whole, changed)
