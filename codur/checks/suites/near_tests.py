@@ -1,4 +1,7 @@
-"""Fewer tests where all of them take longer than they may: those that fail, or are about the sources of the task."""
+"""Fewer tests where all of them take longer than they may: those that fail, or are about the sources of the task.
+
+And how one gets from these to the whole suite, and to single tests of it.
+"""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
