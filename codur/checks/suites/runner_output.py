@@ -117,7 +117,7 @@ _LEFT_OUT = regex(
 )
 """What RSpec, PHPUnit and minitest say of tests that were skipped, in the form of failures."""
 _SUBTESTS = "'subtestsFailed'"  # of a suite of Node's runner: its tests are told by themselves
-_TOLD = regex(r"^ *(\w+ \([\w.]+\))(?: [(\[].*)?(?:\n.*)? \.\.\. (ok|FAIL|ERROR)$", re.MULTILINE)
+_TOLD = regex(r"^ *(\w+ \([\w.]+\))(?: [(\[].*?)?(?:\n.*?)?? \.\.\. (ok|FAIL|ERROR)$", re.MULTILINE)
 """A test, or a part of one, its first line of documentation, and its end."""
 _UNLOADED = "ImportError: Failed to import test module"
 _PASSED = regex(r"\b(\d+) passed\b")
