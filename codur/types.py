@@ -128,7 +128,8 @@ class Check(Struct):
         timeout_s: wall time of one run, in seconds.
         source: one line: why this check was chosen.
         text: of a test that was made for the task: the content of its file `entry`, which is there only while it runs.
-        whole: all tests that were found, of which fewer may be run where they take too long.
+        suite: what runs all tests that were found, of which fewer may be run where they take too long; empty if no
+            more are known than `argv` runs.
         sample_s: seconds of tests after which a run that would take far longer than `timeout_s` ends; 0 for none.
         beside: the project's own check, which must pass, too.
     """
@@ -145,9 +146,14 @@ class Check(Struct):
     timeout_s: float = 10.0
     source: str
     text: str = ""
-    whole: bool = False
+    suite: tuple[str, ...] = ()
     sample_s: float = 0.0
     beside: Check | None = None
+
+    @property
+    def whole(self) -> bool:
+        """Whether it runs all tests that were found, and may run fewer."""
+        return bool(self.suite) and self.argv == self.suite
 
     @property
     def label(self) -> str:

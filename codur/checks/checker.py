@@ -19,7 +19,7 @@ from codur.checks.python_syntax import syntax_verdict
 from codur.checks.signature import signature_of, told_apart
 from codur.checks.stated_conditions import Conditions
 from codur.checks.suites.junit import TestCounts, counts_of, less, read_report
-from codur.checks.suites.runner_output import counts_in, is_plain_runner, was_exited
+from codur.checks.suites.runner_output import counts_in, is_plain_runner, told_so_far, was_exited
 from codur.config.settings import VerificationSettings
 from codur.lazy import regex
 from codur.parsing.bounded_text import bounded, listed
@@ -318,7 +318,8 @@ class Checker:
         # No runner, no tests: that is not a failure of the program.
         if not result.started and check.kind == "tests":
             return self._verdict(check, result, status="no_check", note=result.stderr)
-        counts = counts_in(result.stdout + "\n" + result.stderr)
+        output = f"{result.stdout}\n{result.stderr}"
+        counts = counts_in(output) or (told_so_far(output) if result.timed_out else None)
         # Right after a failure it is a file that has the target's name; after a pass all is built already.
         if result.exit_status == 0 and self.conditions.is_red(check) and _UP_TO_DATE.fullmatch(result.stdout.strip()):
             return self._no_tests(check, result)

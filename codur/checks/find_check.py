@@ -126,8 +126,15 @@ class _Search(Struct, dict=True):  # cached properties need one
             return Check(kind="command", argv=argv, protected=protected, timeout_s=timeout_s, source=source)
         if tests.declared_in:
             source = f"{source}: {'the tests of ' if tests.partial else ''}`{command}` as {tests.declared_in} has it"
+        one = tests.kind == "pytest" and tests.argv[3:] in {(path,) for path in protected}
         return Check(
-            kind="tests", argv=tests.argv, protected=protected, env=tests.env, timeout_s=timeout_s, source=source
+            kind="tests",
+            argv=tests.argv,
+            protected=protected,
+            env=tests.env,
+            timeout_s=timeout_s,
+            source=source,
+            suite=tests.argv[:3] if one else (),
         )
 
     # --- expected output ----------------------------------------------------------------------------------------------
@@ -250,7 +257,7 @@ class _Search(Struct, dict=True):  # cached properties need one
             env=suite.env,
             timeout_s=timeout_s,
             source=suite.source,
-            whole=suite.is_whole,
+            suite=suite.whole,
         )
 
     def _syntax(self) -> Check | None:

@@ -111,6 +111,10 @@ class Conditions:
         """Whether an earlier failing run reported its tests."""
         return check.argv in self._ran
 
+    def failed(self, check: Check) -> tuple[str, ...]:
+        """The tests that failed in the first run that did, as the runner names them."""
+        return self._failed.get(check.argv, ())
+
     def is_red(self, check: Check) -> bool:
         """Whether the run before failed."""
         return check.argv in self._red

@@ -9,9 +9,11 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from codur import planning, python
+from codur.checks import suites
 from codur.checks.describe import verdict_line
 from codur.events import Note
 from codur.lazy import loaded
+from codur.nodes.parts import updates
 from codur.nodes.parts.attempt_verdict import check_before, fitted
 from codur.nodes.parts.finding import is_about_tests, may_fail
 from codur.nodes.parts.plan_rules import completed, problem_of
@@ -45,6 +47,8 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     if found.plan is not None and task.agent is None and not task.check_is_goal:
         return go("policy", origin="pattern", why=discovery.reason, plan=found.plan, discovery=discovery)
     discovery, before = _fitted(discovery, _check_before(discovery, context), context)
+    if before is not None and not before.timed_out and ".py::" in task.prompt:
+        updates.warn(suites.near_tests.absent_tests(task.prompt, context.checker.last_tests), context)
     seen: RunState = {**state, "discovery": discovery, "before": before}
     unfit = not_of_the_program(seen, context)
     if unfit is not None and (is_about_tests((), seen) or not can_ask(seen, context)):

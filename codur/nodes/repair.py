@@ -134,22 +134,24 @@ def _report(outcome: RepairOutcome, state: RunState, seconds: float) -> RepairRe
 
 
 def _apply(state: RunState, context: RunContext) -> RunUpdate:
-    """Write the repair that was taken; without any choice, the first one."""
+    """Write the repair that was taken; without any choice, the first one. The texts stay till it is judged."""
     report, asked = state["repair"], state["task"].repair
     if report is None:
         raise AssertionError("a repair is to be applied and there is none")
     if asked is not None and asked.every:
         return _update("ok", f"{_several(report)}; none was applied", (), "", RunUpdate(repair=report, patched=()))
-    wanted = asked.pick - 1 if asked is not None else max(report.chosen, 0)
+    picked = asked is not None and asked.pick > 1
+    wanted = asked.pick - 1 if asked is not None and picked else max(report.chosen, 0)
     if wanted >= len(report.patches):
         error = f"there is no repair {wanted + 1}: {_several(report)}"
         return _update("no_match", "", (), error, RunUpdate(repair=report, patched=()))
-    taken = replace(report, chosen=wanted, chosen_by="user" if wanted and asked else report.chosen_by or "rank")
+    taken = replace(report, chosen=wanted, chosen_by="user" if picked else report.chosen_by or "rank")
     files: dict[str, str] = json.loads(context.artifacts.get(state["patched"][wanted]))
     for path, text in files.items():
         context.workspace.write_text(path, text)
     tell_changes(files, context)
-    return _update("ok", report.patches[wanted].explanation, tuple(files), "", RunUpdate(repair=taken, patched=()))
+    applied = RunUpdate(repair=taken, patched=state["patched"])
+    return _update("ok", report.patches[wanted].explanation, tuple(files), "", applied)
 
 
 def _several(report: RepairReport) -> str:

@@ -48,8 +48,8 @@ def output(*argv: str, source: str, protected: tuple[str, ...], timeout_s: float
 
 
 def run_of_tests(*argv: str, source: str, protected: tuple[str, ...], timeout_s: float = 60.0) -> Check:
-    whole = argv == PYTEST
-    return Check(kind="tests", argv=argv, source=source, protected=protected, timeout_s=timeout_s, whole=whole)
+    suite = PYTEST if argv[:3] == PYTEST else ()
+    return Check(kind="tests", argv=argv, source=source, protected=protected, timeout_s=timeout_s, suite=suite)
 
 
 def syntax(entry: str | None) -> Check:

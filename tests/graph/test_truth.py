@@ -253,7 +253,7 @@ LOOKS = frozenset(
             "toolbox.mcp",
             "toolbox.with_servers",
         ),
-        *("externals.obstacle", "checker.guard"),
+        *("externals.obstacle", "checker.guard", "checker.last_tests"),
         "launcher.once_started",  # what is loaded beside a program that `check_before` starts
     }
 )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from codur.events import CheckRan, Note
+from codur.types import Plan, Step
 from tests.runs.kit import Played, play
 from tests.support.groq_server import ServerReply, calls
 
@@ -26,8 +29,16 @@ DJANGO_TESTS = (
 FILES = {"shop.py": SHOP, "tests/test_a.py": SLOW, "tests/test_shop.py": TESTS, "conftest.py": ""}
 
 
-def played(directory: Path, files: dict[str, str], prompt: str, *replies: ServerReply) -> Played:
-    return play(directory, files, prompt, list(replies), sections={"verification": {"test_timeout_s": 6.0}})
+def played(
+    directory: Path,
+    files: dict[str, str],
+    prompt: str,
+    *replies: ServerReply,
+    timeout_s: float = 6.0,
+    plan: Plan | None = None,
+) -> Played:
+    sections = {"verification": {"test_timeout_s": timeout_s}}
+    return play(directory, files, prompt, list(replies), sections=sections, plan=plan)
 
 
 def test_the_tests_of_the_file_that_the_task_names_are_the_check(tmp_path: Path) -> None:
@@ -43,6 +54,19 @@ def test_a_run_ends_early_that_would_take_far_too_long_where_tests_are_near(tmp_
     right = {"path": "shop.py", "name": "double", "code": "def double(n):\n    return n * 2\n"}
     files = {**FILES, "tests/test_a.py": SLOW.replace("range(30)", "range(300)")}
     run = played(tmp_path, files, "fix shop.py", calls(("replace_function", right)))
+    first = next(event.verdict for event in run.events if isinstance(event, CheckRan))
+    assert (first.check, first.timed_out) == ("python -m pytest", True)
+    assert first.tests_total is not None
+    assert first.tests_total < 10  # in 6 s a test in 0.4 s were more
+    assert run.result.verdict is not None
+    assert (run.result.outcome, run.result.verdict.check) == ("done", "python -m pytest tests/test_shop.py")
+
+
+def test_a_plan_of_the_users_own_is_judged_by_fewer_tests_too(tmp_path: Path) -> None:
+    edit = {"path": "shop.py", "old": "n + 2", "new": "n * 2"}
+    steps = (Step(id="mend", action="tool", capability="replace_in_file", arguments=edit),)
+    files = {**FILES, "tests/test_a.py": SLOW.replace("range(30)", "range(300)")}
+    run = played(tmp_path, files, "fix shop.py", plan=Plan(steps=steps, origin="user"))
     first = next(event.verdict for event in run.events if isinstance(event, CheckRan))
     assert (first.check, first.timed_out) == ("python -m pytest", True)
     assert first.tests_total is not None
@@ -80,6 +104,51 @@ def test_a_runner_that_does_not_say_how_many_tests_there_are_has_all_of_its_time
     assert run.result.verdict is not None
     check = "python -m unittest tests.other.tests tests.shop.tests"
     assert (run.result.outcome, run.result.verdict.check) == ("done", check)
+
+
+RUNTESTS = """import argparse, sys, unittest  # as DiscoverRunner
+
+sys.path.insert(0, "tests")
+parser = argparse.ArgumentParser()
+parser.add_argument("--verbosity", type=int, default=1)
+parser.add_argument("modules", nargs="*")
+asked = parser.parse_args()
+modules = asked.modules or ["other.tests", "shop_tests.tests"]
+unittest.main(module=None, argv=["", *modules], verbosity=asked.verbosity)
+"""
+CASES = """import time
+import unittest  # django.test
+
+from store import twice
+
+
+class Other(unittest.TestCase):
+    def test_below(self):
+        \"\"\"It is told in a line of its own.\"\"\"
+        self.assertLess(twice(0), 4)
+
+    def test_red(self):
+        self.assertEqual(twice(0), 1)
+
+    def test_slow(self):
+        time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("more", [{}, {"tests/runtests.py": RUNTESTS}], ids=["unittest", "script"])
+def test_a_pass_of_a_few_modules_must_break_no_test_of_the_others(more: dict[str, str], tmp_path: Path) -> None:
+    files = {"shop.py": SHOP, "store.py": "import shop\n\n\ndef twice(n):\n    return shop.double(n)\n"}
+    files |= {"tests/other/tests.py": CASES, "tests/shop_tests/tests.py": DJANGO_TESTS, **more}
+    edits = [
+        {"path": "shop.py", "name": "double", "code": f"def double(n):\n    return n {by}\n"} for by in ("+ 4", "* 2")
+    ]
+    answers = [calls(("replace_function", edit)) for edit in edits]
+    run = played(tmp_path, files, "fix shop.py", *answers, timeout_s=3.0)
+    assert (run.result.outcome, run.unexpected, len(run.requests)) == ("done", 0, 2)
+    assert "n * 2" in run.files["shop.py"]
+    told = run.message(1).partition("# Earlier attempts")[2]
+    assert "test_below" in told
+    assert "test_red" not in told
 
 
 def test_where_none_is_near_all_of_the_time_is_used(tmp_path: Path) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codur.events import CheckRan
+import pytest
+
+from codur.events import CheckRan, Note
+from codur.patches import RepairRequest
 from tests.runs.kit import Played, play
 from tests.support.groq_server import ServerReply, calls
 
@@ -111,3 +114,62 @@ def test_a_search_takes_no_repair_that_breaks_a_test_of_another_file(tmp_path: P
     run = play(tmp_path, sides, prompt, [], key=None, search=True, offline=True, sections=ONE_EDIT)
     assert (run.result.outcome, run.files) == ("no_model", sides)
     assert "breaks test_other.py::test_six" in run.result.reason
+
+
+def next_repairs(directory: Path, *others: str, asked: RepairRequest | None = None) -> Played:
+    """An offline search whose check is one file, where `n * 2` and `n + 2` pass and `n * 2` comes first."""
+    told = "".join(f"\n\ndef test_{number}():\n    assert {line}\n" for number, line in enumerate(others))
+    files = {
+        "shop.py": "def double(n):\n    return n - 2\n",
+        "test_double.py": "from shop import double\n\n\ndef test_double():\n    assert double(2) == 4\n",
+        "test_other.py": f"from shop import double\n{told}",
+    }
+    prompt = "fix the failing test in test_double.py"
+    return play(directory, files, prompt, [], key=None, search=True, offline=True, sections=ONE_EDIT, repair=asked)
+
+
+@pytest.mark.parametrize("asked", [None, RepairRequest()], ids=["fix", "repair"])
+def test_the_next_repair_is_tried_where_the_first_breaks_a_test_of_another_file(
+    asked: RepairRequest | None, tmp_path: Path
+) -> None:
+    run = next_repairs(tmp_path, "double(5) % 4 == 3", asked=asked)
+    assert (run.result.outcome, run.result.solved_by) == ("done", "repair")
+    assert "n + 2" in run.files["shop.py"]
+    assert "`+` in place of `-`" in run.result.explanation
+    (note,) = run.result.notes
+    assert note == "repair 1 of 2 breaks test_other.py::test_0; the next one is tried"
+    assert run.result.repair is not None
+    assert [patch.distinction for patch in run.result.repair.patches] == [None]
+
+
+def test_where_each_repair_breaks_another_test_nothing_is_changed(tmp_path: Path) -> None:
+    run = next_repairs(tmp_path, "double(5) % 4 == 3", "double(-2) == -4")
+    assert (run.result.outcome, len(run.result.attempts)) == ("no_model", 2)
+    assert "n - 2" in run.files["shop.py"]
+    assert "breaks test_other.py::test_1" in run.result.reason
+
+
+def test_a_repair_that_the_user_picked_is_followed_by_no_other(tmp_path: Path) -> None:
+    run = next_repairs(tmp_path, "double(-2) == -4", asked=RepairRequest(files=("shop.py",), pick=2))
+    assert (run.result.outcome, len(run.result.attempts)) == ("not_achieved", 1)
+    assert "n - 2" in run.files["shop.py"]
+
+
+@pytest.mark.parametrize(
+    ("named", "told"),
+    [
+        (
+            "test_doubel",
+            ["there is no test test_doubel among those of test_double.py that run; nearest: test_double, test_each"],
+        ),
+        ("Nothing::like_it", ["there is no test Nothing::like_it among those of test_double.py that run"]),
+        ("test_double", []),
+        ("test_each", []),
+    ],
+)
+def test_a_test_that_is_named_and_not_there_is_told(named: str, told: list[str], tmp_path: Path) -> None:
+    each = "\n\n@pytest.mark.parametrize('n', [1, 2])\ndef test_each(n):\n    assert n\n"
+    files = {**SIDES, "test_double.py": f"import pytest\n{SIDES['test_double.py']}{each}"}
+    run = play(tmp_path, files, f"fix test_double.py::{named}.", [double("n * 2")])
+    assert run.result.outcome == "done"
+    assert [event.text for event in run.events if isinstance(event, Note)] == told

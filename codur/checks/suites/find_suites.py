@@ -17,7 +17,7 @@ from codur.python.parts import choose_part, find_parts
 from codur.python.project_files import read_ini
 from codur.python.pytest_settings import PytestSettings, pytest_settings
 from codur.python.test_command import PYTHON, read_command
-from codur.structs import Struct
+from codur.structs import Struct, replace
 
 if TYPE_CHECKING:
     from codur.workspace.workspace import Workspace
@@ -55,7 +55,7 @@ class Suite(Struct):
     source: str  # why it was chosen, in a line
     files: tuple[str, ...] = ()  # the test files, as far as they are known
     env: tuple[tuple[str, str], ...] = ()  # variables that the command sets
-    is_whole: bool = False  # all that there are, of which fewer can be run
+    whole: tuple[str, ...] = ()  # the command of all that there are, of which fewer can be run
 
 
 class Suites(Struct, dict=True):  # cached properties need one
@@ -155,7 +155,8 @@ class Suites(Struct, dict=True):  # cached properties need one
             return None
         source = f"the tests in {listed(files, 1)}, run by {script}"
         env = (("PYTHONPATH", "."),) if script in own else ()  # an installed Django, or none, is not the one under test
-        return Suite(argv=(PYTHON, script, *words), source=source, files=files, env=env, is_whole=script in own)
+        argv = (PYTHON, script, *words)
+        return Suite(argv=argv, source=source, files=files, env=env, whole=argv if script in own else ())
 
     def _pytest(self) -> Suite | None:
         command = (PYTHON, "-m", "pytest")
@@ -166,14 +167,15 @@ class Suites(Struct, dict=True):  # cached properties need one
             options = " ".join(self._settings.words("addopts"))
             examples = _DOCTEST_OPTION.search(options)
             return Suite(argv=command, source=f"the examples that {self._settings.file} names") if examples else None
+        argv = (*command, *(f"--ignore={path.rstrip('/')}" for path in foreign))
+        source = f"the tests in {listed(files, 1)}{note}"
+        suite = self._of_parts(files) or Suite(argv=argv, source=source, files=files, whole=argv)
         known = set(files)
         named = [path for path in self.named if path in known]
         if len(named) == 1:
             source = f"the tests in {named[0]}, named in the prompt{note}"
-            return Suite(argv=(*command, named[0]), source=source, files=files)
-        argv = (*command, *(f"--ignore={path.rstrip('/')}" for path in foreign))
-        source = f"the tests in {listed(files, 1)}{note}"
-        return self._of_parts(files) or Suite(argv=argv, source=source, files=files, is_whole=True)
+            return replace(suite, argv=(*command, named[0]), source=source)
+        return suite
 
     def _of_parts(self, files: tuple[str, ...]) -> Suite | None:
         """The tests of the project that is meant, where the workspace holds several."""
@@ -189,7 +191,7 @@ class Suites(Struct, dict=True):  # cached properties need one
             # Modules of the same name in different projects would be taken for each other.
             mode = ("--import-mode=importlib",) if len(set(names)) < len(names) else ()
             argv, source = (PYTHON, "-m", "pytest", *mode), f"all tests: {reason}"
-        return Suite(argv=argv, source=source, files=files, is_whole=True)
+        return Suite(argv=argv, source=source, files=files, whole=argv)
 
     def _declared(self) -> Suite | None:
         """The tests that another tool is told to run."""
@@ -206,12 +208,8 @@ class Suites(Struct, dict=True):  # cached properties need one
         # unittest takes modules; a directory with a dash in its name is none.
         if not modules or not all(name.isidentifier() for module in modules for name in module.split(".")):
             return None
-        return Suite(
-            argv=(PYTHON, "-m", "unittest", *modules),
-            source=f"the test cases in {listed(files, 1)}",
-            files=files,
-            is_whole=True,
-        )
+        argv = (PYTHON, "-m", "unittest", *modules)
+        return Suite(argv=argv, source=f"the test cases in {listed(files, 1)}", files=files, whole=argv)
 
     def _other_language(self) -> Suite | None:
         """What a file of another language's tools declares; last, as a Makefile mostly calls Python's own suites."""

@@ -1,21 +1,30 @@
-"""Fewer tests where all of them take longer than they may: those that fail, or are about the sources of the task."""
+"""Fewer tests where all of them take longer than they may: those that fail, or are about the sources of the task.
+
+And how one gets from these to the whole suite, and to single tests of it.
+"""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from posixpath import basename, dirname
 
 from codur.checks.entry import TESTS_OF_DIRECTORY, is_pytest_file, subject_of, text_of
-from codur.lazy import regex
+from codur.lazy import late, regex
 from codur.parsing.bounded_text import listed
 from codur.structs import replace
 from codur.types import Check
 from codur.workspace.workspace import Workspace
 
+difflib = late("difflib")
+
 _MOST_FILES = 8
 _MOST_READ = 2_000
 _WORDS = regex(r"[A-Za-z]\w{3,}")
 _DEFINED = regex(r"^(?:class|(?:async )?def) ([A-Za-z]\w{3,})", re.MULTILINE)
+_NAMED = regex(r"([\w./-]{1,240}\.py)::(\w[\w:]*(?:\[[^\]\s]*\])?)")
+_PROMPT_CHARS = 20_000
+_TOLD = regex(r"(\w[\w.]*) \(([\w.]+)\)")
 _TOPS = ("src.", "lib.")
+_FIXTURES = frozenset({"setUpClass", "tearDownClass", "setUpModule", "tearDownModule"})
 
 
 def fewer_tests(check: Check, tests: Iterable[str], workspace: Workspace) -> Check | None:
@@ -28,13 +37,63 @@ def fewer_tests(check: Check, tests: Iterable[str], workspace: Workspace) -> Che
     files = [path for path in near if workspace.is_file(path)][:_MOST_FILES]
     if not files:
         return None
-    command, options, words = check.argv[:3], [word for word in check.argv[2:] if word.startswith("-")], files
-    if command[2:] != ("pytest",):
+    words = files
+    if not _is_pytest(check):
         # unittest takes names of modules, and Django's script those below its own directory.
-        command, top = (command, "") if command[1:] == ("-m", "unittest") else (command[:2], dirname(command[1]))
+        top = "" if check.argv[1] == "-m" else dirname(check.argv[1])
         words = [path.removeprefix(f"{top}/").removesuffix(".py").replace("/", ".") for path in files]
     source = f"{check.source}; of these {listed(files, 2)}"
-    return replace(check, argv=(*command, *options, *words), source=source, whole=False)
+    return replace(check, argv=(*_without_tests(check), *words), source=source)
+
+
+def all_tests(check: Check, most_s: float) -> Check:
+    """A check of the whole suite, each test told as it ends, for one that runs a part; seconds that it may take."""
+    check = replace(check, argv=check.suite, timeout_s=min(check.timeout_s, most_s))
+    if _is_pytest(check):
+        return check
+    place, option = (3, "-v") if check.argv[1] == "-m" else (2, "--verbosity=2")
+    return replace(check, argv=(*check.argv[:place], option, *check.argv[place:]))
+
+
+def only(check: Check, tests: Iterable[str]) -> Check:
+    """A check of these tests: ids of pytest, or what its runner takes."""
+    if _is_pytest(check):
+        return replace(check, tests=tuple(tests))
+    return replace(check, argv=(*_without_tests(check), *tests))
+
+
+def labels(names: Iterable[str]) -> tuple[str, ...]:
+    """What unittest takes for the tests that it told as `test_a (module.Case.test_a)`, before 3.11 `(module.Case)`."""
+    return tuple(dict.fromkeys(_label(*told.groups()) for name in names if (told := _TOLD.match(name))))
+
+
+def _label(test: str, place: str) -> str:
+    if place.startswith("unittest.loader._FailedTest"):
+        return test
+    return place if place.endswith(f".{test}") or test in _FIXTURES else f"{place}.{test}"
+
+
+def absent_tests(prompt: str, ran: Collection[str]) -> Iterator[str]:
+    """What is said of each test that a prompt names, where those of its file ran (pytest's ids) without it."""
+    for path, name in dict.fromkeys(_NAMED.findall(prompt[:_PROMPT_CHARS])):
+        ids = [test.partition("::") for test in ran]
+        there = [test for file, _, test in ids if f"/{file}".endswith(f"/{path.removeprefix('./')}")]
+        found = any(test == name or test.startswith((f"{name}[", f"{name}::")) for test in there)
+        if there and all(there) and not found:  # of a file that could not be loaded no test is known
+            known = {test.partition("[")[0].rpartition("::")[2]: test.partition("[")[0] for test in there}
+            near = difflib.get_close_matches(name.rpartition("::")[2], list(known), n=3)
+            hint = f"; nearest: {', '.join(known[test] for test in near)}" if near else ""
+            yield f"there is no test {name} among those of {path} that run{hint}"
+
+
+def _is_pytest(check: Check) -> bool:
+    return check.argv[1:3] == ("-m", "pytest")
+
+
+def _without_tests(check: Check) -> tuple[str, ...]:
+    """The command and its options."""
+    place = 3 if check.argv[1] == "-m" else 2
+    return (*check.argv[:place], *(word for word in check.argv[place:] if word.startswith("-")))
 
 
 def near_tests(sources: Iterable[str], protected: Sequence[str], workspace: Workspace) -> list[str]:

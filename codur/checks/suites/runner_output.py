@@ -117,6 +117,8 @@ _LEFT_OUT = regex(
 )
 """What RSpec, PHPUnit and minitest say of tests that were skipped, in the form of failures."""
 _SUBTESTS = "'subtestsFailed'"  # of a suite of Node's runner: its tests are told by themselves
+_TOLD = regex(r"^ *(\w+ \([\w.]+\))(?: [(\[].*?)?(?:\n.*?)?? \.\.\. (ok|FAIL|ERROR)$", re.MULTILINE)
+"""A test, or a part of one, its first line of documentation, and its end."""
 _UNLOADED = "ImportError: Failed to import test module"
 _PASSED = regex(r"\b(\d+) passed\b")
 _FAILED = regex(r"\b(\d+) (?:failed|errors?)\b")
@@ -157,6 +159,14 @@ def counts_in(output: str) -> TestCounts | None:
     ran = None if not counted else max(0, total - text.count(_UNLOADED)) if comparable else 0
     good_ones = tuple(" ".join(name.split()) for name in passing)
     return TestCounts(passed=passed, total=total, failing=tuple(told), error=_shown(told), ran=ran, passing=good_ones)
+
+
+def told_so_far(output: str) -> TestCounts | None:
+    """What unittest told of each test until it was ended, as it does with -v; None if it told none."""
+    ends = _TOLD.findall(plain(output).replace("\r\n", "\n"))
+    failing = tuple(name for name, end in ends if end != "ok")
+    # What ran till then is no measure for another run.
+    return TestCounts(passed=len(ends) - len(failing), total=len(ends), failing=failing, ran=0) if ends else None
 
 
 def _failures(runner: _Runner, text: str) -> Iterator[tuple[str, str]]:

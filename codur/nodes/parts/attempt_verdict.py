@@ -15,7 +15,6 @@ from codur.events import CheckBegan, CheckRan, Note
 from codur.lazy import regex
 from codur.nodes.parts.finding import Judged, finding, is_about_tests, is_harmless, keeps, may_fail
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
-from codur.python.test_command import PYTHON
 from codur.repair import evidence
 from codur.structs import replace
 from codur.tools import git
@@ -246,21 +245,17 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
 
 
 def _broken_elsewhere(check: Check, context: RunContext) -> Verdict | None:
-    """What tests of other files say that pass without a change, where the task's words narrowed the check to one file.
+    """What other tests say that pass without a change, where the check is a few of those that were found.
 
     None if all of them pass, or if that is not known in time.
     """
-    whole = replace(check, argv=check.argv[:3], timeout_s=min(check.timeout_s, _WIDER_SHARE * context.time_left()))
-    if (
-        check.kind != "tests"
-        or whole.argv != (PYTHON, "-m", "pytest")
-        or check.argv[3:] not in {(path,) for path in check.protected}
-    ):
+    if not check.suite or check.whole:
         return None
+    whole = suites.near_tests.all_tests(check, _WIDER_SHARE * context.time_left())
     with suppress(LimitReached, WorkspaceError):
         changed = context.checker.on(context.workspace.scratch_copy(context.scratch()))
-        now = changed.run(whole)
-        if now.status != "failed" or not now.failing:
+        _, failing = _by_name(whole, changed)
+        if not failing:
             return None
         as_found = context.workspace.scratch_copy(context.scratch())
         for change in context.workspace.changes():
@@ -268,12 +263,26 @@ def _broken_elsewhere(check: Check, context: RunContext) -> Verdict | None:
                 (as_found.root / change.path).unlink(missing_ok=True)
             else:
                 (as_found.root / change.path).write_bytes(change.before)
-        before = context.checker.on(as_found).run(replace(whole, tests=now.failing))
-        broken = tuple(test for test in now.failing if test not in before.failing)
-        again = changed.run(replace(whole, tests=broken)) if broken and not before.timed_out else None
-        if again is not None and again.status == "failed" and not again.timed_out:
-            return replace(again, progress=0.0, note="these tests of other files passed before the change")
+        before, failed = _by_name(suites.near_tests.only(whole, failing), context.checker.on(as_found))
+        broken = [test for test in failing if test not in failed]
+        # Else some of them did not run there: a file that could not be loaded, a test that is new.
+        ran = not before.timed_out and set(failed) <= set(failing) and (before.tests_passed or 0) >= len(broken)
+        if not (broken and ran):
+            return None
+        again, broken_again = _by_name(suites.near_tests.only(whole, broken), changed)
+        if broken_again and not again.timed_out:
+            note = "these tests of other files passed before the change"
+            return replace(again, progress=0.0, failing=broken_again, note=note)
     return None
+
+
+def _by_name(check: Check, checker: checks.checker.Checker) -> tuple[Verdict, tuple[str, ...]]:
+    """The verdict, and the tests that failed as the runner is given them."""
+    verdict = checker.run(check)
+    if verdict.status != "failed":
+        return verdict, ()
+    by_pytest = "pytest" in check.argv
+    return verdict, verdict.failing if by_pytest else suites.near_tests.labels(checker.conditions.failed(check))
 
 
 def _no_fewer(verdict: Verdict, state: RunState) -> Verdict:

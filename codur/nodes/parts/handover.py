@@ -1,11 +1,16 @@
-"""Who works on when an agent came no further, or cannot work at all."""
+"""Who works on when an agent came no further, or cannot work at all; and which repair is next."""
 
 from collections.abc import Iterable, Iterator
 
 from codur.agents.registry import Agent
 from codur.llm.tokens import cost_usd
-from codur.nodes.parts.updates import agent_may_edit, cannot_run
-from codur.nodes.run_state import RunContext, RunState
+from codur.nodes.parts.finding import Judged
+from codur.nodes.parts.updates import agent_may_edit, cannot_run, warn
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.parsing.bounded_text import listed
+from codur.structs import replace
+
+_MOST_REPAIRS = 4  # each of a search takes a run of the check, and one of all tests
 
 
 def escalation_after(name: str, state: RunState, context: RunContext) -> tuple[Agent | None, list[str]]:
@@ -45,6 +50,26 @@ def affordable(agent: Agent, state: RunState, context: RunContext, *, answers: i
         and used.total_tokens + answers * (prompt + profile.max_completion_tokens) <= limits.max_tokens
         and used.cost_usd + answers * cost <= limits.max_cost_usd
     )
+
+
+def next_repair(judged: Judged, state: RunState, context: RunContext) -> RunUpdate:
+    """The next repair that passed the search, where the last one came no further in the workspace; else empty."""
+    report, before, task = state["repair"], state["before"], state["task"]
+    tried = 1 + sum(attempt.by == "repair" for attempt in state["attempts"])
+    if report is None or before is None or judged.gained or len(report.patches) < 2 or tried >= _MOST_REPAIRS:
+        return RunUpdate()
+    over = state["iteration"] + 1 >= task.limits.max_iterations or context.time_left() < 2 * before.duration_s
+    if over or (task.repair is not None and task.repair.pick > 1):
+        return RunUpdate()
+    rest = [place for place in range(len(report.patches)) if place != report.chosen]
+    # How they differ was told of the first one, which may be the one that goes.
+    patches = tuple(replace(report.patches[place], distinction=None) for place in rest)
+    report = replace(report, patches=patches, chosen=0, chosen_by="rank", tier="guided")
+    broken = [test for test in judged.last.failing if test not in before.failing] if judged.last else []
+    why = f"breaks {listed(broken, 3)}" if broken else "does not hold in the workspace"
+    why = f"repair {tried} of {tried + len(rest)} {why}; the next one is tried"
+    patched = tuple(state["patched"][place] for place in rest)
+    return RunUpdate(repair=report, patched=patched, notes=warn([why], context))
 
 
 def _edit(references: Iterable[str], context: RunContext) -> list[Agent]:

@@ -7,7 +7,7 @@ from typing import Literal
 from codur.lazy import regex
 from codur.nodes.parts import updates
 from codur.nodes.parts.finding import Judged
-from codur.nodes.parts.handover import affordable, escalation_after, stand_in_for
+from codur.nodes.parts.handover import affordable, escalation_after, next_repair, stand_in_for
 from codur.nodes.parts.updates import go
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.parsing.bounded_text import listed
@@ -204,6 +204,9 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
         return RunUpdate(verdict=verdict, iteration=1, **_end(record, "not_achieved", reason))
     if judged.attempt is None:
         raise AssertionError("a failed step left no attempt behind")
+    if record.node == "repair" and (other := next_repair(judged, state, context)):
+        way = go("repair", origin="repair", why=other["notes"][0], **other)
+        return RunUpdate(**way, verdict=verdict, iteration=1, attempts=[judged.attempt])
     # `codur repair` asks for a search and nothing else: no model takes over.
     if state["task"].repair is not None:
         reason = "the repair mends a part" if judged.apart else "the repair does not hold outside of the search"
@@ -266,6 +269,7 @@ def _after_failure(
     update = RunUpdate(
         iteration=1,
         attempts=[attempt],
+        patched=(),
         stalls=decision.stalls,
         steer=_steer(judged, decision.steer),
         verdict=judged.last if decision.move == "stop" else judged.verdict,

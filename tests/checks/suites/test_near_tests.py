@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.checks.suites.near_tests import fewer_tests, near_tests
+from codur.checks.suites.near_tests import fewer_tests, labels, near_tests
 from codur.types import Check
 from codur.workspace.workspace import Workspace
 
@@ -30,7 +30,7 @@ def fewer(root: Path, *sources: str, failing: tuple[str, ...] = (), options: tup
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
     argv = ("{python}", "-m", "pytest", *options)
-    check = Check(kind="tests", argv=argv, protected=tuple(TESTS), source="the tests", whole=True)
+    check = Check(kind="tests", argv=argv, protected=tuple(TESTS), source="the tests", suite=argv)
     workspace = Workspace.open(root)
     found = fewer_tests(check, [*failing, *near_tests(sources, check.protected, workspace)], workspace)
     return list(found.argv[3:]) if found else []
@@ -50,10 +50,26 @@ def fewer(root: Path, *sources: str, failing: tuple[str, ...] = (), options: tup
 def test_runners_that_take_names_of_modules(argv: tuple[str, ...], expected: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests/test_prices.py").write_text("")
-    check = Check(kind="tests", argv=argv, source="the tests", whole=True)
+    check = Check(kind="tests", argv=argv, source="the tests", suite=argv)
     found = fewer_tests(check, ["tests/test_prices.py"], Workspace.open(tmp_path))
     assert found is not None
     assert (found.argv[1:], found.whole) == (expected, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("test_a (shop.tests.Case.test_a)", ("shop.tests.Case.test_a",)),
+        ("test_a (shop.tests.Case.test_a) (n=1)", ("shop.tests.Case.test_a",)),
+        ("test_a (shop.tests.Case)", ("shop.tests.Case.test_a",)),
+        ("setUpClass (shop.tests.Case)", ("shop.tests.Case",)),
+        ("shop.tests (unittest.loader._FailedTest.shop.tests)", ("shop.tests",)),
+        ("--exec (shop.tests.Case)", ()),
+        ("what a program logged", ()),
+    ],
+)
+def test_what_unittest_tells_and_takes(name: str, expected: tuple[str, ...]) -> None:
+    assert labels([name, name]) == expected
 
 
 def test_those_that_are_called_as_the_module_go_first(tmp_path: Path) -> None:

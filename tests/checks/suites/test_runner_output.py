@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codur.checks.describe import headline
-from codur.checks.suites.runner_output import counts_in
+from codur.checks.suites.runner_output import counts_in, told_so_far
 
 DATA = Path(__file__).with_name("data")
 ADDS = "total adds all"
@@ -368,3 +368,15 @@ def test_what_a_run_prints_and_what_is_still_to_be_done_are_no_failures(output: 
 )
 def test_what_says_most_is_the_headline(output: str, said: str) -> None:
     assert headline(output) == said
+
+
+def test_what_unittest_told_before_it_was_ended() -> None:
+    found = told_so_far(
+        "setUpClass (t.D) ... ERROR\ntest_a (t.C.test_a)\nWords. ... \n  test_a (t.C.test_a) (i=0)\nWords. ... FAIL\n"
+        "test_b (t.C.test_b) ... \n  test_b (t.C.test_b) [m] ... FAIL\ntest_c (t.C.test_c) ... ok\n"
+        "test_d (t.C.test_d) ... skipped 'no'\ntest_e (t.C.test_e) ... expected failure\ntest_g (t.C.test_g) ... "
+    )
+    assert found is not None
+    assert (found.passed, found.total) == (1, 4)
+    assert found.failing == ("setUpClass (t.D)", "test_a (t.C.test_a)", "test_b (t.C.test_b)")
+    assert told_so_far(".F.\n") is None

@@ -60,7 +60,7 @@ PASSING = frozenset({"at", "crc"})
 
 SINCE = {
     "Task": {"earlier", "may_edit_tests"},
-    "Check": {"whole", "sample_s"},
+    "Check": {"suite", "sample_s"},
     "Discovery": {"edits_tests"},
     "RepairRequest": {"until"},
     "RepairReport": {"suspects"},
