@@ -96,8 +96,8 @@ def specs(*, looks: bool, check: bool, finish: bool = False) -> tuple[ToolSpec, 
     )
     done = _spec(
         FINISH,
-        "Beside your edits, or alone for the last edit that broke nothing, which then stays as it was: it does what is"
-        " asked, and the tests that failed before are not about it or cannot pass here. Say why.",
+        "With your edits, or alone, which applies the last edit that broke nothing again: that is all that is asked,"
+        " and the tests that failed before are not about it or cannot pass here. Say why.",
         reason={"type": "string"},
     )
     return (

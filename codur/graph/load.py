@@ -22,6 +22,7 @@ _HTTP = "requests"
 """langchain names an error and a type of it."""
 _SERVICE = "langgraph_sdk"
 """A client of langgraph's own service. langgraph needs one module with types of it; the package loads all."""
+_ANEW = (_TRACER, _HTTP, _SERVICE, "langgraph", "langchain_core")
 _COMMAND_LINE = "httpx._main"
 """A program that httpx has where click is installed. It loads rich and pygments."""
 
@@ -43,12 +44,24 @@ def load_graph(name: str) -> None:
         if _SERVICE not in modules and (spec := find_spec(_SERVICE)):
             modules[_SERVICE] = module_from_spec(spec)  # what it would load is not run
         modules.setdefault(_COMMAND_LINE, None)  # whoever imports it is told that there is none
-        loaded(name)
+        try:
+            loaded(name)
+        except (ImportError, AttributeError, TypeError):  # a version of langgraph that needs more of them
+            _forget(name, empty)
+            loaded(name)
     finally:
         # What else is in this process (Ray) may need the real one. The tracer is asked for in every run.
         empty.forget(_HTTP)
         gc.freeze()  # what was loaded is not looked at again
         gc.enable()
+
+
+def _forget(name: str, empty: "_EmptyModules") -> None:
+    """Have all of it loaded anew, as it comes."""
+    sys.meta_path.remove(empty)
+    for module in [*sys.modules]:
+        if module.partition(".")[0] in _ANEW or module in {name, _COMMAND_LINE, "codur.graph.build"}:
+            del sys.modules[module]
 
 
 class _EmptyModules(MetaPathFinder, Loader):

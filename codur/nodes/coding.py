@@ -10,7 +10,7 @@ from codur.checks.describe import diff_text, verdict_text
 from codur.context.brief import CodingBrief
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.parts.attempt_verdict import put_back_harmless, seen_before
-from codur.nodes.parts.finding import is_about_tests, may_fail
+from codur.nodes.parts.finding import is_about_tests, may_fail, spoken_of
 from codur.nodes.parts.samples import Copy, best_of, how_many
 from codur.nodes.parts.sources import assignment, brief_of, instruction_notes, target
 from codur.nodes.parts.step_criteria import held_to
@@ -28,10 +28,7 @@ _ALLOWED = (
 )
 
 
-_FOREIGN = (
-    "The tests that fail now may have nothing to do with this: then leave them, and call finish beside your edits. "
-    "What passes now must still pass."
-)
+_FOREIGN = "If the tests that fail now have nothing to do with this, leave them, and call finish beside your edits."
 
 
 async def coding(state: RunState, context: RunContext) -> RunUpdate:
@@ -163,7 +160,9 @@ def _others_fail(state: RunState) -> bool:
     """Whether tests fail before anything is changed of which the task does not speak."""
     before = state["before"]
     failing = before.failing if before is not None and before.status == "failed" else ()
-    return bool(failing) and not is_about_tests(failing, state)
+    return bool(failing) and not (
+        is_about_tests(failing, state) or spoken_of(failing, state["task"].prompt, by_file=True)
+    )
 
 
 def _record(agent: Agent, node: NodeName, outcome: CodingOutcome, state: RunState) -> StepRecord:

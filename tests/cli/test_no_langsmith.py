@@ -91,3 +91,20 @@ def test_what_no_run_uses_is_not_loaded() -> None:
         check=True,
     )
     assert told.stdout == "[]\n"
+
+
+def test_a_langgraph_that_needs_the_real_one_gets_it(tmp_path: Path) -> None:
+    """Of another version than those that were tried."""
+    (tmp_path / "newer.py").write_text("import langsmith.client\n\nlangsmith.client.__file__\n")
+    told = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from codur.graph.load import load_graph as load; load('newer'); load('langgraph.graph')",
+        ],
+        env={"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (told.returncode, told.stderr) == (0, "")

@@ -17,6 +17,7 @@ from tests.agents.external.kit import CODEX_DONE
 from tests.agents.external.kit import RIGHT as PRINTS_2
 from tests.graph.tasks import FLAKY
 from tests.runs import test_external as external
+from tests.runs import test_unrelated_failures as unrelated
 from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, REPAIRABLE, Played, play
 from tests.runs.test_approval import User
 from tests.runs.test_faults import RIGHT, WRONG
@@ -100,6 +101,12 @@ ROWS: dict[str, Callable[[Path], Played]] = {
     ),
     "a fix of failing tests that the task names": lambda place: play(
         place, {"shop.py": SHOP, "test_shop.py": TESTS}, "fix test_double in test_shop.py", [double("return n * 2")]
+    ),
+    "something else than that tests pass, some of which are red": lambda place: unrelated.run(
+        place, unrelated.write(unrelated.TAXED), unrelated.FINISH
+    ),
+    "the same, and no test can run here": lambda place: unrelated.run(
+        place, unrelated.write(unrelated.TAXED), files=unrelated.NOT_LOADED
     ),
     "any of these, not come to": worse,
     "the check is not steady": lambda place: play(

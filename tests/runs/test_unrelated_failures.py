@@ -15,8 +15,8 @@ from tests.support.groq_server import ServerReply, calls, json_reply
 FILES = {
     "shop.py": "def total(prices):\n    return sum(prices)\n\n\n"
     "def shown(prices):\n    return f'{total(prices):.2f}'\n",
-    "test_shop.py": "import os\n\nfrom shop import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n\n\n"
-    "def test_host():\n    assert os.environ['SHOP_HOST']\n",
+    "test_shop.py": "from shop import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n",
+    "test_till.py": "import os\n\n\ndef test_host():\n    assert os.environ['SHOP_HOST']\n",
 }
 TAXED = FILES["shop.py"] + "\n\ndef taxed(prices):\n    return total(prices) * 1.19\n"
 BROKEN = FILES["shop.py"].replace("sum(prices)", "sum(prices) + 1")
@@ -56,10 +56,10 @@ def test_an_edit_that_breaks_nothing_stays_if_the_agent_says_that_it_is_all(tmp_
     assert (played.result.outcome, played.result.exit_code) == ("done", 0)
     assert played.files["shop.py"] == TAXED
     assert played.result.verdict is not None
-    assert played.result.verdict.failing == ("test_shop.py::test_host",)
+    assert played.result.verdict.failing == ("test_till.py::test_host",)
     assert any("test_host needs SHOP_HOST" in note for note in played.result.notes)
     assert "finish" in offered(played, 1)
-    assert "may have nothing to do with this" in played.message(1)
+    assert "have nothing to do with this" in played.message(1)
     assert "Nothing fails that passed before." in played.message(2)
 
 
@@ -73,8 +73,7 @@ def test_it_may_say_so_beside_the_edit(tmp_path: Path) -> None:
 
 
 def test_where_all_tests_pass_nobody_is_asked_about_others(tmp_path: Path) -> None:
-    files = {**FILES, "test_shop.py": FILES["test_shop.py"].partition("\n\n\ndef test_host")[0] + "\n"}
-    played = run(tmp_path, write(TAXED), files=files)
+    played = run(tmp_path, write(TAXED), files={**FILES, "test_till.py": ""})
     assert played.result.outcome == "done"
     assert "finish" not in offered(played, 1)
 

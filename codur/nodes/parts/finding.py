@@ -13,6 +13,7 @@ from codur.types import Attempt, StepRecord, Verdict
 
 _NUMBERS = regex(r"\d+")
 _WORD = regex(r"\w+")
+_NAMES = regex(r"[a-z0-9]{4,}")
 _TESTS_PASS = regex(r"\btests?\b[^.]*\b(?:pass|green)|\b(?:pass|green)\b[^.]*\btests?\b", re.IGNORECASE)
 
 
@@ -75,6 +76,16 @@ def is_about_tests(failing: Sequence[str], state: RunState) -> bool:
         return True
     at_large = not said.isdisjoint({"tests", "suite", "all", "everything"})
     return found.task_type == "code_fix" and (at_large or not says_more(task.prompt, found))
+
+
+def spoken_of(tests: Sequence[str], prompt: str, *, by_file: bool = False) -> tuple[str, ...]:
+    """Those of the tests whose names, or with `by_file` those of their files, have a word of the prompt."""
+    said = _names_in(prompt)
+    return tuple(test for test in tests if said & _names_in(test if by_file else test.rpartition("::")[2]))
+
+
+def _names_in(text: str) -> set[str]:
+    return {word.removesuffix("s") for word in _NAMES.findall(text.casefold())} - {"test", "should"}
 
 
 def keeps(verdict: Verdict | None, state: RunState) -> bool:

@@ -15,7 +15,7 @@ from codur.context.ranking import TestRun
 from codur.context.selection import Clues, Selection, Want, select
 from codur.errors import LimitReached, WorkspaceError
 from codur.lazy import regex
-from codur.nodes.parts.finding import is_about_tests, may_fail
+from codur.nodes.parts.finding import is_about_tests, may_fail, spoken_of
 from codur.nodes.parts.updates import origin_of, warn
 from codur.nodes.run_state import RunContext, RunState, task_told
 from codur.planning.plans.full_plan import RETRY_OBJECTIVE
@@ -34,7 +34,6 @@ _FRAME_TEXT = r"\bline \d+|\.\w{1,4}:\d+"
 _FRAME = regex(_FRAME_TEXT)
 _PLACE = regex(_FRAME_TEXT + r"|`[^`]+`|\b[A-Za-z]\w*[_.][A-Za-z]\w*|\b[a-z]+[A-Z]\w*")
 """A line of a file, or the name of something in the program."""
-_NAMES = regex(r"[a-z0-9]{4,}")
 _LOOKED_LINES = 240  # the longest part of a file that is shown again because the coding agent had a look at it
 
 
@@ -119,16 +118,12 @@ def _telling(state: RunState) -> Verdict | None:
         return None
     if is_about_tests(verdict.failing, state):
         return verdict
-    known, said = before.failing if before is not None else (), _names_in(state["task"].prompt)
-    telling = tuple(test for test in verdict.failing if test not in known or said & _names_in(test.rpartition("::")[2]))
+    known, said = before.failing if before is not None else (), spoken_of(verdict.failing, state["task"].prompt)
+    telling = tuple(test for test in verdict.failing if test not in known or test in said)
     if telling:
         return replace(verdict, failing=telling, error=verdict.error if telling == verdict.failing else "")
     leads = state["discovery"].task_type != "code_fix" or _known(state) or _PLACE.search(state["task"].prompt)
     return None if leads else verdict
-
-
-def _names_in(text: str) -> set[str]:
-    return set(_NAMES.findall(text.casefold())) - {"test", "tests", "should"}
 
 
 def listed_files(state: RunState, context: RunContext) -> list[str]:
