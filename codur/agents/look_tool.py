@@ -6,7 +6,8 @@ And what a conversation has shown of the files, so that edits which go beyond th
 import difflib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from codur.context.excerpts import merged
 from codur.lazy import regex
@@ -65,10 +66,11 @@ ITEMS = 6
 """What one call may look at."""
 MIN_CHARS = 300
 _AROUND = 20
-_PLACES, _USES = 3, 20
+_PLACES, _USES, _USES_CHARS = 3, 20, 1500
 _LINES = regex(r"(?P<path>.+?)(?::|#L| lines? )(?P<start>\d+)(?:\s*(?:-|to|:|L)+\s*(?P<end>\d+))?")
 _WITHIN = regex(r"(?P<path>.+?)(?:::|(?<=\.(?:py|js|ts|go|rs)):(?=[^\W\d]))(?P<name>.+)")
 _NAME = regex(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+_FILE = regex(r"[\w./-]+/[\w.-]+\.\w+|[\w-]+\.(?:py|md|rst|txt|toml|cfg|json|yaml|yml|js|ts|go|rs)")
 
 
 def specs(*, looks: bool, check: bool, finish: bool = False) -> tuple[ToolSpec, ...]:
@@ -134,9 +136,8 @@ class Looks:
         self.told += wanted[:ITEMS]
         if not wanted:
             return "error: say what to look at, such as a file, a name or a text"
-        each = max(MIN_CHARS, room // min(len(wanted), ITEMS))
         left_out = [f"(at most {ITEMS} at a time; left out: {', '.join(wanted[ITEMS:])})"] if wanted[ITEMS:] else []
-        return "\n\n".join([*(self._item(item, each) for item in wanted[:ITEMS]), *left_out])
+        return "\n\n".join([*_in_turn([partial(self._item, item) for item in wanted[:ITEMS]], room), *left_out])
 
     def lines(self, path: str, lines: range, room: int) -> str:
         """Some lines of a file, under its name."""
@@ -163,16 +164,21 @@ class Looks:
             return self._call("list_files", room, path=item)
         if file.code != "not_found":
             return f"{item}: error: {file.text}"
-        return self._named(item, room) if _NAME.fullmatch(item) else self._text(item, room)
+        if _NAME.fullmatch(item) and not _FILE.fullmatch(item):
+            return self._named(item, room)
+        absent = f"There is no file {item}.\n" if _FILE.fullmatch(item) else ""
+        return absent + self._text(item, room)
 
     def _named(self, name: str, room: int, path: str = "") -> str:
         """Where a name is defined, with the text, and where it is used."""
         found = self._toolbox.call("find_definition", {"name": name, **({"path": path} if path else {})})
         if not found.ok:
             return self._text(name, room, path)
-        places = found.data["places"][:_PLACES]
-        parts = [self._definition(place, name, room // (len(places) + 1)) for place in places]
-        return "\n".join([*parts, self._text(name.rpartition(".")[2], room // (len(places) + 1))])
+        parts = [partial(self._definition, place, name) for place in found.data["places"][:_PLACES]]
+        uses = partial(self._text, name.rpartition(".")[2])
+        # The text of the definition first: of its uses the first few tell the most.
+        shown = _in_turn(parts, room - min(_USES_CHARS, room // 2))
+        return "\n".join([*shown, uses(max(MIN_CHARS, room - sum(map(len, shown))))])
 
     def _definition(self, place: Mapping[str, object], name: str, room: int) -> str:
         path, line = str(place["path"]), int(str(place["line"]))
@@ -213,6 +219,15 @@ class Looks:
         self.ranges.append(f"{path}:{lines.start}-{lines.stop - 1}")
         shown = f"lines {first} to {lines.stop - 1} of {data['total_lines']}"
         return f"===== {path} ({shown})\n{text.rstrip()}\n===== end of {path}"
+
+
+def _in_turn(parts: Sequence[Callable[[int], str]], room: int) -> list[str]:
+    """What the parts show; what one leaves of its share of the room goes to those after it."""
+    shown: list[str] = []
+    for number, part in enumerate(parts):
+        left = room - sum(map(len, shown))
+        shown.append(part(max(MIN_CHARS, left // (len(parts) - number))))
+    return shown
 
 
 def size_of(tools: Iterable[ToolSpec]) -> int:

@@ -143,6 +143,26 @@ def test_what_can_be_looked_at(item: str, shown: list[str], tmp_path: Path) -> N
     assert "canary-7" not in str(run.requests[-1].body)
 
 
+LONG = "def long(value):\n" + "".join(
+    f"    value += {at}  # step {at} of many that all look alike\n" for at in range(220)
+)
+
+
+def test_a_definition_is_shown_to_its_end_and_what_one_leaves_others_may_take(tmp_path: Path) -> None:
+    """An item that takes little leaves its room; and uses of a name come after what it is."""
+    files = {**FILES, "long.py": LONG + "    return value\n", "use.py": "from long import long\n\nlong(1)\n" * 30}
+    run = play(tmp_path, files, "main.py is wrong", [EDIT, look("main.py", "long.py::long"), median()], sections=NARROW)
+    (told,) = results(run, 2)
+    assert "step 219 of many" in told
+    assert "did not fit" not in told
+
+
+def test_a_file_that_is_not_there_is_said_not_to_be(tmp_path: Path) -> None:
+    run = play(tmp_path, FILES, "main.py is wrong", [EDIT, look("tests/base.py"), median()])
+    (told,) = results(run, 2)
+    assert told.startswith("There is no file tests/base.py.")
+
+
 def test_all_places_that_a_look_found_in_one_file_were_shown(tmp_path: Path) -> None:
     files = {
         **FILES,
