@@ -93,7 +93,7 @@ def specs(*, looks: bool, check: bool, finish: bool = False) -> tuple[ToolSpec, 
     )
     cannot = _spec(
         CANNOT,
-        "End without an edit: what is asked cannot be done, or the check itself cannot run. Edits that were kept stay.",
+        "End without an edit: what is asked cannot be done, or the check itself cannot run.",
         reason={"type": "string"},
     )
     done = _spec(

@@ -135,7 +135,10 @@ def _files(brief: CodingBrief, room: int, *, spare: int = 0) -> tuple[str, dict[
 
 
 def _situation(brief: CodingBrief) -> str:
-    after = " It is run after your edits; if it fails and an attempt is left, you see its output and try again."
+    after = (
+        " It is run after your edits; if it fails and an attempt is left, you see its output and try again, from edits"
+        " that let more of it pass."
+    )
     only_others = any(path.endswith(tuple(BY_SUFFIX)) for path in brief.sources)
     only_others = only_others and not any(path.endswith(".py") for path in brief.sources)
     python = "" if only_others else f"Python {brief.python_version}. "
