@@ -10,7 +10,7 @@ from codur.checks.describe import diff_text, verdict_text
 from codur.context.brief import CodingBrief
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.parts.attempt_verdict import put_back_harmless, seen_before
-from codur.nodes.parts.finding import is_about_tests, may_fail, spoken_of
+from codur.nodes.parts.finding import is_about_tests, may_fail, others_fail
 from codur.nodes.parts.samples import Copy, best_of, how_many
 from codur.nodes.parts.sources import assignment, brief_of, instruction_notes, target
 from codur.nodes.parts.step_criteria import held_to
@@ -119,7 +119,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
             read_text_calls=settings.runtime.detect_tool_calls_from_text,
             max_looks=settings.agents.coding.max_looks,
             run_check=said_by(copy.run if copy else context.checker.run),
-            may_finish=context.best.harmless is not None or _others_fail(state),
+            may_finish=context.best.harmless is not None or others_fail(state),
             asking="asked" if asked_before else "user" if context.consult is not None else "nobody",
             temperature=temperature,
             elsewhere=copy.ready if copy else None,
@@ -138,7 +138,7 @@ def _brief(state: RunState, context: RunContext) -> CodingBrief:
     # What the user answered when this step asked, with the question.
     asked = [item for item in state["records"] if item.node == "consult" and item.ok and item.step_id == step.id]
     answers = (context.artifacts.get(item.output_ref) for item in asked)
-    rest = _ALLOWED if may_fail(state) else _FOREIGN if _others_fail(state) else ""
+    rest = _ALLOWED if may_fail(state) else _FOREIGN if others_fail(state) else ""
     said = (brief.objective, rest, *answers)
     return replace(
         brief,
@@ -148,20 +148,11 @@ def _brief(state: RunState, context: RunContext) -> CodingBrief:
         read_only=frozenset(path for path in brief.sources if not context.workspace.may_edit(path)),
         check=discovery.check,
         verdict=state["verdict"],
-        others_fail=len(state["before"].failing) if state["before"] and _others_fail(state) else 0,
+        others_fail=len(state["before"].failing) if state["before"] and others_fail(state) else 0,
         attempts=state["attempts"],
         on_disk=diff_text(context.for_models.diff()),
         will_retry=state["iteration"] + 1 < state["task"].limits.max_iterations,
         steer=hint_of(state),
-    )
-
-
-def _others_fail(state: RunState) -> bool:
-    """Whether tests fail before anything is changed of which the task does not speak."""
-    before = state["before"]
-    failing = before.failing if before is not None and before.status == "failed" else ()
-    return bool(failing) and not (
-        is_about_tests(failing, state) or spoken_of(failing, state["task"].prompt, by_file=True)
     )
 
 

@@ -207,3 +207,11 @@ def test_what_the_task_names_is_shown_whatever_other_failures_lead_to(
     told = str(played.requests[-1].body["messages"][-1]["content"])
     assert "def with_taxes(prices):\n    return" in told
     assert "What passes now must still pass" in told
+
+
+def test_what_an_edit_broke_is_told_before_what_failed_already(tmp_path: Path) -> None:
+    cannot = calls(("cannot", {"reason": "no"}))
+    played = run(tmp_path, write(BROKEN), cannot)
+    told = played.message(2)
+    assert "These passed before the edit and fail now: test_shop.py::test_total" in told
+    assert "assert 4 == 3" in told

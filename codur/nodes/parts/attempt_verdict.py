@@ -34,6 +34,7 @@ _TRACE_SHARE = 0.2
 """Of the time left, which tests that still fail may be traced."""
 _SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that all tests would take many times that
 _NOT_RUN = "what failed before still fails; the other tests were not run"
+_MOST_NEW = 5  # tests that an edit broke, which are run once more to hear what they say
 _LONG_S = 1.0  # what takes longer is worth a look at the tests that failed before all others are run
 
 
@@ -241,7 +242,20 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
         verdict = (_broken_elsewhere(check, context) or verdict) if verdict.passed else verdict
     verdict = _no_fewer(verdict, state)
     _tell(verdict, state, context)
-    return verdict
+    return _newly_failing(check, verdict, state, context)
+
+
+def _newly_failing(check: Check | None, verdict: Verdict, state: RunState, context: RunContext) -> Verdict:
+    """The verdict with what those tests say that passed before, where others failed already and take all the room."""
+    before = state["before"]
+    if check is None or before is None or not before.failing or verdict.status != "failed":
+        return verdict
+    broken = tuple(test for test in verdict.failing if test not in before.failing)[:_MOST_NEW]
+    if not broken or set(broken) == set(verdict.failing):
+        return verdict
+    alone = context.checker.run(replace(check, tests=broken))
+    said = alone.error if alone.status == "failed" else "alone they pass"
+    return replace(verdict, error=f"These passed before the edit and fail now: {', '.join(broken)}\n\n{said}")
 
 
 def _broken_elsewhere(check: Check, context: RunContext) -> Verdict | None:

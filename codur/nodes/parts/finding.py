@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Sequence
+from posixpath import basename, splitext
 from typing import Literal
 
 from codur.checks.describe import ERROR_CHARS, error_text
+from codur.checks.entry import subject_of
 from codur.lazy import regex
 from codur.nodes.run_state import BestState, RunState
 from codur.planning.plans.first_plan import says_more
@@ -78,10 +80,21 @@ def is_about_tests(failing: Sequence[str], state: RunState) -> bool:
     return found.task_type == "code_fix" and (at_large or not says_more(task.prompt, found))
 
 
-def spoken_of(tests: Sequence[str], prompt: str, *, by_file: bool = False) -> tuple[str, ...]:
-    """Those of the tests whose names, or with `by_file` those of their files, have a word of the prompt."""
+def others_fail(state: RunState) -> bool:
+    """Whether tests fail, before anything is changed, that are neither what the task speaks of nor called after it."""
+    before, found = state["before"], state["discovery"]
+    failing = before.failing if before is not None and before.status == "failed" else ()
+    said = set(_WORD.findall(state["task"].prompt))
+    named = {splitext(basename(path))[0] for path in found.files if path not in found.guessed} & said
+    of_named = any(subject_of(test.partition("::")[0]) in named for test in failing)
+    spoken = of_named or spoken_of(failing, state["task"].prompt) or is_about_tests(failing, state)
+    return bool(failing) and not spoken
+
+
+def spoken_of(tests: Sequence[str], prompt: str) -> tuple[str, ...]:
+    """Those of the tests whose names have a word of the prompt."""
     said = _names_in(prompt)
-    return tuple(test for test in tests if said & _names_in(test if by_file else test.rpartition("::")[2]))
+    return tuple(test for test in tests if said & _names_in(test.rpartition("::")[2]))
 
 
 def _names_in(text: str) -> set[str]:

@@ -29,7 +29,7 @@ _APART = (
 )
 _HARMLESS = (
     "Nothing fails that passed before. If the edit does what is asked, and the tests that failed before are not about "
-    "it or lack something here, call finish: then it stays as it was."
+    "it or lack something here, call finish: then it is applied again, as it was."
 )
 _REACHED = (
     "Nothing fails that passed before; but tests that fail run what was changed, so that it is not clear that they are "
