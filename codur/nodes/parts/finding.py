@@ -16,6 +16,8 @@ from codur.types import Attempt, StepRecord, Verdict
 _NUMBERS = regex(r"\d+")
 _WORD = regex(r"\w+")
 _NAMES = regex(r"[a-z0-9]{4,}")
+_SUFFIX = 4  # letters of a file's, at most: `.json`
+_IDENTIFIERS = regex(r"\b(?:[A-Za-z]\w*\.)*[A-Za-z]+_\w+|\b(?:[A-Za-z]\w*\.)+[A-Za-z]\w*\b(?!/)")
 _TESTS_PASS = regex(r"\btests?\b[^.]*\b(?:pass|green)|\b(?:pass|green)\b[^.]*\btests?\b", re.IGNORECASE)
 
 
@@ -92,8 +94,10 @@ def others_fail(state: RunState) -> bool:
 
 
 def spoken_of(tests: Sequence[str], prompt: str) -> tuple[str, ...]:
-    """Those of the tests whose names have a word of the prompt."""
-    said = _names_in(prompt)
+    """Those of the tests whose names have a word of the prompt, or of the names that are in it as in a program."""
+    # "guess_filename should take Windows paths" is not about a test of paths.
+    last = [name.rpartition(".")[2] for name in _IDENTIFIERS.findall(prompt)]
+    said = _names_in(" ".join(name for name in last if len(name) > _SUFFIX) or prompt)
     return tuple(test for test in tests if said & _names_in(test.rpartition("::")[2]))
 
 
