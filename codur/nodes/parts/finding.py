@@ -97,7 +97,7 @@ def spoken_of(tests: Sequence[str], prompt: str) -> tuple[str, ...]:
     """Those of the tests whose names have a word of the prompt, or of the names that are in it as in a program."""
     # "guess_filename should take Windows paths" is not about a test of paths.
     last = [name.rpartition(".")[2] for name in _IDENTIFIERS.findall(prompt)]
-    said = _names_in(" ".join(name for name in last if len(name) > _SUFFIX) or prompt)
+    said = _names_in(" ".join(name for name in last if len(name) > _SUFFIX)) or _names_in(prompt)
     return tuple(test for test in tests if said & _names_in(test.rpartition("::")[2]))
 
 
