@@ -50,7 +50,8 @@ fix main.py
 # Situation
 Python 3.12.1. All paths are relative to the workspace, which is the working directory.
 `python main.py` must print exactly what expected.txt says (white space at line ends does not count). \
-It is run after your edits; if it fails and an attempt is left, you see its output and try again, from edits that let more of it pass.
+It is run after your edits; if it fails and an attempt is left, you see its output and try again, \
+from edits that let more of it pass.
 
 # Files
 ===== main.py (1 line)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from codur.events import Note
+from tests.runs import test_make_check as made
 from tests.runs.kit import Played, play
 from tests.runs.test_plans import SAY, plan
 from tests.support.groq_server import ServerReply, calls, json_reply
@@ -215,3 +216,14 @@ def test_what_an_edit_broke_is_told_before_what_failed_already(tmp_path: Path) -
     told = played.message(2)
     assert "These passed before the edit and fail now: test_shop.py::test_total" in told
     assert "assert 4 == 3" in told
+
+
+def test_a_test_that_was_made_for_the_task_counts_whatever_the_agent_says(tmp_path: Path) -> None:
+    idle = made.CODE.replace("return NAMES", "return  NAMES")
+    wrong = calls(
+        ("replace_file_content", {"path": "dates.py", "content": idle}), ("finish", {"reason": "it is not about this"})
+    )
+    alone = calls(("finish", {"reason": "it is not about this"}))
+    prompt = "shown dates go wrong in century: a ValueError for the year 1850, issue 123"
+    played = made.run(tmp_path, [made.EDIT, made.answer(made.TEST), wrong, alone], prompt)
+    assert (played.result.outcome, played.files["dates.py"]) == ("not_achieved", made.CODE)

@@ -73,7 +73,8 @@ def may_fail(state: RunState) -> tuple[str, ...]:
 def is_about_tests(failing: Sequence[str], state: RunState) -> bool:
     """Whether a task asks for tests to pass: it names one that fails, or tells of no fault but that they do."""
     task, found = state["task"], state["discovery"]
-    if task.check_is_goal or task.check_command is not None or _TESTS_PASS.search(task.prompt):
+    made = found.check is not None and bool(found.check.text)  # a test of what is asked for
+    if made or task.check_is_goal or task.check_command is not None or _TESTS_PASS.search(task.prompt):
         return True
     said = set(_WORD.findall(task.prompt))
     if any(test.rpartition("::")[2].partition("[")[0] in said for test in failing):
