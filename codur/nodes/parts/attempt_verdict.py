@@ -343,9 +343,8 @@ def _are_unreached(tests: tuple[str, ...], check: Check, verdict: Verdict, conte
     """Whether failing tests run nothing of what is changed in the workspace."""
     # In a copy, as the tracer writes what it found beside the sources.
     copy = context.checker.on(context.workspace.scratch_copy(context.scratch()))
-    most_s = _TRACE_SHARE * context.time_left()
-    changes, narrow = context.workspace.changes(), replace(check, tests=tests)
-    return evidence.tracing.unreached(copy, narrow, verdict, changes, most_s=most_s, **how)
+    narrow = replace(check, tests=tests, timeout_s=_TRACE_SHARE * context.time_left())
+    return evidence.tracing.unreached(copy, narrow, verdict, context.workspace.changes(), **how)
 
 
 def _is_foreign(verdict: Verdict, state: RunState, context: RunContext) -> bool:

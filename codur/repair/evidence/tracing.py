@@ -100,19 +100,18 @@ def unreached(
     verdict: Verdict,
     changes: Sequence[FileChange],
     *,
-    most_s: float,
     loads: bool = True,
 ) -> bool:
     """Whether the tests of a narrow check run none of the changed lines, so that they fail for another reason.
 
     Args:
         checker: bound to a workspace with the changes.
+        check: they may be traced as long as it may take.
         verdict: on these tests, all of which fail.
-        most_s: how long they may be traced.
         loads: what is run as a file is loaded counts, too.
     """
     changes = [each for each in changes if not each.path.endswith(_PROSE)]
-    coverage = run_traced(checker, check, verdict, most_s=most_s)
+    coverage = run_traced(checker, check, verdict, most_s=check.timeout_s)
     python = all(each.path.endswith(".py") for each in changes)
     # What lacks a name now may have run what the name stood for.
     gone = any(_defined(each.before or b"") - _defined(each.after or b"") for each in changes)
