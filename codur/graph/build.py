@@ -11,6 +11,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import Command, interrupt
+from langsmith.run_helpers import tracing_context
 
 from codur.graph.walk import Done, Finished, keep_nothing, run_model, run_plain, step_limit_reached
 from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES, START_NODE, STEP_LIMIT, route
@@ -89,12 +90,13 @@ async def run_graph(
     graph = _shared_graph() if checkpointer is None else build_graph(checkpointer)
     asks = replace(context.run, consult=_interrupted) if context.run.consult is not None else context.run
     try:
-        final = await graph.ainvoke(
-            start if answer is None else Command(resume=answer),
-            # LangGraph's own limit is 10,007 steps, which a loop runs for seconds before anybody hears of it.
-            RunnableConfig(recursion_limit=STEP_LIMIT, configurable={"thread_id": THREAD}),
-            context=replace(context, run=asks),
-        )
+        with tracing_context(enabled=False):  # in another's process it may be on, for its own graphs
+            final = await graph.ainvoke(
+                start if answer is None else Command(resume=answer),
+                # LangGraph's own limit is 10,007 steps, which a loop runs for seconds before anybody hears of it.
+                RunnableConfig(recursion_limit=STEP_LIMIT, configurable={"thread_id": THREAD}),
+                context=replace(context, run=asks),
+            )
     except GraphRecursionError as error:
         raise step_limit_reached() from error
     # LangGraph tells of an interrupt in the state that it gives back.

@@ -110,3 +110,9 @@ class _Nothing(dict[str, None], metaclass=_Named):
 
     def __missing__(self, _: str) -> None:
         return None
+
+    def __enter__(self) -> None:
+        """As a context it changes nothing."""
+
+    def __exit__(self, *_: object) -> None:
+        """Nor at its end."""

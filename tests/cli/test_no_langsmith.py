@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.kit import codur_anew
+from tests.cli.kit import codur_anew, environment
 from tests.runs.kit import KEY
 from tests.support.groq_server import GroqServer, calls
 
@@ -75,6 +75,32 @@ def test_nothing_is_sent(tmp_path: Path, home: Path, asked: tuple[str, list[str]
         )
     assert (ran.code, paths) == (0, []), ran.err
     assert len(server.requests) == 1  # the graph was used, in which a model is asked
+
+
+def test_nothing_is_sent_from_a_process_that_traces_its_own_graphs(
+    tmp_path: Path, home: Path, asked: tuple[str, list[str]]
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "main.py").write_text("print(5)\n")
+    (project / "expected.txt").write_text("6\n")
+    url, paths = asked
+    program = (
+        "from codur import solve; print(solve('fix main.py', 'project', settings={'repair': {'mode': 'off'}})"
+        ".result().outcome)"
+    )
+    with GroqServer(lambda _: WRITTEN) as server:
+        service = {"LANGSMITH_TRACING": "true", "LANGSMITH_ENDPOINT": url, "LANGSMITH_API_KEY": "lsv2_none"}
+        groq = {"GROQ_API_KEY": KEY, "GROQ_BASE_URL": server.url}
+        told = subprocess.run(
+            [sys.executable, "-c", program],
+            cwd=tmp_path,
+            env=environment(home, **service, **groq),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    assert (told.stdout, paths, len(server.requests)) == ("done\n", [], 1)
 
 
 def test_what_no_run_uses_is_not_loaded() -> None:
