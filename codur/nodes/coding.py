@@ -10,7 +10,7 @@ from codur.checks.describe import diff_text, verdict_text
 from codur.context.brief import CodingBrief
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.parts.attempt_verdict import put_back_harmless, seen_before
-from codur.nodes.parts.finding import is_about_tests, may_fail, spoken_of
+from codur.nodes.parts.finding import is_about_tests, is_specified, may_fail, spoken_of
 from codur.nodes.parts.samples import Copy, best_of, how_many
 from codur.nodes.parts.sources import assignment, brief_of, instruction_notes, target
 from codur.nodes.parts.step_criteria import held_to
@@ -85,7 +85,7 @@ def _finished(outcome: CodingOutcome, state: RunState, context: RunContext) -> t
     verdict, before = put_back_harmless(state, context), state["before"]
     if verdict is None or before is None:
         return replace(outcome, kind="cannot", foreign=""), []
-    if is_about_tests(verdict.failing, state):
+    if is_specified(verdict.failing, state):
         more = (verdict.tests_passed or 0) > (before.tests_passed or 0)
         if more:
             context.best.part = context.best.harmless

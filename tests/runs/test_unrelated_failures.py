@@ -125,6 +125,58 @@ def test_an_edit_that_mends_a_test_stays_though_the_task_is_not_done(tmp_path: P
     assert played.files["shop.py"] == right
 
 
+STUB = {
+    "stats.py": "def mean(values):\n    return sum(values) / len(values)\n\n\n"
+    "def median(values):\n    raise NotImplementedError\n",
+    "test_stats.py": "from stats import mean, median\n\n\ndef test_mean():\n    assert mean([1, 3]) == 2\n\n\n"
+    "def test_median():\n    assert median([1, 2, 9]) == 2\n",
+}
+ABSENT = {
+    **STUB,
+    "stats.py": STUB["stats.py"].partition("\n\n\n")[0] + "\n",
+    "test_stats.py": "from stats import mean\n\n\ndef test_mean():\n    assert mean([1, 3]) == 2\n",
+    "test_b.py": "from stats import median\n\n\ndef test_b():\n    assert median([1]) == 1\n",
+}
+WEIGHTED = {
+    "stats.py": STUB["stats.py"].partition("\n\n\n")[0] + "\n",
+    "test_stats.py": "from stats import mean\n\n\ndef test_mean():\n    assert mean([1, 3]) == 2\n\n\n"
+    "def test_b():\n    assert mean([1, 3], weights=[1, 1]) == 2\n",
+}
+LAZY = "# TODO\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "prompt", "text"),
+    [
+        (STUB, "implement median in stats.py", LAZY),
+        (STUB, "implement the missing function in stats.py", LAZY),
+        (STUB, "implement what is left of stats.py, so that test_stats.py passes", LAZY),
+        (STUB, "implement what is left of stats.py until pytest is green", LAZY),
+        (ABSENT, "stats.py should have the middle of a list, too", LAZY),
+        # another mistake of the same kind
+        (
+            WEIGHTED,
+            "stats.py: it takes how much each counts",
+            "def mean(values, weights):\n    return values * weights\n",
+        ),
+    ],
+)
+def test_a_test_that_says_what_is_asked_for_is_not_left_for_a_word(
+    tmp_path: Path, files: dict[str, str], prompt: str, text: str
+) -> None:
+    path = "stats.py"
+    edit = calls(("replace_file_content", {"path": path, "content": files[path] + text}))
+    cannot = calls(("cannot", {"reason": "that is all"}))
+    played = play(tmp_path, files, prompt, [kind("code_generation"), edit, FINISH, cannot, cannot])
+    assert (played.result.outcome, played.files[path]) == ("not_achieved", files[path])
+
+
+def test_an_edit_that_does_nothing_leaves_no_test_that_is_called_after_the_task(tmp_path: Path) -> None:
+    prompt, cannot = "shown in shop.py should write a comma", calls(("cannot", {"reason": "that is all"}))
+    played = run(tmp_path, write(FILES["shop.py"] + LAZY), FINISH, cannot, prompt=prompt, files=SPECIFIED)
+    assert played.result.outcome == "not_achieved"
+
+
 NOT_LOADED = {**FILES, "conftest.py": "import nowhere_installed\n"}
 
 

@@ -14,7 +14,10 @@ from codur.types import Attempt, StepRecord, Verdict
 _NUMBERS = regex(r"\d+")
 _WORD = regex(r"\w+")
 _NAMES = regex(r"[a-z0-9]{4,}")
-_TESTS_PASS = regex(r"\btests?\b[^.]*\b(?:pass|green)|\b(?:pass|green)\b[^.]*\btests?\b", re.IGNORECASE)
+_TESTS = r"\b(?:(?:py)?tests?|suite|test_\w+(?:\.py)?)\b"
+_TESTS_PASS = regex(rf"{_TESTS}[^.]*\b(?:pass|green)|\b(?:pass|green)\b[^.]*{_TESTS}", re.IGNORECASE)
+_PARTS = regex(r"[^\W_]{3,}")
+_TITLE_CHARS = 300  # in which a task says what it is about; in a long one each test would find a word of its name
 
 
 class Judged(Struct):
@@ -69,13 +72,26 @@ def may_fail(state: RunState) -> tuple[str, ...]:
 def is_about_tests(failing: Sequence[str], state: RunState) -> bool:
     """Whether a task asks for tests to pass: it names one that fails, or tells of no fault but that they do."""
     task, found = state["task"], state["discovery"]
-    if task.check_is_goal or task.check_command is not None or _TESTS_PASS.search(task.prompt):
+    named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
+    made = found.check is not None and bool(found.check.text)  # a test that was made for the task
+    if named or made or _TESTS_PASS.search(task.prompt):
         return True
     said = set(_WORD.findall(task.prompt))
     if any(test.rpartition("::")[2].partition("[")[0] in said for test in failing):
         return True
     at_large = not said.isdisjoint({"tests", "suite", "all", "everything"})
     return found.task_type == "code_fix" and (at_large or not says_more(task.prompt, found))
+
+
+def is_specified(failing: Sequence[str], state: RunState) -> bool:
+    """Whether a failing test may be what says when the task is done, so that no agent can leave it."""
+    return is_about_tests(failing, state) or any(is_called_after(test, state["task"].prompt) for test in failing)
+
+
+def is_called_after(test: str, prompt: str) -> bool:
+    """Whether half of the words of a test's name, or more, are among those that a task begins with."""
+    name = set(_PARTS.findall(test.rpartition("::")[2].partition("[")[0].casefold())) - {"test", "tests", "should"}
+    return bool(name) and 2 * len(name.intersection(_PARTS.findall(prompt[:_TITLE_CHARS].casefold()))) >= len(name)
 
 
 def spoken_of(tests: Sequence[str], prompt: str, *, by_file: bool = False) -> tuple[str, ...]:
