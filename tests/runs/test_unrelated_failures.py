@@ -84,6 +84,13 @@ def test_so_it_is_for_a_fault_that_is_told(tmp_path: Path) -> None:
     assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
 
 
+def test_the_edits_of_the_steps_before_it_stay_for_the_step_that_says_that_this_is_all(tmp_path: Path) -> None:
+    steps = [{"action": "coding", "objective": text} for text in ("add taxed", "round it")]
+    edit = kind("code_generation", "plan")
+    played = play(tmp_path, FILES, PROMPT, [edit, plan(*steps), write(TAXED), FINISH])
+    assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
+
+
 def test_what_breaks_a_test_is_not_called_harmless(tmp_path: Path) -> None:
     played = run(tmp_path, write(BROKEN), FINISH)
     assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", FILES["shop.py"])

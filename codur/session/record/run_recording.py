@@ -98,7 +98,7 @@ class Recording:
     def begin_again(self, context: RunContext) -> None:
         """Take note that the context is where the earlier part of the run left it."""
         best = context.best
-        self._best, self._start, self._part = best.snapshot, best.start, best.part
+        self._best, self._start, self._part, self._harmless = best.snapshot, best.start, best.part, best.harmless
         self.is_in_place = True
 
     def finished(self, context: RunContext) -> Callable[[NodeName, RunUpdate, RunState], None]:
