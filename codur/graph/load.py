@@ -46,7 +46,7 @@ def load_graph(name: str) -> None:
         modules.setdefault(_COMMAND_LINE, None)  # whoever imports it is told that there is none
         try:
             loaded(name)
-        except (ImportError, AttributeError, TypeError):  # a version of langgraph that needs more of them
+        except (ImportError, AttributeError, TypeError, RuntimeError):  # a version of langgraph that needs more of them
             _forget(name, empty)
             loaded(name)
     finally:

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from codur.config.settings import Settings
 from codur.events import Note
+from codur.structs import replace
 from tests.runs.kit import Played, play
 from tests.runs.test_plans import SAY, plan
 from tests.support.groq_server import ServerReply, calls, json_reply
@@ -21,6 +23,9 @@ FILES = {
 TAXED = FILES["shop.py"] + "\n\ndef taxed(prices):\n    return total(prices) * 1.19\n"
 BROKEN = FILES["shop.py"].replace("sum(prices)", "sum(prices) + 1")
 PROMPT = "shop.py should have a function taxed, which gives the total with 19 % on top"
+BOTH = calls(
+    ("replace_file_content", {"path": "shop.py", "content": TAXED}), ("finish", {"reason": "SHOP_HOST is not set."})
+)
 FINISH = calls(("finish", {"reason": "test_host needs SHOP_HOST, which is not set here."}))
 
 
@@ -64,12 +69,21 @@ def test_an_edit_that_breaks_nothing_stays_if_the_agent_says_that_it_is_all(tmp_
 
 
 def test_it_may_say_so_beside_the_edit(tmp_path: Path) -> None:
-    both = calls(
-        ("replace_file_content", {"path": "shop.py", "content": TAXED}), ("finish", {"reason": "SHOP_HOST is not set."})
-    )
-    played = run(tmp_path, both)
+    played = run(tmp_path, BOTH)
     assert (played.result.outcome, played.files["shop.py"], len(played.requests)) == ("done", TAXED, 2)
     assert any("SHOP_HOST is not set." in note for note in played.result.notes)
+
+
+SEVERAL = {"agents": {"coding": replace(Settings().agents.coding, samples=2)}}
+
+
+@pytest.mark.parametrize(
+    "replies", [(BOTH, BOTH), (write(TAXED), write(TAXED), FINISH, write(BROKEN))], ids=["beside", "alone"]
+)
+def test_so_may_one_of_several_answers(tmp_path: Path, replies: tuple[ServerReply, ...]) -> None:
+    played = run(tmp_path, *replies, sections=SEVERAL)
+    assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
+    assert len(played.requests) == 1 + len(replies)
 
 
 def test_where_all_tests_pass_nobody_is_asked_about_others(tmp_path: Path) -> None:
