@@ -230,12 +230,13 @@ def test_a_plan_that_ends_in_words_is_done_as_well(tmp_path: Path) -> None:
     assert (played.result.outcome, played.result.reason) == ("done", "")
 
 
-def test_in_a_slow_suite_all_tests_are_run_for_who_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("edits", [1, 2])
+def test_in_a_slow_suite_all_tests_are_run_for_who_says_so(tmp_path: Path, edits: int) -> None:
     """There the tests that failed are run alone first, and tell nothing of the others."""
     slow = "import time\n\n\n" + "\n\n".join(f"def test_{n}():\n    time.sleep({1.2 if n else 0})\n" for n in range(2))
     files = {**FILES, "test_slow.py": slow}
     prompt = "shop.py: the total with tax is given in a way that is wrong for 0.30"
-    played = run(tmp_path, write(TAXED), FINISH, prompt=prompt, task_type="code_fix", files=files)
+    played = run(tmp_path, *[write(TAXED)] * edits, FINISH, prompt=prompt, task_type="code_fix", files=files)
     assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
     assert played.result.verdict is not None
     assert played.result.verdict.tests_passed == 3

@@ -154,7 +154,7 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
             return Judged(verdict=verdict, last=verdict, attempt=None, excused=context.best.claimed)
         shown = diff_text(context.for_models.diff())  # the next request holds it
     judged = finding(record, verdict, (edit, shown), state, context.best)
-    if harmless or (verdict is not None and verdict.note == _NOT_RUN):
+    if harmless or (verdict is not None and _NOT_RUN in verdict.note):
         context.best.harmless = context.workspace.snapshot()
     if judged.gained and judged.last is not None:
         context.best.gained(context.workspace.snapshot(), judged.last.progress)
@@ -227,7 +227,9 @@ def _known_failure(record: StepRecord, edit: str, state: RunState, context: RunC
     if known is None or record.action != "coding" or (context.best.claimed and _NOT_RUN in known.note):
         return None
     number = next(attempt.number for attempt in state["attempts"] if attempt.edit == edit)
-    known = replace(known, note=f"the same change as attempt {number}, so the check was not run again")
+    said = f"the same change as attempt {number}, so the check was not run again"
+    # What was not run is still not known: who says later that this is all has to hear it.
+    known = replace(known, note=f"{said}; {_NOT_RUN}" if _NOT_RUN in known.note else said)
     _tell(known, state, context)
     return known
 
