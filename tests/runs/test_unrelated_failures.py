@@ -210,6 +210,20 @@ def test_where_no_test_can_run_what_is_asked_for_is_done_and_told_to_be_unchecke
     assert any("nowhere-installed" in text and "pip install" in text for text in warnings), warnings
 
 
+def test_where_the_program_cannot_run_whose_output_is_known_nothing_begins(tmp_path: Path) -> None:
+    files = {"main.py": "import nowhere_installed\n\nprint(1)\n", "expected.txt": "2\n"}
+    played = play(tmp_path, files, "main.py: the total is wrong by one", [])
+    assert (played.result.exit_code, played.requests) == (2, [])
+
+
+def test_the_check_of_a_challenge_is_what_is_asked_for(tmp_path: Path) -> None:
+    files = {**FILES, "test_shop.py": FILES["test_shop.py"].replace("== 3", "== 4"), "test_till.py": ""}
+    files["challenge.yaml"] = "check: python -m pytest\n"
+    cannot = calls(("cannot", {"reason": "that is all"}))
+    played = run(tmp_path, write(TAXED), FINISH, cannot, files=files, prompt="shop.py lacks something")
+    assert (played.result.outcome, played.files) == ("not_achieved", files)
+
+
 def test_where_no_test_can_run_a_task_about_them_does_not_begin(tmp_path: Path) -> None:
     played = run(tmp_path, prompt="the tests fail, fix shop.py", files=NOT_LOADED)
     assert (played.result.exit_code, played.requests) == (2, [])

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from codur.checks import challenge_file
 from codur.checks.describe import ERROR_CHARS, error_text
 from codur.lazy import regex
 from codur.nodes.run_state import BestState, RunState
@@ -73,8 +74,9 @@ def is_about_tests(failing: Sequence[str], state: RunState) -> bool:
     """Whether a task asks for tests to pass: it names one that fails, or tells of no fault but that they do."""
     task, found = state["task"], state["discovery"]
     named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
-    made = found.check is not None and bool(found.check.text)  # a test that was made for the task
-    if named or made or _TESTS_PASS.search(task.prompt):
+    # made for the task, or what a challenge is judged by
+    own = found.check is not None and bool(found.check.text or challenge_file.NAME in found.check.protected)
+    if named or own or _TESTS_PASS.search(task.prompt):
         return True
     said = set(_WORD.findall(task.prompt))
     if any(test.rpartition("::")[2].partition("[")[0] in said for test in failing):
