@@ -110,6 +110,17 @@ def test_what_breaks_a_test_is_not_called_harmless(tmp_path: Path) -> None:
     assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", FILES["shop.py"])
 
 
+def test_what_breaks_a_test_in_the_second_run_is_not_either(tmp_path: Path) -> None:
+    counted = "kept = Path('.runs')\n    runs = len(kept.read_text()) if kept.exists() else 0\n"
+    text = FILES["shop.py"].replace(
+        "    return sum(prices)\n",
+        f"    {counted}    kept.write_text('x' * (runs + 1))\n    return sum(prices) + runs\n",
+    )
+    cannot = calls(("cannot", {"reason": "that is all"}))
+    played = run(tmp_path, write(f"from pathlib import Path\n\n\n{text}"), FINISH, cannot)
+    assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", FILES["shop.py"])
+
+
 def test_the_edit_that_broke_nothing_is_put_back_after_one_that_did(tmp_path: Path) -> None:
     played = run(tmp_path, write(TAXED), write(BROKEN), FINISH)
     assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)

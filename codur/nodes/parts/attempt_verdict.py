@@ -348,13 +348,16 @@ def _are_unreached(tests: tuple[str, ...], check: Check, verdict: Verdict, conte
 def _is_foreign(verdict: Verdict, state: RunState, context: RunContext) -> bool:
     """Whether the tests that fail do so as before, or run nothing of what was changed; False if time is up before.
 
-    Those of what is still to be written count, unless the task is about others of those that failed.
+    Those of what is still to be written count, unless the task is about others of those that failed. All tests are run
+    for it once more, as a pass is confirmed: what passed by chance is no less broken.
     """
     check, before = state["discovery"].check, state["before"]
     if check is None or before is None:
         return False
     with suppress(LimitReached):
-        context.checker.run(replace(check, tests=verdict.failing))
+        again = context.checker.run(check)
+        if not is_harmless(again, before) or not set(again.failing) <= set(verdict.failing):
+            return False
         ends = context.checker.last_tests
         others = any(is_called_after(test, state["task"].prompt) for test in before.failing)
         if not others and any(_is_unwritten(ends[test], context) for test in verdict.failing if test in ends):
