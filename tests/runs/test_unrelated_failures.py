@@ -148,6 +148,18 @@ def test_it_is_not_done_while_a_test_of_what_was_changed_fails(tmp_path: Path, p
     assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", FILES["shop.py"])
 
 
+@pytest.mark.parametrize("path", ["value", "default"])
+def test_nor_while_one_fails_otherwise_that_uses_a_value_which_was_changed(tmp_path: Path, path: str) -> None:
+    values = {"value": "FACTOR = 3\n\n\ndef double(n, by=FACTOR):\n    return n * by\n"}
+    values["default"] = "def double(n, by=3):\n    return n * by\n"
+    tests = "from shop import double\n\n\ndef test_a():\n    pass\n\n\ndef test_b():\n    assert double(1) == 2\n"
+    files = {"shop.py": values[path], "test_shop.py": tests}
+    edit, cannot = write(values[path].replace("= 3", "= 5").replace("=3", "=5")), calls(("cannot", {"reason": "no"}))
+    prompt = "shop.py needs the number of what is sold"
+    played = play(tmp_path, files, prompt, [kind("code_generation"), edit, FINISH, cannot])
+    assert (played.result.outcome, played.files) == ("not_achieved", files)
+
+
 def test_an_edit_that_mends_a_test_stays_though_the_task_is_not_done(tmp_path: Path) -> None:
     right = FILES["shop.py"].replace("return f'{total(prices):.2f}'", "return f'{total(prices):.2f}'.replace('.', ',')")
     played = run(
