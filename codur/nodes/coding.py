@@ -9,8 +9,8 @@ from codur.agents.registry import Agent
 from codur.checks.describe import diff_text, verdict_text
 from codur.context.brief import CodingBrief
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
-from codur.nodes.parts.attempt_verdict import put_back_harmless, seen_before
-from codur.nodes.parts.finding import is_about_tests, may_fail, others_fail
+from codur.nodes.parts.attempt_verdict import edit_name, put_back_harmless, seen_before
+from codur.nodes.parts.finding import is_specified, may_fail, others_fail
 from codur.nodes.parts.samples import Copy, best_of, how_many
 from codur.nodes.parts.sources import assignment, brief_of, instruction_notes, target
 from codur.nodes.parts.step_criteria import held_to
@@ -80,12 +80,16 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
 def _finished(outcome: CodingOutcome, state: RunState, context: RunContext) -> tuple[CodingOutcome, list[str]]:
     """The end with an edit that was tried before, which the review has to accept; and what is told of it.
 
-    Where the task is that tests pass, which some do not, the agent gave up; the edit stays if more pass than before.
+    What earlier steps of the plan edited was not tried yet: that is meant, and stays as it is. Where the task is that
+    tests pass, which some do not, the agent gave up; the edit stays if more pass than before.
     """
+    changed = context.workspace.changed_files()
+    if changed and edit_name(context.workspace.diff()) not in state["failures"]:
+        return replace(outcome, kind="edits", code="ok", summary="nothing more", changed_files=changed, error=""), []
     verdict, before = put_back_harmless(state, context), state["before"]
     if verdict is None or before is None:
         return replace(outcome, kind="cannot", foreign=""), []
-    if is_about_tests(verdict.failing, state):
+    if is_specified(verdict.failing, state):
         more = (verdict.tests_passed or 0) > (before.tests_passed or 0)
         if more:
             context.best.part = context.best.harmless

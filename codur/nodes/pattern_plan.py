@@ -51,7 +51,9 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         updates.warn(suites.near_tests.absent_tests(task.prompt, context.checker.last_tests), context)
     seen: RunState = {**state, "discovery": discovery, "before": before}
     unfit = not_of_the_program(seen, context)
-    if unfit is not None and (is_about_tests((), seen) or not can_ask(seen, context)):
+    # Where the output is known, or a command was declared, that is what the task is judged by.
+    others = discovery.check is None or discovery.check.kind != "tests"
+    if unfit is not None and (others or is_about_tests((), seen) or not can_ask(seen, context)):
         return _unfit(unfit, seen)
     if unfit is not None:
         seen = _unchecked(unfit, seen, context)

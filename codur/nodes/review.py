@@ -16,6 +16,7 @@ def review(state: RunState, context: RunContext) -> RunUpdate:
     record = state["records"][-1]
     broken = put_back(context)
     judged = judge(record, state, context) if is_due(record, state, context) else None
+    context.best.claimed = ""  # whoever edits next has to say so of its own edit
     update = next_move(record, judged, state, context)
     if judged is not None and judged.excused:
         update["discovery"] = replace(state["discovery"], rest_may_fail=True)

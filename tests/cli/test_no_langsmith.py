@@ -119,9 +119,17 @@ def test_what_no_run_uses_is_not_loaded() -> None:
     assert told.stdout == "[]\n"
 
 
-def test_a_langgraph_that_needs_the_real_one_gets_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "needs",
+    [
+        "langsmith.client.__file__",
+        # as pydantic does of a type that it cannot make a schema for
+        "if not hasattr(langsmith, '__file__'):\n    raise RuntimeError('no schema')",
+    ],
+)
+def test_a_langgraph_that_needs_the_real_one_gets_it(tmp_path: Path, needs: str) -> None:
     """Of another version than those that were tried."""
-    (tmp_path / "newer.py").write_text("import langsmith.client\n\nlangsmith.client.__file__\n")
+    (tmp_path / "newer.py").write_text(f"import langsmith.client\n\n{needs}\n")
     told = subprocess.run(
         [
             sys.executable,

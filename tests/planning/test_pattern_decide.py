@@ -345,6 +345,8 @@ def test_a_settled_request_imports_nothing_heavy(tmp_path: Path) -> None:
         ("the setting workers should accept the word auto", "code_generation"),
         ("the total should be 6", "code_fix"),
         ("the sum should have been 6", "code_fix"),
+        ("median in stats.py should have returned 2 for two values", "code_fix"),
+        ("the parser should have thrown an exception of its own", "code_fix"),
     ],
 )
 def test_what_should_be_there_is_new_and_what_should_have_been_is_a_fault(

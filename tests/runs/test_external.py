@@ -13,9 +13,19 @@ from codur.store.trusted_files import TrustStore
 from codur.types import Limits
 from tests.agents.external.kit import CODEX_DONE, RIGHT, Script, config_of
 from tests.runs.kit import EDIT, Played, play
+from tests.support.groq_server import calls, json_reply
 
 WRONG = {"main.py": "print(1)\n", "expected.txt": "2\n"}
 HALF = "print(3)\n"
+NEW = json_reply(
+    {
+        "task_type": "code_generation",
+        "confidence": 0.95,
+        "detected_files": ["shop.py"],
+        "suggested_action": "edit",
+        "reasoning": "Something is new.",
+    }
+)
 
 
 def run(
@@ -142,6 +152,28 @@ def test_the_next_agent_takes_over_when_one_makes_no_progress(tmp_path: Path) ->
 
     assert (played.result.exit_code, played.result.solved_by) == (0, "second")
     assert played.files["main.py"] == RIGHT
+
+
+def test_what_one_said_of_failing_tests_does_not_count_for_the_next(tmp_path: Path) -> None:
+    """Else an edit of the next agent, which says no such thing, would be done with the words of the first."""
+    source = "def shown(price):\n    return f'{price:.2f}'\n"
+    test = "from shop import shown\n\n\ndef test_a():\n    assert shown(3) == '3,00'\n\n\ndef test_b():\n    pass\n"
+    finish = ("finish", {"reason": "test_a is about something else"})
+    edit = calls(("replace_file_content", {"path": "shop.py", "content": source.replace(".2f", ".3f")}), finish)
+    configs = {"its": agent(tmp_path / "its", [["write", "shop.py", f"{source}# TODO\n"], *CODEX_DONE])}
+
+    played = run(
+        tmp_path,
+        configs,
+        prompt="shop.py should write a comma",
+        preferences={"escalation": ("its",), "patience": 1},
+        files={"shop.py": source, "test_shop.py": test},
+        replies=[NEW, edit, edit],
+        key="gsk_canary_0123456789",
+    )
+
+    assert "execute" in played.nodes
+    assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", source)
 
 
 def test_costs_count_into_the_limits(tmp_path: Path) -> None:

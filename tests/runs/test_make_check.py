@@ -93,6 +93,14 @@ def test_a_test_is_made_first_and_passes_beside_the_projects_own(tmp_path: Path)
     assert "too early" in played.message(2)
 
 
+def test_no_agent_can_leave_the_test_that_was_made(tmp_path: Path) -> None:
+    finish = ("finish", {"reason": "the test is not about it"})
+    lazy = calls(("replace_file_content", {"path": "dates.py", "content": CODE + "# TODO\n"}), finish)
+    played = run(tmp_path, [NEW, answer(TEST), lazy, calls(finish), calls(finish)])
+    assert "make_check" in played.nodes
+    assert played.result.outcome == "not_achieved"
+
+
 LONG = "".join(f"def month_{number}():\n    return {number}\n\n\n" for number in range(400))
 
 

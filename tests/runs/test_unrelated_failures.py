@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from codur.config.settings import Settings
 from codur.events import Note
+from codur.structs import replace
 from tests.runs import test_make_check as made
 from tests.runs.kit import Played, play
 from tests.runs.test_plans import SAY, plan
@@ -22,6 +24,9 @@ FILES = {
 TAXED = FILES["shop.py"] + "\n\ndef taxed(prices):\n    return total(prices) * 1.19\n"
 BROKEN = FILES["shop.py"].replace("sum(prices)", "sum(prices) + 1")
 PROMPT = "shop.py should have a function taxed, which gives the total with 19 % on top"
+BOTH = calls(
+    ("replace_file_content", {"path": "shop.py", "content": TAXED}), ("finish", {"reason": "SHOP_HOST is not set."})
+)
 FINISH = calls(("finish", {"reason": "test_host needs SHOP_HOST, which is not set here."}))
 
 
@@ -65,12 +70,21 @@ def test_an_edit_that_breaks_nothing_stays_if_the_agent_says_that_it_is_all(tmp_
 
 
 def test_it_may_say_so_beside_the_edit(tmp_path: Path) -> None:
-    both = calls(
-        ("replace_file_content", {"path": "shop.py", "content": TAXED}), ("finish", {"reason": "SHOP_HOST is not set."})
-    )
-    played = run(tmp_path, both)
+    played = run(tmp_path, BOTH)
     assert (played.result.outcome, played.files["shop.py"], len(played.requests)) == ("done", TAXED, 2)
     assert any("SHOP_HOST is not set." in note for note in played.result.notes)
+
+
+SEVERAL = {"agents": {"coding": replace(Settings().agents.coding, samples=2)}}
+
+
+@pytest.mark.parametrize(
+    "replies", [(BOTH, BOTH), (write(TAXED), write(TAXED), FINISH, write(BROKEN))], ids=["beside", "alone"]
+)
+def test_so_may_one_of_several_answers(tmp_path: Path, replies: tuple[ServerReply, ...]) -> None:
+    played = run(tmp_path, *replies, sections=SEVERAL)
+    assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
+    assert len(played.requests) == 1 + len(replies)
 
 
 def test_where_all_tests_pass_nobody_is_asked_about_others(tmp_path: Path) -> None:
@@ -85,8 +99,26 @@ def test_so_it_is_for_a_fault_that_is_told(tmp_path: Path) -> None:
     assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
 
 
+def test_the_edits_of_the_steps_before_it_stay_for_the_step_that_says_that_this_is_all(tmp_path: Path) -> None:
+    steps = [{"action": "coding", "objective": text} for text in ("add taxed", "round it")]
+    edit = kind("code_generation", "plan")
+    played = play(tmp_path, FILES, PROMPT, [edit, plan(*steps), write(TAXED), FINISH])
+    assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
+
+
 def test_what_breaks_a_test_is_not_called_harmless(tmp_path: Path) -> None:
     played = run(tmp_path, write(BROKEN), FINISH)
+    assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", FILES["shop.py"])
+
+
+def test_what_breaks_a_test_in_the_second_run_is_not_either(tmp_path: Path) -> None:
+    counted = "kept = Path('.runs')\n    runs = len(kept.read_text()) if kept.exists() else 0\n"
+    text = FILES["shop.py"].replace(
+        "    return sum(prices)\n",
+        f"    {counted}    kept.write_text('x' * (runs + 1))\n    return sum(prices) + runs\n",
+    )
+    cannot = calls(("cannot", {"reason": "that is all"}))
+    played = run(tmp_path, write(f"from pathlib import Path\n\n\n{text}"), FINISH, cannot)
     assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", FILES["shop.py"])
 
 
@@ -117,6 +149,18 @@ def test_it_is_not_done_while_a_test_of_what_was_changed_fails(tmp_path: Path, p
     assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", FILES["shop.py"])
 
 
+@pytest.mark.parametrize("path", ["value", "default"])
+def test_nor_while_one_fails_otherwise_that_uses_a_value_which_was_changed(tmp_path: Path, path: str) -> None:
+    values = {"value": "FACTOR = 3\n\n\ndef double(n, by=FACTOR):\n    return n * by\n"}
+    values["default"] = "def double(n, by=3):\n    return n * by\n"
+    tests = "from shop import double\n\n\ndef test_a():\n    pass\n\n\ndef test_b():\n    assert double(1) == 2\n"
+    files = {"shop.py": values[path], "test_shop.py": tests}
+    edit, cannot = write(values[path].replace("= 3", "= 5").replace("=3", "=5")), calls(("cannot", {"reason": "no"}))
+    prompt = "shop.py needs the number of what is sold"
+    played = play(tmp_path, files, prompt, [kind("code_generation"), edit, FINISH, cannot])
+    assert (played.result.outcome, played.files) == ("not_achieved", files)
+
+
 def test_an_edit_that_mends_a_test_stays_though_the_task_is_not_done(tmp_path: Path) -> None:
     right = FILES["shop.py"].replace("return f'{total(prices):.2f}'", "return f'{total(prices):.2f}'.replace('.', ',')")
     played = run(
@@ -124,6 +168,58 @@ def test_an_edit_that_mends_a_test_stays_though_the_task_is_not_done(tmp_path: P
     )
     assert played.result.outcome == "not_achieved"
     assert played.files["shop.py"] == right
+
+
+STUB = {
+    "stats.py": "def mean(values):\n    return sum(values) / len(values)\n\n\n"
+    "def median(values):\n    raise NotImplementedError\n",
+    "test_stats.py": "from stats import mean, median\n\n\ndef test_mean():\n    assert mean([1, 3]) == 2\n\n\n"
+    "def test_median():\n    assert median([1, 2, 9]) == 2\n",
+}
+ABSENT = {
+    **STUB,
+    "stats.py": STUB["stats.py"].partition("\n\n\n")[0] + "\n",
+    "test_stats.py": "from stats import mean\n\n\ndef test_mean():\n    assert mean([1, 3]) == 2\n",
+    "test_b.py": "from stats import median\n\n\ndef test_b():\n    assert median([1]) == 1\n",
+}
+WEIGHTED = {
+    "stats.py": STUB["stats.py"].partition("\n\n\n")[0] + "\n",
+    "test_stats.py": "from stats import mean\n\n\ndef test_mean():\n    assert mean([1, 3]) == 2\n\n\n"
+    "def test_b():\n    assert mean([1, 3], weights=[1, 1]) == 2\n",
+}
+LAZY = "# TODO\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "prompt", "text"),
+    [
+        (STUB, "implement median in stats.py", LAZY),
+        (STUB, "implement the missing function in stats.py", LAZY),
+        (STUB, "implement what is left of stats.py, so that test_stats.py passes", LAZY),
+        (STUB, "implement what is left of stats.py until pytest is green", LAZY),
+        (ABSENT, "stats.py should have the middle of a list, too", LAZY),
+        # another mistake of the same kind
+        (
+            WEIGHTED,
+            "stats.py: it takes how much each counts",
+            "def mean(values, weights):\n    return values * weights\n",
+        ),
+    ],
+)
+def test_a_test_that_says_what_is_asked_for_is_not_left_for_a_word(
+    tmp_path: Path, files: dict[str, str], prompt: str, text: str
+) -> None:
+    path = "stats.py"
+    edit = calls(("replace_file_content", {"path": path, "content": files[path] + text}))
+    cannot = calls(("cannot", {"reason": "that is all"}))
+    played = play(tmp_path, files, prompt, [kind("code_generation"), edit, FINISH, cannot, cannot])
+    assert (played.result.outcome, played.files[path]) == ("not_achieved", files[path])
+
+
+def test_an_edit_that_does_nothing_leaves_no_test_that_is_called_after_the_task(tmp_path: Path) -> None:
+    prompt, cannot = "shown in shop.py should write a comma", calls(("cannot", {"reason": "that is all"}))
+    played = run(tmp_path, write(FILES["shop.py"] + LAZY), FINISH, cannot, prompt=prompt, files=SPECIFIED)
+    assert played.result.outcome == "not_achieved"
 
 
 NOT_LOADED = {**FILES, "conftest.py": "import nowhere_installed\n"}
@@ -136,6 +232,20 @@ def test_where_no_test_can_run_what_is_asked_for_is_done_and_told_to_be_unchecke
     assert played.result.verdict.status == "no_check"
     warnings = [event.text for event in played.events if isinstance(event, Note) and event.level == "warning"]
     assert any("nowhere-installed" in text and "pip install" in text for text in warnings), warnings
+
+
+def test_where_the_program_cannot_run_whose_output_is_known_nothing_begins(tmp_path: Path) -> None:
+    files = {"main.py": "import nowhere_installed\n\nprint(1)\n", "expected.txt": "2\n"}
+    played = play(tmp_path, files, "main.py: the total is wrong by one", [])
+    assert (played.result.exit_code, played.requests) == (2, [])
+
+
+def test_the_check_of_a_challenge_is_what_is_asked_for(tmp_path: Path) -> None:
+    files = {**FILES, "test_shop.py": FILES["test_shop.py"].replace("== 3", "== 4"), "test_till.py": ""}
+    files["challenge.yaml"] = "check: python -m pytest\n"
+    cannot = calls(("cannot", {"reason": "that is all"}))
+    played = run(tmp_path, write(TAXED), FINISH, cannot, files=files, prompt="shop.py lacks something")
+    assert (played.result.outcome, played.files) == ("not_achieved", files)
 
 
 def test_where_no_test_can_run_a_task_about_them_does_not_begin(tmp_path: Path) -> None:
@@ -158,12 +268,13 @@ def test_a_plan_that_ends_in_words_is_done_as_well(tmp_path: Path) -> None:
     assert (played.result.outcome, played.result.reason) == ("done", "")
 
 
-def test_in_a_slow_suite_all_tests_are_run_for_who_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("edits", [1, 2])
+def test_in_a_slow_suite_all_tests_are_run_for_who_says_so(tmp_path: Path, edits: int) -> None:
     """There the tests that failed are run alone first, and tell nothing of the others."""
     slow = "import time\n\n\n" + "\n\n".join(f"def test_{n}():\n    time.sleep({1.2 if n else 0})\n" for n in range(2))
     files = {**FILES, "test_slow.py": slow}
     prompt = "shop.py: the total with tax is given in a way that is wrong for 0.30"
-    played = run(tmp_path, write(TAXED), FINISH, prompt=prompt, task_type="code_fix", files=files)
+    played = run(tmp_path, *[write(TAXED)] * edits, FINISH, prompt=prompt, task_type="code_fix", files=files)
     assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
     assert played.result.verdict is not None
     assert played.result.verdict.tests_passed == 3

@@ -13,7 +13,16 @@ from codur.checks.describe import diff_text
 from codur.errors import LimitReached, UsageError, WorkspaceError
 from codur.events import CheckBegan, CheckRan, Note
 from codur.lazy import regex
-from codur.nodes.parts.finding import Judged, finding, is_about_tests, is_harmless, keeps, may_fail
+from codur.nodes.parts.finding import (
+    Judged,
+    finding,
+    is_about_tests,
+    is_called_after,
+    is_harmless,
+    is_specified,
+    keeps,
+    may_fail,
+)
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.repair import evidence
 from codur.structs import replace
@@ -141,12 +150,12 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
         if verdict.status in {"passed", "flaky"} or keeps(verdict, state) or _nothing_to_check(verdict, state, context):
             return Judged(verdict=verdict, last=verdict, attempt=None)
         harmless = is_harmless(verdict, state["before"])
-        foreign = harmless and not is_about_tests(verdict.failing, state)
+        foreign = harmless and not is_specified(verdict.failing, state)
         if foreign and context.best.claimed and _is_foreign(verdict, state, context):
             return Judged(verdict=verdict, last=verdict, attempt=None, excused=context.best.claimed)
         shown = diff_text(context.for_models.diff())  # the next request holds it
     judged = finding(record, verdict, (edit, shown), state, context.best)
-    if harmless or (verdict is not None and verdict.note == _NOT_RUN):
+    if harmless or (verdict is not None and _NOT_RUN in verdict.note):
         context.best.harmless = context.workspace.snapshot()
     if judged.gained and judged.last is not None:
         context.best.gained(context.workspace.snapshot(), judged.last.progress)
@@ -219,7 +228,9 @@ def _known_failure(record: StepRecord, edit: str, state: RunState, context: RunC
     if known is None or record.action != "coding" or (context.best.claimed and _NOT_RUN in known.note):
         return None
     number = next(attempt.number for attempt in state["attempts"] if attempt.edit == edit)
-    known = replace(known, note=f"the same change as attempt {number}, so the check was not run again")
+    said = f"the same change as attempt {number}, so the check was not run again"
+    # What was not run is still not known: who says later that this is all has to hear it.
+    known = replace(known, note=f"{said}; {_NOT_RUN}" if _NOT_RUN in known.note else said)
     _tell(known, state, context)
     return known
 
@@ -348,26 +359,41 @@ def _are_unreached(tests: tuple[str, ...], check: Check, verdict: Verdict, conte
 
 
 def _is_foreign(verdict: Verdict, state: RunState, context: RunContext) -> bool:
-    """Whether the tests that fail do so as before, or run nothing of what was changed; False if time is up before."""
-    check = state["discovery"].check
-    if check is None:
+    """Whether the tests that fail do so as before, or run nothing of what was changed; False if time is up before.
+
+    Those of what is still to be written count, unless the task is about others of those that failed. All tests are run
+    for it once more, as a pass is confirmed: what passed by chance is no less broken.
+    """
+    check, before = state["discovery"].check, state["before"]
+    if check is None or before is None:
         return False
     with suppress(LimitReached):
-        context.checker.run(replace(check, tests=verdict.failing))
-        now = _words(context.checker.last_tests)
+        again = context.checker.run(check)
+        if not is_harmless(again, before) or not set(again.failing) <= set(verdict.failing):
+            return False
+        ends = context.checker.last_tests
+        others = any(is_called_after(test, state["task"].prompt) for test in before.failing)
+        if not others and any(_is_unwritten(ends[test], context) for test in verdict.failing if test in ends):
+            return False
+        now = _words(ends)
         other = tuple(test for test in verdict.failing if test not in now or now[test] != context.best.words.get(test))
         return not other or _are_unreached(other, check, verdict, context, loads=False)
     return False
 
 
 def _words(ends: Mapping[str, TestEnd]) -> dict[str, str]:
-    """How each test failed: what it raised, and of an assertion, or where that is not known, the words."""
-    found = {}
-    for name, end in ends.items():
-        said = [line for line in end.text.splitlines() if line.startswith("E ")]
-        words = said[-1] if said and end.raised in {"", "AssertionError", "Failed"} else end.raised
-        found[name] = checks.signature.normalised(words)
-    return found
+    """How each test failed: what it raised, and the last words of that."""
+    return {name: checks.signature.normalised(f"{end.raised} {_last_words(end)}") for name, end in ends.items()}
+
+
+def _last_words(end: TestEnd) -> str:
+    return next((line for line in reversed(end.text.splitlines()) if line.startswith("E ")), "")
+
+
+def _is_unwritten(end: TestEnd, context: RunContext) -> bool:
+    """Whether a test fails for what a source of the workspace leaves open or lacks."""
+    lacks = "cannot import name" in (words := _last_words(end)) and str(context.workspace.root) in words
+    return end.raised == "NotImplementedError" or lacks
 
 
 def put_back_harmless(state: RunState, context: RunContext) -> Verdict | None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from posixpath import basename, splitext
 from typing import Literal
 
+from codur.checks import challenge_file
 from codur.checks.describe import ERROR_CHARS, error_text
 from codur.checks.entry import subject_of
 from codur.lazy import regex
@@ -15,10 +16,13 @@ from codur.types import Attempt, StepRecord, Verdict
 
 _NUMBERS = regex(r"\d+")
 _WORD = regex(r"\w+")
-_NAMES = regex(r"[a-z0-9]{4,}")
+_NAMES = regex(r"[a-z0-9]{3,}")
 _SUFFIX = 4  # letters of a file's, at most: `.json`
 _IDENTIFIERS = regex(r"\b(?:[A-Za-z]\w*\.)*[A-Za-z]+_\w+|\b(?:[A-Za-z]\w*\.)+[A-Za-z]\w*\b(?!/)")
-_TESTS_PASS = regex(r"\btests?\b[^.]*\b(?:pass|green)|\b(?:pass|green)\b[^.]*\btests?\b", re.IGNORECASE)
+_TESTS = r"\b(?:(?:py)?tests?|suite|test_\w+(?:\.py)?)\b"
+_TESTS_PASS = regex(rf"{_TESTS}[^.]*\b(?:pass|green)|\b(?:pass|green)\b[^.]*{_TESTS}", re.IGNORECASE)
+_PLAIN = frozenset({"test", "should", "the", "and", "for", "with", "not", "are", "has", "have", "that", "this", "new"})
+_TITLE_CHARS = 300  # in which a task says what it is about; in a long one each test would find a word of its name
 
 
 class Judged(Struct):
@@ -73,8 +77,10 @@ def may_fail(state: RunState) -> tuple[str, ...]:
 def is_about_tests(failing: Sequence[str], state: RunState) -> bool:
     """Whether a task asks for tests to pass: it names one that fails, or tells of no fault but that they do."""
     task, found = state["task"], state["discovery"]
-    made = found.check is not None and bool(found.check.text)  # a test of what is asked for
-    if made or task.check_is_goal or task.check_command is not None or _TESTS_PASS.search(task.prompt):
+    named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
+    # made for the task, or what a challenge is judged by
+    own = found.check is not None and bool(found.check.text or challenge_file.NAME in found.check.protected)
+    if named or own or _TESTS_PASS.search(task.prompt):
         return True
     said = set(_WORD.findall(task.prompt))
     if any(test.rpartition("::")[2].partition("[")[0] in said for test in failing):
@@ -90,20 +96,40 @@ def others_fail(state: RunState) -> bool:
     said = set(_WORD.findall(state["task"].prompt))
     named = {splitext(basename(path))[0] for path in found.files if path not in found.guessed} & said
     of_named = any(subject_of(test.partition("::")[0]) in named for test in failing)
-    spoken = of_named or spoken_of(failing, state["task"].prompt) or is_about_tests(failing, state)
+    spoken = of_named or spoken_of(failing, state["task"].prompt) or is_specified(failing, state)
     return bool(failing) and not spoken
 
 
+def is_specified(failing: Sequence[str], state: RunState) -> bool:
+    """Whether a failing test may be what says when the task is done, so that no agent can leave it."""
+    return is_about_tests(failing, state) or any(is_called_after(test, state["task"].prompt) for test in failing)
+
+
+def is_called_after(test: str, prompt: str) -> bool:
+    """Whether half of the words of a test's name, or more, are among those that a task begins with."""
+    name = _names_of(test)
+    return bool(name) and 2 * len(name & _said(prompt[:_TITLE_CHARS])) >= len(name)
+
+
 def spoken_of(tests: Sequence[str], prompt: str) -> tuple[str, ...]:
-    """Those of the tests whose names have a word of the prompt, or of the names that are in it as in a program."""
+    """Those of the tests whose names have a word of the prompt."""
+    said = _said(prompt)
+    return tuple(test for test in tests if said & _names_of(test))
+
+
+def _said(prompt: str) -> set[str]:
+    """What a prompt speaks of: the names that stand in it as in a program, if there are any, else its words."""
     # "guess_filename should take Windows paths" is not about a test of paths.
     last = [name.rpartition(".")[2] for name in _IDENTIFIERS.findall(prompt)]
-    said = _names_in(" ".join(name for name in last if len(name) > _SUFFIX)) or _names_in(prompt)
-    return tuple(test for test in tests if said & _names_in(test.rpartition("::")[2]))
+    return _names_in(" ".join(name for name in last if len(name) > _SUFFIX)) or _names_in(prompt)
+
+
+def _names_of(test: str) -> set[str]:
+    return _names_in(test.rpartition("::")[2].partition("[")[0])
 
 
 def _names_in(text: str) -> set[str]:
-    return {word.removesuffix("s") for word in _NAMES.findall(text.casefold())} - {"test", "should"}
+    return {word.removesuffix("s") for word in _NAMES.findall(text.casefold())} - _PLAIN
 
 
 def keeps(verdict: Verdict | None, state: RunState) -> bool:

@@ -247,7 +247,7 @@ async def _until_one_holds(tasks: Sequence[asyncio.Future[_Answer]]) -> list[_An
 
 def _taken(answers: Sequence[_Answer], count: int, agent: Agent, state: RunState, context: RunContext) -> CodingOutcome:
     """The outcome of the answer that is best to go on with; its edits are made in the workspace."""
-    best = _best(answers, state)
+    best = _best(answers, state, may_finish=context.best.harmless is not None)
     context.emit(Note(text=_told(answers, count)))
     if best.outcome is None:
         raise best.error or AssertionError("an answer is an outcome or an error")
@@ -258,11 +258,15 @@ def _taken(answers: Sequence[_Answer], count: int, agent: Agent, state: RunState
     # How the others that were judged differ, in what they change and in what the check says.
     rest = [item for item in answers if item.verdict is not None and item is not best]
     others = [_other(item, best) for item in sorted(rest, key=lambda item: -item.progress)[:_OTHERS]]
-    return replace(outcome, looked=looked, held=best.held, others="\n".join(others))
+    return replace(outcome, looked=looked, held=best.held, foreign=best.outcome.foreign, others="\n".join(others))
 
 
-def _best(answers: Sequence[_Answer], state: RunState) -> _Answer:
-    """One that holds or came further; else a question, what came furthest, an answer of no use, or the first error."""
+def _best(answers: Sequence[_Answer], state: RunState, *, may_finish: bool) -> _Answer:
+    """One that holds or came further; else a question, what came furthest, an answer of no use, or the first error.
+
+    Args:
+        may_finish: there is an edit that broke nothing, which may be all that is asked for.
+    """
     start = state["verdict"].progress if state["verdict"] is not None else 0.0
 
     def rank(item: _Answer) -> tuple[int, float, bool]:
@@ -270,7 +274,8 @@ def _best(answers: Sequence[_Answer], state: RunState) -> _Answer:
             return (5 if item.held or item.progress > start else 3), item.progress + item.held, not item.known
         if item.outcome is None or item.same:
             return 0, 0.0, False
-        return {"question": 4, "finished": 3, "edits": 2, "cannot": 1}[item.outcome.kind], 0.0, False
+        finished = 4 if may_finish else 1
+        return {"question": 4, "finished": finished, "edits": 2, "cannot": 1}[item.outcome.kind], 0.0, False
 
     return max(answers, key=rank)
 

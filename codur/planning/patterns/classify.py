@@ -218,8 +218,9 @@ def _complaint(said: Sequence[str]) -> Classification | None:
     wish, follows = next(
         ((word, said[n + 1 : n + 3]) for n, word in enumerate(said) if word in words("wishes")), ("", ())
     )
-    # "sessions should have a base address", but "that should have been 6"
-    new = follows[:1] and follows[0] in words("abilities") and "been" not in follows
+    # "sessions should have a base address", but "that should have been 6", "it should have returned 6"
+    past = (follows[:1] == ["have"] and follows[-1].endswith("ed")) or not words("participles").isdisjoint(follows)
+    new = follows[:1] and follows[0] in words("abilities") and not past
     return _as("code_generation" if new else "code_fix", 0.6, wish) if wish else None
 
 

@@ -108,7 +108,7 @@ def unreached(
         checker: bound to a workspace with the changes.
         check: they may be traced as long as it may take.
         verdict: on these tests, all of which fail.
-        loads: what is run as a file is loaded counts, too.
+        loads: what is run as a file is loaded counts, too; else only if it gives another value to what was there.
     """
     changes = [each for each in changes if not each.path.endswith(_PROSE)]
     coverage = run_traced(checker, check, verdict, most_s=check.timeout_s)
@@ -119,6 +119,9 @@ def unreached(
         return False
     changed = {(each.path, line) for each in changes for line in lines_changed(each) - _defining(each.after or b"")}
     if not loads:
+        # What is new at the top is not what a test that failed before uses; what was there with another value may be.
+        if any(_values(each.before or b"") - _values(each.after or b"") for each in changes):
+            return False
         changed &= {(each.path, line) for each in changes for line in _in_functions(each.after or b"")}
     return not changed & coverage.lines.union(*(test.lines for test in coverage.tests.values()))
 
@@ -144,6 +147,19 @@ def _in_functions(source: bytes) -> set[int]:
         [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)] if tree else []
     )
     return {line for node in found for line in range(node.body[0].lineno, (node.end_lineno or 0) + 1)}
+
+
+def _values(source: bytes) -> set[str]:
+    """What a file sets as it is loaded: names outside of functions, and what functions and classes are made with."""
+    inside, found = _in_functions(source), set()
+    for node in ast.walk(tree) if (tree := parsed(source)) is not None else ():
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) and node.lineno not in inside:
+            found.add(ast.unparse(node))
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found.add(f"{node.name}({ast.unparse(node.args)})")
+        elif isinstance(node, ast.ClassDef):
+            found.add(f"class {node.name}({', '.join(map(ast.unparse, node.bases))})")
+    return found
 
 
 def python_arguments(argv: tuple[str, ...]) -> tuple[str, ...]:

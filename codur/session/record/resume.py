@@ -100,6 +100,9 @@ def put_in_place(context: RunContext, record: Recording, start: RunState) -> Non
     if marks.best_mark:
         context.workspace.rewind(marks.best_mark)
         best.snapshot = context.workspace.snapshot()
+    if marks.harmless_mark:
+        context.workspace.rewind(marks.harmless_mark)
+        best.harmless = context.workspace.snapshot()
     if marks.part_mark:
         context.workspace.rewind(marks.part_mark)
         best.part, best.apart = context.workspace.snapshot(), marks.apart

@@ -64,6 +64,8 @@ class Recording:
         self._steps = StepLog(run.steps, redact=redactor, part=part, kept=kept or Kept()) if run else None
         self._best: Snapshot | None = None
         self._part: Snapshot | None = None
+        self._harmless: Snapshot | None = None
+        self._edited = kept.mark if kept else ""  # the mark of the node before the one that finishes now
         self._start: Snapshot | None = None
         self._marks = kept.marks if kept else Marks()
         self._prompt_chars = 0
@@ -98,7 +100,7 @@ class Recording:
     def begin_again(self, context: RunContext) -> None:
         """Take note that the context is where the earlier part of the run left it."""
         best = context.best
-        self._best, self._start, self._part = best.snapshot, best.start, best.part
+        self._best, self._start, self._part, self._harmless = best.snapshot, best.start, best.part, best.harmless
         self.is_in_place = True
 
     def finished(self, context: RunContext) -> Callable[[NodeName, RunUpdate, RunState], None]:
@@ -117,6 +119,9 @@ class Recording:
                 self._start, marks = best.start, replace(marks, start_mark=mark if best.start else "")
             if best.part is not self._part:
                 self._part, marks = best.part, replace(marks, part_mark=mark, apart=best.apart)
+            if best.harmless is not self._harmless:  # what was judged in this node and put back was there before it
+                self._harmless, marks = best.harmless, replace(marks, harmless_mark=self._edited)
+            self._edited = mark
             self._marks = replace(marks, best_progress=best.progress, start_progress=best.start_progress)
             usage, used_s = self._spent()
             self._steps.step(node, update, usage=usage, used_s=used_s, marks=self._marks)

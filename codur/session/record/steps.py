@@ -22,6 +22,7 @@ class Marks(Struct):
     start_progress: float = -1.0
     part_mark: str = ""  # when an attempt was there that stays though other tests fail as before
     apart: tuple[str, ...] = ()  # those tests
+    harmless_mark: str = ""  # when an edit was there that broke nothing
 
 
 class Kept(Struct):

@@ -61,11 +61,11 @@ PASSING = frozenset({"at", "crc"})
 SINCE = {
     "Task": {"earlier", "may_edit_tests"},
     "Check": {"suite", "sample_s"},
-    "Discovery": {"edits_tests"},
+    "Discovery": {"edits_tests", "rest_may_fail"},
     "RepairRequest": {"until"},
     "RepairReport": {"suspects"},
     "PlanEffects": {"tests"},
-    "steps.jsonl": {"part_mark", "apart"},
+    "steps.jsonl": {"part_mark", "apart", "harmless_mark"},
     "file_changed": {"diff"},
     "model_answered": {"text"},
 }

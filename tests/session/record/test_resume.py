@@ -11,6 +11,7 @@ import pytest
 from tests.cli.kit import codur_here
 from tests.runs.kit import EDIT, REPAIRABLE
 from tests.runs.test_part_mended import SHOP, TESTS, double
+from tests.runs.test_unrelated_failures import FILES, FINISH, PROMPT, TAXED, kind, write
 from tests.session.kill_loop import kill_loop
 from tests.session.kit import (
     KEY,
@@ -105,6 +106,15 @@ def test_what_mends_all_tests_that_run_it_still_stays(tmp_path: Path) -> None:
         assert (result["outcome"], result["changed_files"]) == ("not_achieved", ["shop.py"])
         assert result["best"]["kept"]
         assert "return n * 2\n" in contents(here.project)["shop.py"]
+
+
+def test_an_edit_that_broke_nothing_can_still_be_what_was_asked_for(tmp_path: Path) -> None:
+    """Killed after it was judged and put back: the agent says then that it is all."""
+    with place(tmp_path, [kind("code_generation"), write(TAXED), FINISH, FINISH, FINISH], FILES) as here:
+        here.killed_at("coding", "review", "coding", prompt=PROMPT)
+        assert contents(here.project)["shop.py"] == FILES["shop.py"]
+        assert here.json("resume")["outcome"] == "done"
+        assert contents(here.project)["shop.py"] == TAXED
 
 
 def test_no_secret_is_kept(tmp_path: Path) -> None:
