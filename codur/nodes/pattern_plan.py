@@ -15,7 +15,7 @@ from codur.events import Note
 from codur.lazy import loaded
 from codur.nodes.parts import updates
 from codur.nodes.parts.attempt_verdict import check_before, fitted
-from codur.nodes.parts.finding import is_about_tests, may_fail
+from codur.nodes.parts.finding import is_about_tests, may_fail, others_fail
 from codur.nodes.parts.plan_rules import completed, problem_of
 from codur.nodes.parts.updates import can_ask, can_repair, explained, go, not_of_the_program, why_no_search, why_not
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
@@ -58,7 +58,9 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     if unfit is not None:
         seen = _unchecked(unfit, seen, context)
         discovery = seen["discovery"]
-    repair = can_repair(seen, context) and context.settings.repair.mode == "before_model"
+    # A search would mend what fails, which may not be what is wrong.
+    first = context.settings.repair.mode == "before_model" and not (others_fail(seen) and can_ask(seen, context))
+    repair = first and can_repair(seen, context)
     no_model = "" if can_ask(seen, context) else _no_search(seen, context) or why_not(seen, context).message
     plan = _renaming(seen, context)
     if isinstance(plan, str):

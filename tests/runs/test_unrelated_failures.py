@@ -338,3 +338,20 @@ def test_a_test_that_was_made_for_the_task_counts_whatever_the_agent_says(tmp_pa
     prompt = "shown dates go wrong in century: a ValueError for the year 1850, issue 123"
     played = made.run(tmp_path, [made.EDIT, made.answer(made.TEST), wrong, alone], prompt)
     assert (played.result.outcome, played.files["dates.py"]) == ("not_achieved", made.CODE)
+
+
+def test_a_search_does_not_mend_what_the_task_does_not_speak_of(tmp_path: Path) -> None:
+    """A change of a sign lets `test_sign` pass, which nobody asked for."""
+    files = {**FILES, "till.py": "def sign():\n    return 1\n"}
+    files["test_till.py"] = "from till import sign\n\n\ndef test_sign():\n    assert sign() == 2\n"
+    prompt = "shop.py: the total with tax is given in a way that is wrong for 0.30"
+    both = calls(
+        ("replace_file_content", {"path": "shop.py", "content": TAXED}), ("finish", {"reason": "it is another sign"})
+    )
+    played = run(tmp_path, both, prompt=prompt, task_type="code_fix", files=files, search=True)
+    assert (played.result.outcome, played.files["shop.py"], played.files["till.py"]) == (
+        "done",
+        TAXED,
+        files["till.py"],
+    )
+    assert "repair" not in played.nodes
