@@ -68,6 +68,20 @@ def test_the_size_is_a_bound(state: StateDirectory) -> None:
     assert contents(state) == [6000, 100_000, 100_000]
 
 
+def test_after_many_runs_it_need_not_be_done_again_at_once(state: StateDirectory) -> None:
+    for number in range(20):
+        day = RunRecord(
+            id=f"20240106-0000-b{number:02}",
+            prompt="",
+            workspace="/w",
+            started="2024-01-06T00:00:00+00:00",
+            status="finished",
+        )
+        RunStore(state).new(day)
+    forget_oldest(state, max_bytes=10_000_000, max_runs=24)
+    assert len(list(state.runs.iterdir())) == 22
+
+
 def test_a_running_run_stays(state: StateDirectory) -> None:
     with workspace_lock(state.locks, state.root, run_id="20240101-0000-aaa"):
         forget_oldest(state, max_bytes=1, max_runs=1)
