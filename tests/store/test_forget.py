@@ -71,7 +71,7 @@ def test_the_size_is_a_bound(state: StateDirectory) -> None:
 def test_after_many_runs_it_need_not_be_done_again_at_once(state: StateDirectory) -> None:
     for number in range(20):
         day = RunRecord(
-            id=f"20240106-0000-b{number:02}",
+            id=f"20240106-0000-aa{chr(ord('b') + number)}",
             prompt="",
             workspace="/w",
             started="2024-01-06T00:00:00+00:00",
