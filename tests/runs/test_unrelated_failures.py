@@ -10,6 +10,7 @@ import pytest
 from codur.config.settings import Settings
 from codur.events import Note
 from codur.structs import replace
+from codur.ui.shown.run_report import summary_lines
 from tests.runs import test_make_check as made
 from tests.runs.kit import Played, play
 from tests.runs.test_plans import SAY, plan
@@ -355,3 +356,12 @@ def test_a_search_does_not_mend_what_the_task_does_not_speak_of(tmp_path: Path) 
         files["till.py"],
     )
     assert "repair" not in played.nodes
+
+
+def test_where_no_test_passes_it_is_not_told_as_checked(tmp_path: Path) -> None:
+    files = {path: text for path, text in FILES.items() if path != "test_shop.py"}
+    played = run(tmp_path, write(TAXED), FINISH, files=files)
+    assert played.result.outcome == "done"
+    told = "\n".join(row.text for row in summary_lines(played.result))
+    assert "nothing could be checked: no test of `python -m pytest` passes, before and after (1 test failing" in told
+    assert "✔" not in told

@@ -84,6 +84,9 @@ def verdict_line(result: RunResult) -> Line | None:
         case "failed" if result.outcome == "done" and result.before is not None:
             mended = [test for test in result.before.failing if test not in verdict.failing]
             left = count(len(verdict.failing), "test")
+            if not verdict.tests_passed:
+                text = f"no test of {_command(verdict)} passes, before and after ({left} failing as before)"
+                return line(("nothing could be checked", "warn"), f": {text}")
             if result.task_type == "refactor" or not mended:
                 return line(("✔ checked: ", "good"), f"{_STILL}: {_command(verdict)} ({left} failing as before)")
             return line(("✔ mended: ", "good"), f"{listed(mended, 3)}; {_command(verdict)} fails as before in {left}")
