@@ -234,6 +234,8 @@ _ABOUT = _words("for on about through over")
 _JUDGES = regex(r"must|should|pass|fail\w*|will|still|errors?|(?!this$|as$|tests$|imports$|cases$|unless$)[a-z]{3,}s")
 """What follows a file that demands or says something: verbs in the third person."""
 _AFTER_LIST = _STOPS | _words(", and to so with too as accordingly in") | {""}
+_FAILING_TEST = regex(r"\b(?:fix|mend|repair|solve|debug)\s+(?:the\s+)?(?:\S+::\S+|test_\w+\s+in\s+\S+)", re.IGNORECASE)
+"""A test that is to pass."""
 _TOKEN = regex(r"(?<![\w./-])[./]{0,3}\w(?:[\w./'-]*\w)?|[.,;:!?&](?=\s|$)|\n\n")
 _ALL_TESTS = regex(
     r"\b(?:update|edit|change|rewrite|extend|adjust|improve|refactor)\s+"
@@ -252,6 +254,7 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
         files: files that the prompt names; they settle which is meant if several of `paths` have one name.
     """
     text = _prose("\n\n".join(part.text for part in _parts(prompt) if not part.fenced))
+    text = _FAILING_TEST.sub(" ", text)
     tokens = [match[0] for match in _TOKEN.finditer(text)]
     asked: set[str] = set()
     for place, token in enumerate(tokens):

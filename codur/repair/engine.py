@@ -14,6 +14,7 @@ from pathlib import Path
 
 from codur.checks.checker import Checker
 from codur.checks.confirmation.confirm import Change, confirm
+from codur.checks.entry import is_pytest_file
 from codur.checks.signature import normalised
 from codur.errors import LimitReached, WorkspaceError
 from codur.events import Emit
@@ -386,11 +387,13 @@ def _is_run(checker: Checker, check: Check, before: Verdict, paths: Iterable[str
 
 
 def _python_files(fault: Fault) -> list[str]:
-    """Python files that may be changed, the given ones first."""
+    """Python files that may be changed, the given ones first; no tests, which a search would turn to what is there."""
     workspace = fault.workspace
     present = [path for path in fault.files if path.endswith(".py") and workspace.is_file(path)]
     found = dict.fromkeys([*present, *workspace.list_files(pattern="*.py")])
-    return [path for path in found if path not in fault.check.protected and workspace.may_edit(path)]
+    tests = fault.check.kind == "tests"
+    kept = [path for path in found if not (path in fault.check.protected or (tests and is_pytest_file(path)))]
+    return [path for path in kept if workspace.may_edit(path)]
 
 
 def _in_question(paths: list[str], files: Sequence[str], suspicion: Suspicion, *, known: bool) -> list[str]:

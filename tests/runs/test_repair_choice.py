@@ -109,3 +109,14 @@ def test_a_module_that_cannot_be_searched_for_doctests_keeps_no_repair_back(tmp_
 )  # fmt: skip
 def test_the_number_in_an_answer(answer: str, number: int | None) -> None:
     assert read_choice(answer, 3) == number
+
+
+def test_a_search_never_changes_a_test(tmp_path: Path) -> None:
+    """It would find that the test is wrong: 3 in place of 4 lets it pass."""
+    files = {
+        "shop.py": "def total(prices):\n    return sum(prices)\n",
+        "test_shop.py": "from shop import total\n\n\ndef test_total():\n    assert total([1]) == 1\n"
+        "    assert total([2]) == 2\n    assert total([1, 2]) == 4\n",
+    }
+    run = play(tmp_path, files, "fix test_shop.py", [], search=True, key=None, offline=True)
+    assert run.files["test_shop.py"] == files["test_shop.py"]
