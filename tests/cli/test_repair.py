@@ -99,7 +99,7 @@ def test_a_copy_has_the_environment_of_the_project(options: list[str], project: 
     assert "only_there" not in ran.err
     assert re.search(
         r"candidates tried, [1-9]\d* passed", ran.err
-    )  # on a busy machine the time may end before the rest
+    )  # the time may end before the rest
 
 
 HELPER = "import helper\nprint(helper.twice(3))\n"
