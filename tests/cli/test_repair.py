@@ -97,9 +97,7 @@ def test_a_copy_has_the_environment_of_the_project(options: list[str], project: 
     main.write_text(f"import only_there\n{main.read_text()}")
     ran = codur_here("repair", *options, cwd=project, home=home)
     assert "only_there" not in ran.err
-    assert re.search(
-        r"candidates tried, [1-9]\d* passed", ran.err
-    )  # the time may end before the rest
+    assert re.search(r"candidates tried, [1-9]\d* passed", ran.err)  # the time may end before the rest
 
 
 HELPER = "import helper\nprint(helper.twice(3))\n"
