@@ -50,16 +50,21 @@ def test_the_tests_of_the_file_that_the_task_names_are_the_check(tmp_path: Path)
     assert any("all tests take longer than" in event.text for event in run.events if isinstance(event, Note))
 
 
-def test_a_run_ends_early_that_would_take_far_too_long_where_tests_are_near(tmp_path: Path) -> None:
-    right = {"path": "shop.py", "name": "double", "code": "def double(n):\n    return n * 2\n"}
-    files = {**FILES, "tests/test_a.py": SLOW.replace("range(30)", "range(300)")}
-    run = played(tmp_path, files, "fix shop.py", calls(("replace_function", right)))
+def assert_cut_short(run: Played) -> None:
+    """The run of all tests was ended early, and those of the shop decided."""
     first = next(event.verdict for event in run.events if isinstance(event, CheckRan))
     assert (first.check, first.timed_out) == ("python -m pytest", True)
     assert first.tests_total is not None
     assert first.tests_total < 10  # in 6 s a test in 0.4 s were more
     assert run.result.verdict is not None
     assert (run.result.outcome, run.result.verdict.check) == ("done", "python -m pytest tests/test_shop.py")
+
+
+def test_a_run_ends_early_that_would_take_far_too_long_where_tests_are_near(tmp_path: Path) -> None:
+    right = {"path": "shop.py", "name": "double", "code": "def double(n):\n    return n * 2\n"}
+    files = {**FILES, "tests/test_a.py": SLOW.replace("range(30)", "range(300)")}
+    run = played(tmp_path, files, "fix shop.py", calls(("replace_function", right)))
+    assert_cut_short(run)
 
 
 def test_a_plan_of_the_users_own_is_judged_by_fewer_tests_too(tmp_path: Path) -> None:
@@ -67,12 +72,7 @@ def test_a_plan_of_the_users_own_is_judged_by_fewer_tests_too(tmp_path: Path) ->
     steps = (Step(id="mend", action="tool", capability="replace_in_file", arguments=edit),)
     files = {**FILES, "tests/test_a.py": SLOW.replace("range(30)", "range(300)")}
     run = played(tmp_path, files, "fix shop.py", plan=Plan(steps=steps, origin="user"))
-    first = next(event.verdict for event in run.events if isinstance(event, CheckRan))
-    assert (first.check, first.timed_out) == ("python -m pytest", True)
-    assert first.tests_total is not None
-    assert first.tests_total < 10  # in 6 s a test in 0.4 s were more
-    assert run.result.verdict is not None
-    assert (run.result.outcome, run.result.verdict.check) == ("done", "python -m pytest tests/test_shop.py")
+    assert_cut_short(run)
 
 
 def test_a_script_of_the_projects_own_is_given_the_names_of_modules(tmp_path: Path) -> None:

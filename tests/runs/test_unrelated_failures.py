@@ -365,3 +365,9 @@ def test_where_no_test_passes_it_is_not_told_as_checked(tmp_path: Path) -> None:
     told = "\n".join(row.text for row in summary_lines(played.result))
     assert "nothing could be checked: no test of `python -m pytest` passes, before and after (1 test failing" in told
     assert "✔" not in told
+
+
+def test_a_word_that_begins_as_a_pass_does_is_none(tmp_path: Path) -> None:
+    prompt = "shop.py should have a function taxed, for tests of passwords"
+    played = run(tmp_path, write(TAXED), FINISH, prompt=prompt)
+    assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)

@@ -20,7 +20,8 @@ _NAMES = regex(r"[a-z0-9]{3,}")
 _SUFFIX = 4  # letters of a file's, at most: `.json`
 _IDENTIFIERS = regex(r"\b(?:[A-Za-z]\w*\.)*[A-Za-z]+_\w+|\b(?:[A-Za-z]\w*\.)+[A-Za-z]\w*\b(?!/)")
 _TESTS = r"\b(?:(?:py)?tests?|suite|test_\w+(?:\.py)?)\b"
-_TESTS_PASS = regex(rf"{_TESTS}[^.]*\b(?:pass|green)|\b(?:pass|green)\b[^.]*{_TESTS}", re.IGNORECASE)
+_PASS = r"\b(?:pass(?:es|ed|ing)?|green)\b"
+_TESTS_PASS = regex(rf"{_TESTS}[^.]*{_PASS}|{_PASS}[^.]*{_TESTS}", re.IGNORECASE)
 _PLAIN = frozenset({"test", "should", "the", "and", "for", "with", "not", "are", "has", "have", "that", "this", "new"})
 _TITLE_CHARS = 300  # in which a task says what it is about; in a long one each test would find a word of its name
 
