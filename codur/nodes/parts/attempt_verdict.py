@@ -13,18 +13,17 @@ from codur.checks.describe import diff_text
 from codur.errors import LimitReached, UsageError, WorkspaceError
 from codur.events import CheckBegan, CheckRan, Note
 from codur.lazy import regex
+from codur.nodes.parts import foreign_failures
 from codur.nodes.parts.finding import (
     Judged,
     finding,
     is_about_tests,
-    is_called_after,
     is_harmless,
     is_specified,
     keeps,
     may_fail,
 )
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
-from codur.repair import evidence
 from codur.structs import replace
 from codur.tools import git
 from codur.types import Check, Discovery, ScopeViolation, StepRecord, Verdict
@@ -39,8 +38,6 @@ _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
 """Of the run's time, which its first check may take, so that there is some left to act on what it says."""
 _LINT_SHARE = 0.5
 _WIDER_SHARE = 0.25  # of the time left, which a run of all tests may take where the task named one file of them
-_TRACE_SHARE = 0.2
-"""Of the time left, which tests that still fail may be traced."""
 _SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that all tests would take many times that
 _NOT_RUN = "what failed before still fails; the other tests were not run"
 _MOST_NEW = 5  # tests that an edit broke, which are run once more to hear what they say
@@ -131,7 +128,7 @@ def check_before(discovery: Discovery, context: RunContext, *, sample: bool = Fa
         )
     if verdict.status in {"failed", "passed"}:
         context.best.found(verdict.progress)
-        context.best.words = _words(context.checker.last_tests) if verdict.failing else {}
+        context.best.words = foreign_failures.words(context.checker.last_tests) if verdict.failing else {}
     context.emit(CheckRan(when="before", verdict=verdict))
     return verdict
 
@@ -151,7 +148,7 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
             return Judged(verdict=verdict, last=verdict, attempt=None)
         harmless = is_harmless(verdict, state["before"])
         foreign = harmless and not is_specified(verdict.failing, state)
-        if foreign and context.best.claimed and _is_foreign(verdict, state, context):
+        if foreign and context.best.claimed and foreign_failures.are_foreign(verdict, state, context):
             return Judged(verdict=verdict, last=verdict, attempt=None, excused=context.best.claimed)
         shown = diff_text(context.for_models.diff())  # the next request holds it
     judged = finding(record, verdict, (edit, shown), state, context.best)
@@ -347,53 +344,7 @@ def _rest_apart(record: StepRecord, verdict: Verdict, state: RunState, context: 
     passed = context.checker.run(alone)
     if not (passed.passed and _confirmed(alone, passed, record, state, context).passed):
         return ()
-    return rest if _are_unreached(rest, check, verdict, context) else ()
-
-
-def _are_unreached(tests: tuple[str, ...], check: Check, verdict: Verdict, context: RunContext, **how: bool) -> bool:
-    """Whether failing tests run nothing of what is changed in the workspace."""
-    # In a copy, as the tracer writes what it found beside the sources.
-    copy = context.checker.on(context.workspace.scratch_copy(context.scratch()))
-    narrow = replace(check, tests=tests, timeout_s=_TRACE_SHARE * context.time_left())
-    return evidence.tracing.unreached(copy, narrow, verdict, context.workspace.changes(), **how)
-
-
-def _is_foreign(verdict: Verdict, state: RunState, context: RunContext) -> bool:
-    """Whether the tests that fail do so as before, or run nothing of what was changed; False if time is up before.
-
-    Those of what is still to be written count, unless the task is about others of those that failed. All tests are run
-    for it once more, as a pass is confirmed: what passed by chance is no less broken.
-    """
-    check, before = state["discovery"].check, state["before"]
-    if check is None or before is None:
-        return False
-    with suppress(LimitReached):
-        again = context.checker.run(check)
-        if not is_harmless(again, before) or not set(again.failing) <= set(verdict.failing):
-            return False
-        ends = context.checker.last_tests
-        others = any(is_called_after(test, state["task"].prompt) for test in before.failing)
-        if not others and any(_is_unwritten(ends[test], context) for test in verdict.failing if test in ends):
-            return False
-        now = _words(ends)
-        other = tuple(test for test in verdict.failing if test not in now or now[test] != context.best.words.get(test))
-        return not other or _are_unreached(other, check, verdict, context, loads=False)
-    return False
-
-
-def _words(ends: Mapping[str, TestEnd]) -> dict[str, str]:
-    """How each test failed: what it raised, and the last words of that."""
-    return {name: checks.signature.normalised(f"{end.raised} {_last_words(end)}") for name, end in ends.items()}
-
-
-def _last_words(end: TestEnd) -> str:
-    return next((line for line in reversed(end.text.splitlines()) if line.startswith("E ")), "")
-
-
-def _is_unwritten(end: TestEnd, context: RunContext) -> bool:
-    """Whether a test fails for what a source of the workspace leaves open or lacks."""
-    lacks = "cannot import name" in (words := _last_words(end)) and str(context.workspace.root) in words
-    return end.raised == "NotImplementedError" or lacks
+    return rest if foreign_failures.are_unreached(rest, check, verdict, context) else ()
 
 
 def put_back_harmless(state: RunState, context: RunContext) -> Verdict | None:

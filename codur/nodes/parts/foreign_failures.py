@@ -1,0 +1,67 @@
+"""Whether failing tests have to do with an edit: they may fail for what a machine lacks, or for what others wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from codur import checks
+from codur.errors import LimitReached
+from codur.nodes.parts.finding import is_called_after, is_harmless
+from codur.nodes.run_state import RunContext, RunState
+from codur.repair import evidence
+from codur.structs import replace
+from codur.types import Check, Verdict
+
+if TYPE_CHECKING:
+    from codur.python.test_run import TestEnd
+
+_TRACE_SHARE = 0.2
+"""Of the time left, which tests that still fail may be traced."""
+
+
+def are_foreign(verdict: Verdict, state: RunState, context: RunContext) -> bool:
+    """Whether the tests that fail do so as before, or run nothing of what was changed; False if time is up before.
+
+    Those of what is still to be written count, unless the task is about others of those that failed. All tests are run
+    for it once more, as a pass is confirmed: what passed by chance is no less broken.
+    """
+    check, before = state["discovery"].check, state["before"]
+    if check is None or before is None:
+        return False
+    with suppress(LimitReached):
+        again = context.checker.run(check)
+        if not is_harmless(again, before) or not set(again.failing) <= set(verdict.failing):
+            return False
+        ends = context.checker.last_tests
+        others = any(is_called_after(test, state["task"].prompt) for test in before.failing)
+        if not others and any(_is_unwritten(ends[test], context) for test in verdict.failing if test in ends):
+            return False
+        now = words(ends)
+        other = tuple(test for test in verdict.failing if test not in now or now[test] != context.best.words.get(test))
+        return not other or are_unreached(other, check, verdict, context, loads=False)
+    return False
+
+
+def are_unreached(tests: tuple[str, ...], check: Check, verdict: Verdict, context: RunContext, **how: bool) -> bool:
+    """Whether failing tests run nothing of what is changed in the workspace."""
+    # In a copy, as the tracer writes what it found beside the sources.
+    copy = context.checker.on(context.workspace.scratch_copy(context.scratch()))
+    narrow = replace(check, tests=tests, timeout_s=_TRACE_SHARE * context.time_left())
+    return evidence.tracing.unreached(copy, narrow, verdict, context.workspace.changes(), **how)
+
+
+def words(ends: Mapping[str, TestEnd]) -> dict[str, str]:
+    """How each test failed: what it raised, and the last words of that."""
+    return {name: checks.signature.normalised(f"{end.raised} {_last_words(end)}") for name, end in ends.items()}
+
+
+def _last_words(end: TestEnd) -> str:
+    return next((line for line in reversed(end.text.splitlines()) if line.startswith("E ")), "")
+
+
+def _is_unwritten(end: TestEnd, context: RunContext) -> bool:
+    """Whether a test fails for what a source of the workspace leaves open or lacks."""
+    lacks = "cannot import name" in (said := _last_words(end)) and str(context.workspace.root) in said
+    return end.raised == "NotImplementedError" or lacks
