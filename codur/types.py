@@ -132,6 +132,7 @@ class Check(Struct):
             more are known than `argv` runs.
         sample_s: seconds of tests after which a run that would take far longer than `timeout_s` ends; 0 for none.
         beside: the project's own check, which must pass, too.
+        left_out: node ids of tests that failed before a test was made, and may go on to.
     """
 
     kind: CheckKind
@@ -149,6 +150,7 @@ class Check(Struct):
     suite: tuple[str, ...] = ()
     sample_s: float = 0.0
     beside: Check | None = None
+    left_out: tuple[str, ...] = ()
 
     @property
     def whole(self) -> bool:

@@ -295,16 +295,17 @@ class Checker:
         if self._excused is None and not check.tests:
             blocked = [name for name in failing if self._is_blocked(name, run)]
             self._excused = frozenset(blocked if run.ids("passed") or len(blocked) < len(failing) else ())
-        excused = tuple(name for name in failing if name in (self._excused or ()))
+        left_out = {*(self._excused or ()), *check.left_out}
+        excused = tuple(name for name in failing if name in left_out)
         if failing and len(excused) == len(failing) and result.exit_status == 1:
             verdict = self._tests_verdict(check, replace(result, exit_status=0), less(counts, run, excused))
-            note, unfit = verdict.note or _left_out(excused, run), run.blocked_by(excused)
+            note, unfit = verdict.note or _left_out(excused, check, run), run.blocked_by(excused)
             return replace(verdict, exit_status=1, excused=excused, unfit=unfit, note=note)
         verdict = self._tests_verdict(check, result, less(counts, run, excused))
         culprits = tuple(name for name in failing if name not in excused)
         if run.running and result.timed_out and not self.long:
             culprits = (*culprits, run.running)
-        note = verdict.note or _left_out(excused, run)
+        note = verdict.note or _left_out(excused, check, run)
         return replace(verdict, failing=culprits, excused=excused, unfit=run.unfit, note=note)
 
     def _is_blocked(self, name: str, run: TestRun) -> bool:
@@ -409,10 +410,21 @@ def _sum(counts: tuple[int | None, int | None]) -> int | None:
     return None if first is None or second is None else first + second
 
 
-def _left_out(excused: Sequence[str], run: TestRun) -> str:
+def _left_out(excused: Sequence[str], check: Check, run: TestRun) -> str:
     """What is said of tests that are left out of a verdict; nothing if there are none."""
-    if not excused:
-        return ""
-    count = "1 test cannot run" if len(excused) == 1 else f"{len(excused)} tests cannot run"
-    left_out = "is" if len(excused) == 1 else "are"
-    return f"{count} here and {left_out} left out of the verdict: {listed(excused, _NAMED)} ({run.blocked_by(excused)})"
+    blocked = [name for name in excused if name not in check.left_out]
+    said = (("cannot run here", blocked), ("failed before", [name for name in excused if name in check.left_out]))
+    told = [
+        f"{_tests(names, why)} left out of the verdict: {listed(names, _NAMED)}{_because(run.blocked_by(names))}"
+        for why, names in said
+        if names
+    ]
+    return "; ".join(told)
+
+
+def _tests(names: Sequence[str], why: str) -> str:
+    return f"1 test {why} and is" if len(names) == 1 else f"{len(names)} tests {why} and are"
+
+
+def _because(reason: str) -> str:
+    return f" ({reason})" if reason else ""

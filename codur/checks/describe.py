@@ -47,7 +47,10 @@ def check_text(check: Check | None, failing: int = 0) -> str:
         wanted = check.expected_file or "the output stated in the task"
         return f"`{check.label}` must print exactly what {wanted} says (white space at line ends does not count)."
     if check.text:
-        project = " Then the project's own tests must pass, as they do now." if check.beside is not None else ""
+        fail = len(check.beside.left_out) if check.beside is not None else 0
+        passing = f"what passes now of the project's own tests must still pass ({fail} fail)"
+        own = passing if fail else "the project's own tests must pass, as they do now"
+        project = f" Then {own}." if check.beside is not None else ""
         return f"`{check.label}` must pass: {check.entry} was written for this task and fails now.{project}"
     if check.kind == "tests":
         rest = f" ({failing} that fail now may not be about the task)" if failing else ""

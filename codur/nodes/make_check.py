@@ -136,7 +136,9 @@ def _tried(text: str, state: RunState, context: RunContext) -> tuple[Check | Non
     problem = text_problem(text, prompt, [*files, *discovery.missing_files])
     if problem:
         return None, problem, ""
-    project = discovery.check if before is not None and before.passed else None
+    project = discovery.check if before is not None and before.status in {"passed", "failed"} else None
+    if project is not None and before is not None and before.failing:
+        project = replace(project, left_out=before.failing)
     check = made_check(text, project, files, timeout_s=context.settings.verification.test_timeout_s)
     try:
         verdict, ended = tried(check, context)

@@ -371,3 +371,29 @@ def test_a_word_that_begins_as_a_pass_does_is_none(tmp_path: Path) -> None:
     prompt = "shop.py should have a function taxed, for tests of passwords"
     played = run(tmp_path, write(TAXED), FINISH, prompt=prompt)
     assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
+
+
+TEST = "from shop import taxed\n\n\ndef test_taxed():\n    assert round(taxed([100]), 2) == 119\n"
+
+
+def test_a_test_is_made_for_what_is_new_and_decides_with_what_passed(tmp_path: Path) -> None:
+    """What fails already neither keeps the test from being made nor the task from being done."""
+    replies = (made.answer(TEST), write(BROKEN), write(BROKEN + TAXED[len(FILES["shop.py"]) :]), write(TAXED))
+    played = run(tmp_path, *replies, sections=made.MAKES)
+    result = played.result
+    assert (result.outcome, played.files["shop.py"], len(played.requests)) == ("done", TAXED, 5)
+    assert result.before is not None
+    assert result.before.failing == ("test_taxed.py",)
+    assert "what passes now of the project's own tests must still pass (1 fail)" in played.message(2)
+    assert "finish" not in offered(played, 2)
+    assert result.verdict is not None
+    assert (result.verdict.tests_passed, result.verdict.tests_total) == (2, 2)
+    assert "1 test failed before and is left out of the verdict: test_till.py::test_host" in result.verdict.note
+    told = "\n".join(row.text for row in summary_lines(result))
+    assert "passes: 2 of 2 tests, 1 left out" in told
+
+
+def test_where_no_test_can_be_made_the_agent_may_say_what_does_not_count(tmp_path: Path) -> None:
+    played = run(tmp_path, *[made.answer(TEST.replace("shop", "shops"))] * 2, BOTH, sections=made.MAKES)
+    assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
+    assert any("no test shows that this is done" in note for note in played.result.notes)

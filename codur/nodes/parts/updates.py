@@ -10,7 +10,7 @@ from codur.checks import suites
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.events import FileChanged, Note
 from codur.mcp.offered_tools import server_of
-from codur.nodes.parts.finding import keeps
+from codur.nodes.parts.finding import keeps, others_fail
 from codur.nodes.run_state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
 from codur.planning.plans.first_plan import SEARCH
 from codur.planning.plans.step_references import Output, blocked_by, escaped
@@ -330,7 +330,7 @@ def not_of_the_program(state: RunState, context: RunContext) -> "suites.run_prob
 
 
 def may_make_check(state: RunState, context: RunContext) -> bool:
-    """Whether a test for the task is worth a call: nothing fails yet, nobody named a check, and nothing is changed."""
+    """Whether a test for the task is worth a call: nothing fails because of it yet, and nobody named a check."""
     task, check, before = state["task"], state["discovery"].check, state["before"]
     settings, calls_left = context.settings, task.limits.max_llm_calls - context.models.usage.calls
     named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
@@ -338,9 +338,12 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
         return False
     if state["discovery"].task_type not in {"code_fix", "code_generation"}:
         return False
-    if (check is not None and check.kind not in {"tests", "syntax"}) or (
-        before is not None and before.status != "no_check" and not before.passed
-    ):
+    if check is not None and check.kind not in {"tests", "syntax"}:
+        return False
+    is_red = before is not None and before.status != "no_check" and not before.passed
+    # What fails for other reasons may go on to; only pytest's tests can be told apart so.
+    apart = check is not None and "pytest" in check.argv and others_fail(state)
+    if is_red and not apart:
         return False
     if not (settings.tools.allow_run and settings.tools.allow_write) or state["attempts"]:
         return False

@@ -137,7 +137,9 @@ def _tests_words(verdict: Verdict, before: Verdict) -> str:
 def _achievement(verdict: Verdict) -> str:
     if verdict.tests_total is not None:
         words = f"passes: {verdict.tests_passed or 0} of {count(verdict.tests_total, 'test')}"
-        return f"{words} ({verdict.note})" if verdict.note and not verdict.excused else words
+        if verdict.excused:  # why is told where the check ran first
+            return f"{words}, {len(verdict.excused)} left out"
+        return f"{words} ({verdict.note})" if verdict.note else words
     words = "prints what is expected" if verdict.expected else "passes"
     return f"{words} ({verdict.note})" if verdict.note else words
 
