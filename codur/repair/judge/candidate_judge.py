@@ -85,6 +85,7 @@ class Judge:
         self._warmed: Warm | None = None
         self._started = False
         self._originals: dict[str, str] = {}
+        self._editable: dict[str, bool] = {}
         self.coverage: Coverage | None = None
         self.note = self.slow = ""
         self.loaded = self.warm = self.plain = 0
@@ -254,7 +255,7 @@ class Judge:
 
     def _encoded(self, warm: Warm, texts: Texts) -> dict[str, bytes] | None:
         """The files' bytes as they would be written; None if they cannot be, or are not in the worker's hands."""
-        if any(path not in warm.files or not self._workspace.may_edit(path) for path in texts):
+        if any(path not in warm.files or not self._may_edit(path) for path in texts):
             return None
         if any("\0" in new for new in texts.values()):  # the interpreter reads such a file in another way
             return None
@@ -262,6 +263,12 @@ class Judge:
             return {path: text.encode(path, new, warm.files[path]) for path, new in texts.items()}
         except WorkspaceError:
             return None
+
+    def _may_edit(self, path: str) -> bool:
+        """Asked once for each file: it looks at the disk, and a search has thousands of candidates."""
+        if path not in self._editable:
+            self._editable[path] = self._workspace.may_edit(path)
+        return self._editable[path]
 
     def _plain(self, texts: Texts) -> Verdict:
         self.plain += 1
