@@ -45,9 +45,11 @@ def run(place: Path, *replies: ServerReply, prompt: str = PROMPT, **given: Any) 
     return play(place, FILES, prompt, [EDIT, *replies], **given)
 
 
-def test_the_user_is_asked_and_the_tests_as_changed_judge(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["total", "sums.total", "`sums::total`"])
+def test_the_user_is_asked_and_the_tests_as_changed_judge(name: str, tmp_path: Path) -> None:
     user = User(YES)
-    played = run(tmp_path, edits(RENAMED["test_sums.py"]), consult=user)
+    prompt = PROMPT.replace("total", name)
+    played = run(tmp_path, edits(RENAMED["test_sums.py"]), prompt=prompt, consult=user)
     (question,) = user.asked
     assert question.effects is not None
     assert question.effects.tests == ("test_sums.py",)

@@ -10,6 +10,7 @@ from functools import cache
 from itertools import pairwise
 
 from codur.planning.patterns.courtesy import without_courtesy
+from codur.planning.patterns.named_paths import is_file_like
 from codur.planning.patterns.phrases import match, phrases, words
 from codur.planning.patterns.prompt_tokens import Token, read_prompt
 from codur.structs import Struct, replace
@@ -185,9 +186,12 @@ def _on_object(clause: Sequence[Token], head: str) -> Classification | None:
     target, last = clause[place], place == len(clause) - 1
     alone = head in {"delete", "remove", "erase"} and last and target.key not in words("determiners")
     is_path = target.kind == "word" and (alone or any(char in target.text for char in "./*"))
+    # `rename utils.combine to join` is about a function: no slash, no known suffix, and none after it.
+    dotted = head == "rename" and "/" not in target.text and not is_file_like(target.text)
+    symbol = dotted and not any(char in token.text for token in clause[place + 1 :] for char in "./")
     at_file = any("." in token.text and token.kind in {"word", "code"} for token in clause[place + 1 :])
     given = target.kind in {"quote", "code"} and at_file and head in {"write", "save", "add", "put"}
-    operates = given or (is_path and head not in {"write", "add"})
+    operates = given or (is_path and not symbol and head not in {"write", "add"})
     return _as("file_operation", 0.7, head) if operates else None
 
 

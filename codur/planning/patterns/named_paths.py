@@ -106,12 +106,12 @@ class FileNames:
         try:
             relative = self.workspace.relative(name)
         except WorkspaceError:
-            return Mention(name=name, outside=True) if _is_file_like(name) else None
+            return Mention(name=name, outside=True) if is_file_like(name) else None
         if relative and self.workspace.is_file(relative):
             return Mention(name=name, path=relative, exact=True, lines=lines)
         if name.casefold() in words("files without suffix"):
             return self._known_name(name.casefold())
-        if not _is_file_like(name) or relative == "" or self.workspace.is_dir(relative):
+        if not is_file_like(name) or relative == "" or self.workspace.is_dir(relative):
             return None
         found = self._like(relative)
         path = found[0] if len(found) == 1 else None
@@ -199,7 +199,7 @@ def _cleaned(written: str) -> tuple[str, tuple[int, int] | None]:
     return name, lines
 
 
-def _is_file_like(name: str) -> bool:
+def is_file_like(name: str) -> bool:
     """Whether the name has a file's form: a known suffix, no shell or call signs, and no product's name."""
     if name.casefold() in words("products") or any(char in name for char in "()[]=,&$!~ ") or name.startswith("-"):
         return False
