@@ -1,6 +1,7 @@
 """Source files cut to a budget: whole where they fit, else the parts that the task is about."""
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise
 
@@ -20,6 +21,8 @@ HEAD_CHARS = 700
 """A longer head of a class is shown by its first line alone."""
 LONG_DOCSTRING = 4
 """Lines after its first one, of which a docstring may have as many where its function is only useful."""
+_PASSAGES, _PASSAGE_LINES, _NEAR_LINES, _TELLING_CHARS = 3, 25, 5, 4
+"""Of a text: passages, lines of one above and below, lines whose words count together, and letters of such a word."""
 _NOTE_CHARS = 60
 _WORD = regex(r"[^\W\d]\w*")
 
@@ -85,7 +88,9 @@ class _File(Struct, frozen=False, kw_only=False):
             # What the step names is shown though it does not fit: a request without it asks for a guess.
             room = max(room, self._sizes[-1] + self.frame)
         end = before + room
-        if want.line:
+        if want.about:
+            self._show_passages(want.about, end)
+        elif want.line:
             self._show_around(want, end)
         elif not self._keep([range(len(self._lines))], end) and want.partly:
             self._show_parts(end)
@@ -204,6 +209,24 @@ class _File(Struct, frozen=False, kw_only=False):
                 break
             start, stop = above, below
         return range(start, stop)
+
+    def _show_passages(self, about: str, end: int) -> None:
+        """Of a text without definitions what is around the lines that speak of something, the tellingest first."""
+        if self.parts:
+            return
+        said = [{word.casefold() for word in _WORD.findall(line)} for line in self._lines]
+        wanted = {word.casefold() for word in _WORD.findall(about) if len(word) >= _TELLING_CHARS}
+        spread = Counter(word for words in said for word in words & wanted)
+        # A word that stands everywhere tells nothing; several on neighbouring lines tell more than one.
+        near = [set().union(*said[max(0, n - _NEAR_LINES) : n + _NEAR_LINES + 1]) for n in range(len(said))]
+        worth = {n: sum(1 / spread[word] for word in words & spread.keys()) for n, words in enumerate(near)}
+        for _ in range(_PASSAGES):
+            line = max(worth, key=lambda n: worth[n], default=0)
+            if not worth.get(line):
+                return
+            lines = range(max(0, line - _PASSAGE_LINES), min(len(said), line + _PASSAGE_LINES + 1))
+            self._keep([lines], end)
+            worth = {n: value for n, value in worth.items() if n not in lines}
 
     def _show_parts(self, end: int) -> None:
         for part in self.parts:

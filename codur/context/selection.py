@@ -45,6 +45,7 @@ class Want(Struct):
     end: int = 0  # the last line of a range; 0 for the part around `line`
     partly: bool = False  # if the whole file does not fit, as much of it as does
     most_lines: int = 0  # a file with more lines is not wanted whole; 0 for any
+    about: str = ""  # of a text without definitions the passages that speak of this
     # `asked` for what the step names, which is shown in any case; `needed` before what is `useful`
     need: Literal["asked", "needed", "useful"] = "useful"
 
@@ -131,6 +132,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *_lines(view, subjects, "needed"),
         *_constants(view, tests[:_TESTS]),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in beside),
+        *(Want(path=path, about=clues.task, need="needed") for path in named),
         *(Want(path=path, line=1, end=_HEAD_LINES, need="needed") for path in beside),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in clues.likely),
         *(Want(path=place.path, most_lines=WHOLE_LINES, need="needed") for place in frames[:_FRAMES]),

@@ -268,6 +268,26 @@ def test_a_range_of_lines_is_shown_as_it_was_asked_for() -> None:
     assert excerpt.ranges[0].stop > 12
 
 
+def test_of_a_long_text_the_passages_are_shown_that_the_task_speaks_of() -> None:
+    rows = [f"| `option_{n}` | what it does, number {n} |" for n in range(400)]
+    rows[300] = "| `hrules` | when rules are drawn |"
+    (part,) = fit(
+        {"README.md": "\n".join(rows)},
+        budget_chars=6_000,
+        wants=[Want(path="README.md", about="add option_302 beside hrules to the option table", need="needed")],
+    )
+    assert not part.whole
+    assert "`hrules`" in part.text
+    assert "number 302" in part.text
+    assert "number 200" not in part.text
+    assert 290 in part.ranges[0]
+
+
+def test_a_task_that_speaks_of_nothing_in_a_text_shows_no_passage_of_it() -> None:
+    want = Want(path="README.md", about="sort the imports", need="needed")
+    assert fit({"README.md": "\n".join(["line"] * 400)}, budget_chars=6_000, wants=[want]) == []
+
+
 def test_what_is_useful_leaves_room_that_what_is_needed_takes() -> None:
     size = len("def part_10(x):\n    y = x + 10\n    return y * 2\n")
     for need, shown in (("useful", False), ("needed", True)):
