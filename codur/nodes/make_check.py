@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
+from codur.checks.describe import error_text
 from codur.checks.entry import is_pytest_file
 from codur.checks.made_check import made_check, text_problem, why_not_red
 from codur.context.brief import question_text
@@ -22,6 +23,7 @@ from codur.nodes.parts.attempt_verdict import check_before, given_up, seen_befor
 from codur.nodes.parts.sources import brief_of
 from codur.nodes.parts.updates import current_step, go, may_make_check, warn
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.parsing.bounded_text import listed
 from codur.parsing.code import code_from_text
 from codur.parsing.fences import strip_thinking
 from codur.planning.replies import messages
@@ -30,7 +32,9 @@ from codur.structs import replace
 from codur.types import Check, Message
 
 _NONE = regex(r"\A\W*NONE\b\W*(?P<reason>[^\n]*)")
+_FAILS = regex(r"\A\W*FAILS\b")
 _OUTPUT_CHARS = 2_000
+_FAILING_CHARS = 3_000  # of what the tests say that fail already
 
 
 TRIES = 2
@@ -39,6 +43,7 @@ _FRAMES = 3  # of what a test of no use failed in, shown to who edits
 _EXAMPLE_LINES = 40  # of such a test, shown in any case
 _EXAMPLES = 60  # test files that are looked into for one that is like what is to be written
 _WORD = regex(r"[A-Za-z_]\w{3,}")
+_LISTED = 20  # tests that are named to a model
 _HEAD_ROOM = 800  # tokens for the instructions
 
 
@@ -54,6 +59,8 @@ async def make_check(state: RunState, context: RunContext) -> RunUpdate:
     if not may_make_check(state, context):
         return RunUpdate(**seen, **_without("", context))
     check, problem, failure = await _made(state, context)
+    if check is not None and not check.text:
+        return RunUpdate(**{**seen, **await asyncio.to_thread(_adopt, check, state, context)})
     if check is None or problem:
         # A test that is of no use may still have failed where the fault is.
         frames = [place for place in places_in(failure, context.workspace.list_files()) if not standing(place.path)]
@@ -80,7 +87,17 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check | None, str
     room = profile.request_tokens - profile.max_completion_tokens - _HEAD_ROOM
     most = estimate_tokens(brief.task) + context.settings.context.source_tokens
     task = question_text(brief, budget_tokens=min(room, most))
+    task = "\n\n".join(filter(None, (task, _failing_now(state, context))))
     return await _written(task, context.models.profiles.named(agent.profile), state, context)
+
+
+def _failing_now(state: RunState, context: RunContext) -> str:
+    """What a model is told of the tests that fail already: one of them may be about the task."""
+    before = state["before"]
+    if before is None or not before.failing:
+        return ""
+    failing = listed(before.failing, _LISTED)
+    return context.prompts.render("make_check.failing", tests=failing, said=error_text(before.error, _FAILING_CHARS))
 
 
 async def _written(task: str, profile: str, state: RunState, context: RunContext) -> tuple[Check | None, str, str]:
@@ -92,6 +109,8 @@ async def _written(task: str, profile: str, state: RunState, context: RunContext
         except (ModelError, LimitReached) as error:
             return None, error.message, output
         cut = reply.finish_reason == "length"
+        if not cut and _FAILS.match(strip_thinking(reply.text)) and (known := _failing_check(reply.text, state)):
+            return known, "", ""
         none = None if cut else _NONE.match(strip_thinking(reply.text))
         if none is not None:
             return None, none["reason"].strip() or "the model sees no way to show it by a test", output
@@ -105,6 +124,16 @@ async def _written(task: str, profile: str, state: RunState, context: RunContext
         again = context.prompts.render("make_check.retry", problem=problem, output=shown)
         talk += [Message(role="assistant", content=reply.text), Message(role="user", content=again)]
     return check, problem, output
+
+
+def _failing_check(said: str, state: RunState) -> Check | None:
+    """The project's check, of which those tests that are named have to pass; None if none that fails is named."""
+    check, before = state["discovery"].check, state["before"]
+    failing = before.failing if before is not None else ()
+    named = {test for test in failing if re.search(rf"(?<!\w){re.escape(test.rpartition('::')[2])}(?!\w)", said)}
+    if check is None or not named:
+        return None
+    return replace(check, left_out=tuple(test for test in failing if test not in named))
 
 
 def _example(shown: Mapping[str, str], state: RunState, context: RunContext) -> dict[str, str]:
@@ -192,7 +221,7 @@ def _adopt(check: Check, state: RunState, context: RunContext) -> RunUpdate:
     if verdict.status != "failed":
         given_up(check, state, context)
         return _without(f"the one that was made is not red each time: {verdict.note or verdict.status}", context)
-    why = f"{check.entry} is red"
+    why = f"{check.entry or listed(verdict.failing, _LISTED)} is red"
     known = RunUpdate(proposed=None, making="made", discovery=discovery, before=verdict, verdict=verdict)
     return go("policy", origin="pre_plan", tier="open", why=why, **known)
 

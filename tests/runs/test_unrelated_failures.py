@@ -14,7 +14,7 @@ from codur.ui.shown.run_report import summary_lines
 from tests.runs import test_make_check as made
 from tests.runs.kit import Played, play
 from tests.runs.test_plans import SAY, plan
-from tests.support.groq_server import ServerReply, calls, json_reply
+from tests.support.groq_server import ServerReply, calls, json_reply, text
 
 FILES = {
     "shop.py": "def total(prices):\n    return sum(prices)\n\n\n"
@@ -28,6 +28,7 @@ PROMPT = "shop.py should have a function taxed, which gives the total with 19 % 
 BOTH = calls(
     ("replace_file_content", {"path": "shop.py", "content": TAXED}), ("finish", {"reason": "SHOP_HOST is not set."})
 )
+FOREIGN = ("finish", {"reason": "It fails for another reason."})
 FINISH = calls(("finish", {"reason": "test_host needs SHOP_HOST, which is not set here."}))
 
 
@@ -397,3 +398,29 @@ def test_where_no_test_can_be_made_the_agent_may_say_what_does_not_count(tmp_pat
     played = run(tmp_path, *[made.answer(TEST.replace("shop", "shops"))] * 2, BOTH, sections=made.MAKES)
     assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
     assert any("no test shows that this is done" in note for note in played.result.notes)
+
+
+KEPT = {
+    **FILES,
+    "cart.py": "KEPT = {}\n\n\ndef items(name):\n    return KEPT.setdefault(name, [])\n",
+    "test_cart.py": "from cart import items\n\n\ndef test_independent():\n"
+    "    items('a').append(1)\n    assert items('a') == []\n",
+}
+TOLD = "whoever changes the list that he was given changes it for the next one, too"
+
+
+def test_a_failing_test_that_is_about_the_task_is_its_check(tmp_path: Path) -> None:
+    """No other is written; the rest of what fails is left out, and nobody can leave this one."""
+    right = KEPT["cart.py"].replace("KEPT.setdefault(name, [])", "list(KEPT.setdefault(name, []))")
+    lazy = calls(("replace_file_content", {"path": "cart.py", "content": KEPT["cart.py"] + "# \n"}), FOREIGN)
+    edit = calls(("replace_file_content", {"path": "cart.py", "content": right}))
+    said = text("FAILS: `test_cart.py::test_independent`.")
+    played = run(tmp_path, said, lazy, edit, prompt=TOLD, task_type="code_fix", files=KEPT, sections=made.MAKES)
+    result = played.result
+    assert "Tests that fail already: test_cart.py::test_independent, test_till.py::test_host" in played.message(1)
+    assert "assert [1] == []" in played.message(1)
+    assert (result.outcome, played.files["cart.py"], result.iterations) == ("done", right, 2)
+    assert result.before is not None
+    assert result.before.failing == ("test_cart.py::test_independent",)
+    assert "finish" not in offered(played, 2)
+    assert set(played.files) == set(KEPT)

@@ -79,8 +79,10 @@ def is_about_tests(failing: Sequence[str], state: RunState) -> bool:
     """Whether a task asks for tests to pass: it names one that fails, or tells of no fault but that they do."""
     task, found = state["task"], state["discovery"]
     named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
-    # made for the task, or what a challenge is judged by
-    own = found.check is not None and bool(found.check.text or challenge_file.NAME in found.check.protected)
+    # made for the task, or known to be about it, or what a challenge is judged by
+    own = found.check is not None and bool(
+        found.check.text or found.check.left_out or challenge_file.NAME in found.check.protected
+    )
     if named or own or _TESTS_PASS.search(task.prompt):
         return True
     said = set(_WORD.findall(task.prompt))
