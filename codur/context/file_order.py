@@ -25,5 +25,6 @@ def standing(path: str) -> int:
         return 2
     if _GENERATED_NAME.fullmatch(name) or any(each.endswith(".egg-info") for each in directories):
         return 2
-    beside = _TEST_NAME.fullmatch(name) or not _BESIDE.isdisjoint(directories) or not _CODE.fullmatch(name)
+    is_code = _CODE.fullmatch(name) or (directories[-1:] == ["bin"] and "." not in name)
+    beside = _TEST_NAME.fullmatch(name) or not _BESIDE.isdisjoint(directories) or not is_code
     return 1 if beside else 0

@@ -78,6 +78,7 @@ class Clues(Struct):
     likely: Sequence[str] = ()  # files that rules settled on
     runs: Sequence[TestRun] = ()  # what tests executed, those that failed and others; empty if that is not known
     looked_at: str = ""  # outputs of earlier steps: the places that they begin with are needed
+    guessed: Sequence[str] = ()  # files that a model thinks of, from their names
     also: Sequence[str] = ()  # files that come last
 
 
@@ -118,6 +119,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     support = list(islice(dict.fromkeys(chain.from_iterable(_support(view, test) for test in tests)), _SUPPORT))
     # Who changes a symbol where nothing fails changes its uses, too.
     told = identified(view, f"{clues.task}\n{step}", named) if not tests and not frames else {}
+    guessed = clues.guessed if not tests and not frames else ()
     wants = [
         *(Want(path=place.path, line=place.line, need="asked") for place in places_in(step, files) if place.line),
         *_lines(view, list(identified(view, step, named))[:_ASKED], "asked"),
@@ -134,6 +136,8 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in beside),
         *(Want(path=path, about=clues.task, need="needed") for path in named),
         *(Want(path=path, line=1, end=_HEAD_LINES, need="needed") for path in beside),
+        *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in guessed),
+        *(Want(path=path, about=clues.task, need="needed") for path in guessed),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in clues.likely),
         *(Want(path=place.path, most_lines=WHOLE_LINES, need="needed") for place in frames[:_FRAMES]),
         *_lines(view, [*told, *users(view, told)][:_USES], "needed"),
@@ -146,7 +150,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *_lines(view, tests[_TESTS:], "useful"),
         *(Want(path=place.path, most_lines=WHOLE_LINES) for place in places),
         *(Want(path=path, most_lines=WHOLE_LINES) for path in near),
-        *(Want(path=path, partly=True) for path in clues.also if path not in tested),
+        *(Want(path=path, partly=True) for path in (*clues.guessed, *clues.also) if path not in tested),
     ]
     by_rank = _file_ranks(rank)
     # A task that names nothing gets the outline of everything, sources first.

@@ -341,11 +341,25 @@ def test_a_method_leads_to_what_its_own_class_and_its_bases_define(tmp_path: Pat
     assert set(mentions(index.view(workspace.list_files()), ("a.py", 2))) == {("base.py", 2)}
 
 
+def test_what_a_model_thinks_of_is_needed_where_nothing_fails(tmp_path: Path) -> None:
+    files = {
+        "a.py": "def run():\n    pass\n",
+        "bin/tool": "#!/bin/sh\necho\n",
+        "test_a.py": "def test_run():\n    pass\n",
+    }
+    workspace, index = opened(tmp_path, files)
+    for failing, needed in (((), True), (("test_a.py::test_run",), False)):
+        clues = Clues(task="it needs --latest", named=("a.py",), guessed=("bin/tool",), failing=failing)
+        wants = select(index, workspace.list_files(), clues).wants
+        assert any(want.need == "needed" for want in wants if want.path == "bin/tool") is needed
+
+
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
         ("src/a.py", 0),
         ("tools/a.go", 0),
+        ("bin/tool", 0),
         ("tests/a.py", 1),
         ("a/test_x.py", 1),
         ("README.md", 1),

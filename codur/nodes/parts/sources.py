@@ -101,7 +101,8 @@ def _selection(
         likely=[path for path in _known(state) if not runs or path in ran],
         runs=runs,
         looked_at="\n\n".join(inputs(state, step, context).values()),
-        also=(*discovery.guessed, *(discovery.check.protected if discovery.check is not None else ())),
+        guessed=discovery.guessed,
+        also=discovery.check.protected if discovery.check is not None else (),
     )
     return select(context.repository, files, clues)
 
