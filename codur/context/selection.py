@@ -138,6 +138,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *(Want(path=path, line=1, end=_HEAD_LINES, need="needed") for path in beside),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in guessed),
         *(Want(path=path, about=clues.task, need="needed") for path in guessed),
+        *(Want(path=path, line=1, end=_HEAD_LINES, need="needed") for path in guessed if standing(path) == 1),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in clues.likely),
         *(Want(path=place.path, most_lines=WHOLE_LINES, need="needed") for place in frames[:_FRAMES]),
         *_lines(view, [*told, *users(view, told)][:_USES], "needed"),

@@ -10,6 +10,7 @@ import pytest
 from codur.questions import Answer
 from tests.runs.kit import Played, play
 from tests.runs.test_approval import YES, User
+from tests.runs.test_make_check import MAKES
 from tests.support.groq_server import ServerReply, calls, json_reply
 
 FILES = {
@@ -21,15 +22,14 @@ RENAMED = {
     path: text.replace("total(", "amount(").replace("import total", "import amount") for path, text in FILES.items()
 }
 GUTTED = RENAMED["test_sums.py"].partition("\n\n\ndef test_none")[0] + "\n"
-EDIT = json_reply(
-    {
-        "task_type": "refactor",
-        "confidence": 0.95,
-        "detected_files": ["sums.py"],
-        "suggested_action": "edit",
-        "reasoning": "A name is to be another one.",
-    }
-)
+EDIT_SAID = {
+    "task_type": "refactor",
+    "confidence": 0.95,
+    "detected_files": ["sums.py"],
+    "suggested_action": "edit",
+    "reasoning": "A name is to be another one.",
+}
+EDIT = json_reply(EDIT_SAID)
 PROMPT = "rename total to amount everywhere, and keep what it does"
 ALONE = "rename total to amount everywhere"
 
@@ -121,3 +121,21 @@ def test_what_uses_no_such_name_stays_guarded(prompt: str, tmp_path: Path) -> No
     played = run(tmp_path, *[edits(RENAMED["test_sums.py"])] * 3, prompt=prompt, consult=user)
     assert user.asked == []
     assert played.files["test_sums.py"] == FILES["test_sums.py"]
+
+
+WRITE = "add tests for what sums.py does with negative numbers"
+NEW = "from sums import total\n\n\ndef test_negative():\n    assert total([-1, 1]) == 0\n"
+
+
+def writes(path: str) -> ServerReply:
+    return calls(("replace_file_content", {"path": path, "content": NEW}))
+
+
+def test_where_tests_are_to_be_written_some_must_be_new(tmp_path: Path) -> None:
+    """No other test is made for such a task, and what lies where nothing collects it does not count."""
+    kind = json_reply({**EDIT_SAID, "task_type": "code_generation"})
+    played = play(tmp_path, FILES, WRITE, [kind, writes("negative.py"), writes("test_negative.py")], sections=MAKES)
+    assert (played.result.outcome, played.result.iterations, len(played.requests)) == ("done", 2, 3)
+    assert "no test is new among those that ran" in played.result.attempts[0].error
+    assert played.result.changed_files == ("test_negative.py",)
+    assert FILES["test_sums.py"] in played.message(1)

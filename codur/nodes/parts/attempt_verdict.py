@@ -16,6 +16,7 @@ from codur.lazy import regex
 from codur.nodes.parts import foreign_failures
 from codur.nodes.parts.finding import (
     Judged,
+    asks_for_tests,
     finding,
     is_about_tests,
     is_harmless,
@@ -248,7 +249,7 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     elif check is not None and verdict.passed:
         verdict = _confirmed(check, verdict, record, state, context)
         verdict = (_broken_elsewhere(check, context) or verdict) if verdict.passed else verdict
-    verdict = _no_fewer(verdict, state)
+    verdict = _enough_tests(verdict, state)
     _tell(verdict, state, context)
     return _newly_failing(check, verdict, state, context)
 
@@ -307,13 +308,21 @@ def _by_name(check: Check, checker: checks.checker.Checker) -> tuple[Verdict, tu
     return verdict, verdict.failing if by_pytest else suites.near_tests.labels(checker.conditions.failed(check))
 
 
-def _no_fewer(verdict: Verdict, state: RunState) -> Verdict:
-    """The verdict; where tests were changed too, none with fewer tests that pass than before is a pass."""
-    before = state["before"]
-    least = before.tests_passed or 0 if before is not None and state["discovery"].edits_tests else 0
-    if not verdict.passed or (verdict.tests_passed or 0) >= least:
+def _enough_tests(verdict: Verdict, state: RunState) -> Verdict:
+    """The verdict; where tests were to be written, none is a pass in which no more of them pass than before.
+
+    Nor is one in which fewer do, where tests were changed too.
+    """
+    before, passed = state["before"], verdict.tests_passed or 0
+    known = before.tests_passed if before is not None else None
+    if not verdict.passed or known is None:
         return verdict
-    note = f"{verdict.tests_passed or 0} tests pass, and {least} did before the tests were changed"
+    wanted = asks_for_tests(state["task"].prompt) and not state["discovery"].edits_tests
+    if passed > known or (passed == known and not wanted) or not (wanted or state["discovery"].edits_tests):
+        return verdict
+    note = f"{passed} tests pass, and {known} did before the tests were changed"
+    if wanted:
+        note = f"no test is new among those that ran: {passed} pass, and {known} did before"
     return replace(verdict, status="failed", error=note, note=note, signature=note)
 
 

@@ -22,6 +22,12 @@ _IDENTIFIERS = regex(r"\b(?:[A-Za-z]\w*\.)*[A-Za-z]+_\w+|\b(?:[A-Za-z]\w*\.)+[A-
 _TESTS = r"\b(?:(?:py)?tests?|suite|test_\w+(?:\.py)?)\b"
 _PASS = r"\b(?:pass(?:es|ed|ing)?|green)\b"
 _TESTS_PASS = regex(rf"{_TESTS}[^.]*{_PASS}|{_PASS}[^.]*{_TESTS}", re.IGNORECASE)
+_TESTS_WANTED = regex(
+    r"^\W*(?:please |can you |could you )?(?:add|write|create|extend|i need|we need) (?:(?!and\b|to\b)[^\s.,]+ ){0,4}?"
+    r"tests?\b\s*(?=$|[.,:;]|(?:for|that|which|of|covering|about|in|to)\b)",
+    re.IGNORECASE,
+)
+_ELSE_WANTED = regex(r"\b(?:and|then)\W+(?:\w+ )?(?:fix|implement|change|mend|make|add|rename|remove)\b", re.IGNORECASE)
 _PLAIN = frozenset({"test", "should", "the", "and", "for", "with", "not", "are", "has", "have", "that", "this", "new"})
 _TITLE_CHARS = 300  # in which a task says what it is about; in a long one each test would find a word of its name
 
@@ -90,6 +96,12 @@ def is_about_tests(failing: Sequence[str], state: RunState) -> bool:
         return True
     at_large = not said.isdisjoint({"tests", "suite", "all", "everything"})
     return found.task_type == "code_fix" and (at_large or not says_more(task.prompt, found))
+
+
+def asks_for_tests(prompt: str) -> bool:
+    """Whether a task is to write tests, and nothing else."""
+    said = " ".join(prompt.split())
+    return bool(_TESTS_WANTED.match(said)) and not _ELSE_WANTED.search(said)
 
 
 def others_fail(state: RunState) -> bool:

@@ -6,6 +6,7 @@ from posixpath import basename, dirname, splitext
 from codur.agents.assignment import Assignment
 from codur.agents.registry import Agent
 from codur.checks.entry import is_test_code
+from codur.checks.suites.near_tests import near_tests
 from codur.config.settings import Profile
 from codur.context.brief import CodingBrief
 from codur.context.file_order import standing
@@ -15,7 +16,7 @@ from codur.context.ranking import TestRun
 from codur.context.selection import Clues, Selection, Want, select
 from codur.errors import LimitReached, WorkspaceError
 from codur.lazy import regex
-from codur.nodes.parts.finding import is_about_tests, may_fail, spoken_of
+from codur.nodes.parts.finding import asks_for_tests, is_about_tests, may_fail, spoken_of
 from codur.nodes.parts.updates import origin_of, warn
 from codur.nodes.run_state import RunContext, RunState, task_told
 from codur.planning.plans.full_plan import RETRY_OBJECTIVE
@@ -24,6 +25,7 @@ from codur.structs import replace
 from codur.types import Step, Verdict
 from codur.workspace.workspace import Workspace
 
+_MOST_BESIDE = 2
 _MOST_TRACED = 20  # failing tests whose lines are noted
 _TRACE_S = 5.0
 _LEAST_LEFT_S = 60.0  # with less time left, no program is run only to choose what is shown
@@ -101,10 +103,18 @@ def _selection(
         likely=[path for path in _known(state) if not runs or path in ran],
         runs=runs,
         looked_at="\n\n".join(inputs(state, step, context).values()),
-        guessed=discovery.guessed,
+        guessed=(*discovery.guessed, *_tests_beside(state, context)),
         also=discovery.check.protected if discovery.check is not None else (),
     )
     return select(context.repository, files, clues)
+
+
+def _tests_beside(state: RunState, context: RunContext) -> list[str]:
+    """Where tests are to be written, the tests of the same sources: they show how, and where more belong."""
+    check = state["discovery"].check
+    if check is None or not asks_for_tests(state["task"].prompt):
+        return []
+    return near_tests(state["discovery"].files, check.protected, context.workspace)[:_MOST_BESIDE]
 
 
 def _telling(state: RunState) -> Verdict | None:

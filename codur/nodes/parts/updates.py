@@ -10,7 +10,7 @@ from codur.checks import suites
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.events import FileChanged, Note
 from codur.mcp.offered_tools import server_of
-from codur.nodes.parts.finding import keeps, others_fail
+from codur.nodes.parts.finding import asks_for_tests, keeps, others_fail
 from codur.nodes.run_state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
 from codur.planning.plans.first_plan import SEARCH
 from codur.planning.plans.step_references import Output, blocked_by, escaped
@@ -336,7 +336,7 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
     named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
     if state["making"] or named or settings.verification.make_check == "never" or calls_left < _LEAST_CALLS:
         return False
-    if state["discovery"].task_type not in {"code_fix", "code_generation"}:
+    if state["discovery"].task_type not in {"code_fix", "code_generation"} or asks_for_tests(task.prompt):
         return False
     if check is not None and check.kind not in {"tests", "syntax"}:
         return False
