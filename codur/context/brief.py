@@ -4,7 +4,8 @@ The parts are in the order of how long they stay the same: what differs between 
 that a service that caches the beginnings of requests finds the same beginning again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 from codur.checks.describe import attempts_text, check_text, plain, verdict_text
 from codur.context.excerpts import Excerpt, fit
@@ -24,6 +25,7 @@ _SPARE_CHARS = 12_000
 """At most so much of that share is kept free by what is useful only, so that files shown once stay where they are."""
 _INPUT_SHARE = 0.5  # of the message, which outputs of earlier steps may take
 _OUTLINE_CHARS = 4000
+_UNNUMBERED = 0.88  # of a file with its line numbers, about what is its own
 
 
 class Briefing(Struct):
@@ -64,6 +66,7 @@ class CodingBrief(Struct):
     will_retry: bool = True  # whether a failed check comes back for another attempt
     steer: str = ""  # a hint after attempts that made no progress
     more: str = ""  # how the model gets to see what is not shown, in a sentence; empty if it cannot
+    numbered: bool = False  # lines are shown with their numbers, for who is to tell of them
 
 
 def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | None = None) -> Briefing:
@@ -157,7 +160,18 @@ def _file(item: Excerpt, brief: CodingBrief) -> str:
     known = {"read only": item.path in brief.read_only, "only a guess": item.path in brief.guessed}
     known["in part"] = not item.whole
     marks = [f"{item.lines} line{'' if item.lines == 1 else 's'}", *(mark for mark, holds in known.items() if holds)]
-    return f"===== {item.path} ({', '.join(marks)})\n{item.text.rstrip()}\n===== end of {item.path}"
+    text = "\n".join(_numbered(item)) if brief.numbered else item.text.rstrip()
+    return f"===== {item.path} ({', '.join(marks)})\n{text}\n===== end of {item.path}"
+
+
+def _numbered(item: Excerpt) -> Iterator[str]:
+    """The lines that are shown, with their numbers, and what is said of those between them."""
+    lines, at = iter(item.text.rstrip("\n").split("\n")), 1
+    for part in item.ranges:
+        yield from islice(lines, 1 if part.start > at else 0)
+        yield from (f"{number}\t{line}" for number, line in zip(part, lines, strict=False))
+        at = part.stop
+    yield from lines
 
 
 def question_text(brief: CodingBrief, *, budget_tokens: int) -> str:
@@ -165,5 +179,6 @@ def question_text(brief: CodingBrief, *, budget_tokens: int) -> str:
     head = _joined([("Task", brief.task), ("This step", brief.objective)])
     tail = _joined([(f"Result of step {name}", bounded(plain(text), 4000)) for name, text in brief.inputs.items()])
     room = max(0, int(budget_tokens * BYTES_PER_TOKEN) - len(head) - len(tail))
+    room = int(room * _UNNUMBERED) if brief.numbered else room
     files, _ = _files(replace(brief, guessed=frozenset()), room)  # only who edits is told what is no more than a guess
     return _BETWEEN.join(part for part in (head, files, tail) if part)

@@ -69,6 +69,8 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
     step = updates.current_step(state)
     profile = context.models.sizes.fitted(agent.profile)
     brief = await asyncio.to_thread(brief_of, state, step, context)
+    # Not for who edits: numbers would come back in what is to be replaced.
+    brief = replace(brief, numbered=not updates.edits(step, context))
     # Half, since the conversation grows with each result of a tool.
     task = question_text(brief, budget_tokens=(profile.request_tokens - profile.max_completion_tokens) // 2)
     offering = Offering(

@@ -391,6 +391,21 @@ def test_a_question_carries_the_files_that_it_is_about() -> None:
     )
 
 
+def test_who_tells_of_lines_sees_their_numbers() -> None:
+    wants = [Want(path="big.txt", line=3, end=4, need="asked"), Want(path="big.txt", line=41, end=42, need="asked")]
+    sources = {
+        "big.txt": "\n".join(f"line {n} of a long text that is not shown whole" for n in range(1, 100)),
+        "main.py": "a = 1\nb = 2\n",
+    }
+    wants += [Want(path="main.py")]
+    brief = CodingBrief(task="where?", objective="", sources=sources, wants=wants, numbered=True)
+    text = question_text(brief, budget_tokens=500)
+    assert "===== main.py (2 lines)\n1\ta = 1\n2\tb = 2\n=====" in text
+    assert "lines 1 to 2 not shown\n3\tline 3 of a long text that is not shown whole\n4\tline 4 of" in text
+    assert "\n# … lines 5 to 40 not shown\n41\tline 41 of" in text
+    assert "\n# … lines 43 to 99 not shown\n===== end of big.txt" in text
+
+
 def test_an_outline_has_signatures_first_lines_and_names() -> None:
     texts = {
         "shop/api.py": "class Api(Base):\n    @property\n    def size(self) -> int: ...\n\n\ndef f(a, *, b=1): ...\n",
