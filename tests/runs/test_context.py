@@ -345,3 +345,24 @@ def test_files_are_listed_by_what_fails_and_what_it_imports(tmp_path: Path) -> N
     listed = [path for line in told.splitlines() if (path := line.removesuffix(" (read only)")) in files]
     assert listed[:3] == ["tests/test_all.py", "bank/cents.py", "bank/dates.py"]
     assert listed[-2:] == ["_vendor/a.py", "aaa.egg-info/SOURCES.txt"]
+
+
+MANY = {f"shop/part_{n}.py": f"def part_{n}(order):\n    return order.part({n})\n\n\n" * 12 for n in range(40)}
+SAYS = (
+    f"{MANY['shop/part_3.py']}def take(whom, n):\n    if n < 1:\n"
+    "        raise ValueError(f'cannot reserve {n} of {whom}, there is nothing left in stock')\n"
+)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "for large orders it says 'cannot reserve 0 of tea, there is nothing left in stock', it should say more",
+        "this is no help:\n\n    ValueError: cannot reserve 0 of tea, there is nothing left in stock\n",
+    ],
+)
+def test_a_message_that_is_quoted_leads_to_who_writes_it(prompt: str, tmp_path: Path) -> None:
+    files = {**MANY, "shop/__init__.py": "", "shop/depot.py": SAYS, "test_it.py": "def test_it():\n    pass\n"}
+    decided = {"task_type": "refactor", "confidence": 0.95, "detected_files": [], "suggested_action": "edit"}
+    played = play(tmp_path, files, prompt, [json_reply({**decided, "reasoning": "A message."}), *[NO_EDIT] * 5])
+    assert "def take(whom, n):" in user(coding(played.requests)[0])

@@ -17,6 +17,7 @@ from codur.context.selection import Clues, Selection, Want, select
 from codur.errors import LimitReached, WorkspaceError
 from codur.lazy import regex
 from codur.nodes.parts.finding import asks_for_tests, is_about_tests, may_fail, spoken_of
+from codur.nodes.parts.quoted_text import quoted_places
 from codur.nodes.parts.updates import origin_of, warn
 from codur.nodes.run_state import RunContext, RunState, task_told
 from codur.planning.plans.full_plan import RETRY_OBJECTIVE
@@ -92,6 +93,7 @@ def _selection(
     last = state["attempts"][-1] if state["attempts"] else None
     stated = state["task"].prompt if _FRAME.search(state["task"].prompt) else ""
     told = [stated, failed.error if failed else "", last.error if last else "", edited_lines(last.diff if last else "")]
+    quoted = quoted_places(state["task"].prompt, context.toolbox)
     runs = test_runs(state, context) if failed is not None else ()
     ran = {path for _, lines in runs for path, _ in lines}
     clues = Clues(
@@ -102,7 +104,7 @@ def _selection(
         failing=failed.failing if failed else (),
         likely=[path for path in _known(state) if not runs or path in ran],
         runs=runs,
-        looked_at="\n\n".join(inputs(state, step, context).values()),
+        looked_at="\n\n".join([quoted, *inputs(state, step, context).values()]),
         guessed=(*discovery.guessed, *_tests_beside(state, context)),
         also=discovery.check.protected if discovery.check is not None else (),
     )

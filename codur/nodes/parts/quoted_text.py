@@ -1,0 +1,37 @@
+"""Where the texts that a task quotes stand in the sources: a message that it is about leads to who writes it."""
+
+import re
+from collections.abc import Iterator
+
+from codur.context.file_order import standing
+from codur.lazy import regex
+from codur.tools.toolbox import Toolbox
+
+_PROMPT_CHARS = 20_000
+_QUOTED = regex(r"\"([^\"\n]{12,300})\"|'([^'\n]{12,300})'|`([^`\n]{12,300})`|“([^”\n]{12,300})”")
+_RAISED = regex(r"^\W*(?:\w+\.)*\w*(?:Error|Exception|Warning): (\S.{11,300})$|^\W*error: (\S.{11,300})$", re.MULTILINE)
+_FILLED_IN = regex(r"\{[^}]*\}|%[-\w.]*[sdrif]|\$\w+|<[^>]*>|[\w./-]*\d[\w./-]*|[\"'`\\]|[,;:.](?!\S)")
+"""What a program puts into a text when it runs, or writes in another way in its source; and where a clause ends."""
+_LEAST_CHARS, _LEAST_WORDS = 10, 3
+_MOST, _OF_ONE, _PLACES = 6, 2, 2
+"""Pieces that are looked for, of all texts and of one, and places of one that are taken."""
+
+
+def quoted_places(prompt: str, toolbox: Toolbox) -> str:
+    """Lines of sources that hold what a task quotes, as `path:line`, one a line; an empty text if there are none."""
+    places: dict[str, None] = {}
+    for piece in list(dict.fromkeys(_pieces(prompt[:_PROMPT_CHARS])))[:_MOST]:
+        data = toolbox.call("grep_files", {"pattern": piece, "limit": _MOST * _PLACES}).data
+        found = data["matches"] if isinstance(data, dict) else ()
+        near = [f"{place['path']}:{place['line']}" for place in found if not standing(place["path"])]
+        places.update(dict.fromkeys(near[:_PLACES]))
+    return "\n".join(places)
+
+
+def _pieces(prompt: str) -> Iterator[str]:
+    """Of each text that is quoted what may stand so in a source: the longest pieces of several words."""
+    for found in (*_QUOTED.finditer(prompt), *_RAISED.finditer(prompt)):
+        text = next(filter(None, found.groups()), "")
+        pieces = [piece.strip(" ()") for piece in _FILLED_IN.split(text)]
+        told = [piece for piece in pieces if len(piece) >= _LEAST_CHARS and len(piece.split()) >= _LEAST_WORDS]
+        yield from sorted(told, key=len, reverse=True)[:_OF_ONE]
