@@ -366,3 +366,10 @@ def test_a_message_that_is_quoted_leads_to_who_writes_it(prompt: str, tmp_path: 
     decided = {"task_type": "refactor", "confidence": 0.95, "detected_files": [], "suggested_action": "edit"}
     played = play(tmp_path, files, prompt, [json_reply({**decided, "reasoning": "A message."}), *[NO_EDIT] * 5])
     assert "def take(whom, n):" in user(coding(played.requests)[0])
+
+
+def test_a_classifier_sees_first_where_a_name_is_defined_that_the_task_writes(tmp_path: Path) -> None:
+    files = {**MANY, "shop/__init__.py": "", "shop/zeta.py": "def unescape_all(text):\n    return text\n"}
+    played = play(tmp_path, files, "describe unescape_all in the documentation, and why it is there", [NO_EDIT] * 9)
+    told = played.message(0)
+    assert told.index("shop/zeta.py") < told.index("shop/part_0.py")

@@ -12,7 +12,7 @@ from codur.context.brief import CodingBrief
 from codur.context.file_order import standing
 from codur.context.outline import outline_of
 from codur.context.places import edited_lines, places_in
-from codur.context.ranking import TestRun
+from codur.context.ranking import TestRun, identified
 from codur.context.selection import Clues, Selection, Want, select
 from codur.errors import LimitReached, WorkspaceError
 from codur.lazy import regex
@@ -140,16 +140,22 @@ def _telling(state: RunState) -> Verdict | None:
 
 
 def listed_files(state: RunState, context: RunContext) -> list[str]:
-    """The workspace's files as a list shows them: what fails and what that imports, then sources, what is made last."""
+    """The workspace's files as a list shows them: what fails and what that imports, what defines a name that the task
+    writes, then sources, what is made last.
+    """
     files, verdict = context.workspace.list_files(), state["verdict"] or state["before"]
     told = "\n".join((verdict.error, *verdict.failing)) if verdict is not None and verdict.status == "failed" else ""
     near = dict.fromkeys(place.path for place in places_in(told, files))
-    view = context.repository.view(files, list(near)) if near else None
+    prompt, known = state["task"].prompt, _known(state)
+    view = context.repository.view(files, list(near)) if near or _PLACE.search(prompt) else None
     imported = {path for source in near for path in view.imports(source)} if view is not None else set()
-    known = _known(state)
-    return sorted(
-        files, key=lambda path: (path not in near, path not in imported, path not in known, standing(path), path)
-    )
+    defining = {path for path, _ in identified(view, prompt)} if view is not None else set()
+
+    def order(path: str) -> tuple[bool | int | str, ...]:
+        near_by = (path not in near, path not in imported, path not in known, path not in defining)
+        return *near_by, standing(path), path
+
+    return sorted(files, key=order)
 
 
 def _looked_at(text: str) -> Want | None:
