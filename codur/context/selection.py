@@ -119,7 +119,6 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     support = list(islice(dict.fromkeys(chain.from_iterable(_support(view, test) for test in tests)), _SUPPORT))
     # Who changes a symbol where nothing fails changes its uses, too.
     told = identified(view, f"{clues.task}\n{step}", named) if not tests and not frames else {}
-    guessed = clues.guessed if not tests and not frames else ()
     wants = [
         *(Want(path=place.path, line=place.line, need="asked") for place in places_in(step, files) if place.line),
         *_lines(view, list(identified(view, step, named))[:_ASKED], "asked"),
@@ -136,13 +135,14 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in beside),
         *(Want(path=path, about=clues.task, need="needed") for path in named),
         *(Want(path=path, line=1, end=_HEAD_LINES, need="needed") for path in beside),
-        *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in guessed),
-        *(Want(path=path, about=clues.task, need="needed") for path in guessed),
-        *(Want(path=path, line=1, end=_HEAD_LINES, need="needed") for path in guessed if standing(path) == 1),
+        *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in clues.guessed),
+        *(Want(path=path, about=clues.task, need="needed") for path in clues.guessed),
+        *(Want(path=path, line=1, end=_HEAD_LINES, need="needed") for path in clues.guessed if standing(path) == 1),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in clues.likely),
         *(Want(path=place.path, most_lines=WHOLE_LINES, need="needed") for place in frames[:_FRAMES]),
         *_lines(view, [*told, *users(view, told)][:_USES], "needed"),
         *_lines(view, [node for node in best if node[0] in named][:_NEAR_BLOCKS], "needed"),
+        *_lines(view, [node for node in best if node[0] in clues.guessed][:_NEAR_BLOCKS], "needed"),
         *_lines(view, best[:_NEAR_BLOCKS], "needed"),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in _files_of(likely)[:_NEAR_FILES]),
         *_lines(view, likely[:_RANKED_BLOCKS], "useful"),

@@ -342,6 +342,36 @@ REST: dict[str, tuple[dict[str, str], str, tuple[str, ...], Check | None]] = {
             "rake", "test", source="the tests that Rakefile declares", protected=("test/test_a.rb", "Rakefile")
         ),
     ),
+    "rake with a task of its own": (
+        {"Rakefile": "desc 'Run tests'\ntask :test do\nend\n", "lib/a.rb": "", "test/test_a.rb": ""},
+        "fix it",
+        (),
+        run_of_tests(
+            "rake", "test", source="the tests that Rakefile declares", protected=("test/test_a.rb", "Rakefile")
+        ),
+    ),
+    "a script that runs them": (
+        {"run-tests.sh": "#!/bin/sh\njava A\n", "src/test/java/ATest.java": "", "src/A.java": ""},
+        "fix it",
+        (),
+        run_of_tests(
+            "sh",
+            "run-tests.sh",
+            source="the tests that run-tests.sh declares",
+            protected=("src/test/java/ATest.java", "run-tests.sh"),
+        ),
+    ),
+    "a script of bash that runs them": (
+        {"tests/run_tests.sh": "#!/usr/bin/env bash\n./a\n", "a.c": ""},
+        "fix it",
+        (),
+        run_of_tests(
+            "bash",
+            "tests/run_tests.sh",
+            source="the tests that tests/run_tests.sh declares",
+            protected=("tests/run_tests.sh",),
+        ),
+    ),
     "phpunit": (
         {"phpunit.xml": "<phpunit/>\n", "src/A.php": "", "tests/ATest.php": ""},
         "fix it",

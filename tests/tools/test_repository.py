@@ -348,8 +348,8 @@ def test_what_a_model_thinks_of_is_needed_where_nothing_fails(tmp_path: Path) ->
         "test_a.py": "def test_run():\n    pass\n",
     }
     workspace, index = opened(tmp_path, files)
-    for failing, needed in (((), True), (("test_a.py::test_run",), False)):
-        clues = Clues(task="it needs --latest", named=("a.py",), guessed=("bin/tool",), failing=failing)
+    for guessed, needed in ((("bin/tool",), True), ((), False)):
+        clues = Clues(task="it needs --latest", named=("a.py",), guessed=guessed, also=("bin/tool",))
         wants = select(index, workspace.list_files(), clues).wants
         assert any(want.need == "needed" for want in wants if want.path == "bin/tool") is needed
 

@@ -215,7 +215,7 @@ class Suites(Struct, dict=True):  # cached properties need one
         """What a file of another language's tools declares; last, as a Makefile mostly calls Python's own suites."""
         for name, argv, applies in _RUNNERS:
             if self.workspace.is_file(name) and applies(self._text(name)):
-                files = (name,) if argv[0] in _DECLARING else ()
+                files = (name,) if argv[0] in _DECLARING or name in _SCRIPTS else ()
                 return Suite(argv=argv, source=f"the tests that {name} declares", files=files)
         return None
 
@@ -254,6 +254,8 @@ def _always(_: str) -> bool:
 _MAKE_TARGET = r"^{}\s*:(?!=)"
 _CMAKE = "cmake --build {0} && ctest --test-dir {0} --output-on-failure"
 """What is not built yet is built in a directory that goes away. A build without tests is a check as well."""
+_PLACES, _NAMES = ("", "tests/", "test/", "scripts/"), ("run-tests.sh", "run_tests.sh", "runtests.sh")
+_SCRIPTS = tuple(place + name for place in _PLACES for name in _NAMES)
 _RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
     ("package.json", ("npm", "test"), _has_test_script),
     ("Cargo.toml", ("cargo", "test"), bool),
@@ -267,7 +269,7 @@ _RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
     ("Gemfile", ("bundle", "exec", "rspec"), regex(r"\brspec\b").search),
     (".rspec", ("rspec",), _always),
     ("spec/spec_helper.rb", ("rspec",), regex(r"\bRSpec\b").search),
-    ("Rakefile", ("rake", "test"), regex(r"\bTestTask\b").search),
+    ("Rakefile", ("rake", "test"), regex(r"\bTestTask\b|^[ \t]*task\b[ (]*[:'\"]?test\b", re.MULTILINE).search),
     ("vendor/bin/phpunit", ("vendor/bin/phpunit",), bool),
     ("phpunit.xml", ("phpunit",), bool),
     ("phpunit.xml.dist", ("phpunit",), bool),
@@ -278,6 +280,11 @@ _RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
         (name, ("make", target), regex(_MAKE_TARGET.format(target), re.MULTILINE).search)
         for name in MAKEFILES
         for target in ("test", "check")
+    ),
+    *(
+        (name, (shell, name), applies)
+        for name in _SCRIPTS
+        for shell, applies in (("bash", regex(r"\A#!.*\bbash\b").search), ("sh", bool))
     ),
     ("build/CMakeCache.txt", ("sh", "-c", _CMAKE.format("build")), bool),
     ("CMakeLists.txt", ("sh", "-c", 'cmake -S . -B "$TMPDIR/build" && ' + _CMAKE.format('"$TMPDIR/build"')), bool),

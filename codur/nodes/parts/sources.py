@@ -37,6 +37,7 @@ _FRAME_TEXT = r"\bline \d+|\.\w{1,4}:\d+"
 _FRAME = regex(_FRAME_TEXT)
 _PLACE = regex(_FRAME_TEXT + r"|`[^`]+`|\b[A-Za-z]\w*[_.][A-Za-z]\w*|\b[a-z]+[A-Z]\w*")
 """A line of a file, or the name of something in the program."""
+_PATH_WORD = regex(r"[^\W_]{4,}")
 _LOOKED_LINES = 240  # the longest part of a file that is shown again because the coding agent had a look at it
 
 
@@ -95,6 +96,9 @@ def _selection(
     told = [stated, failed.error if failed else "", last.error if last else "", edited_lines(last.diff if last else "")]
     quoted = quoted_places(state["task"].prompt, context.toolbox)
     runs = test_runs(state, context) if failed is not None else ()
+    check = discovery.check
+    # A test that was made shows that something is lacking, and not where it belongs.
+    leads = failed is not None and not (check is not None and check.text)
     ran = {path for _, lines in runs for path, _ in lines}
     clues = Clues(
         task=task_told(state),
@@ -105,8 +109,8 @@ def _selection(
         likely=[path for path in _known(state) if not runs or path in ran],
         runs=runs,
         looked_at="\n\n".join([quoted, *inputs(state, step, context).values()]),
-        guessed=(*discovery.guessed, *_tests_beside(state, context)),
-        also=discovery.check.protected if discovery.check is not None else (),
+        guessed=() if leads else (*discovery.guessed, *_tests_beside(state, context)),
+        also=(*discovery.guessed, *(check.protected if check is not None else ())),
     )
     return select(context.repository, files, clues)
 
@@ -151,9 +155,13 @@ def listed_files(state: RunState, context: RunContext) -> list[str]:
     imported = {path for source in near for path in view.imports(source)} if view is not None else set()
     defining = {path for path, _ in identified(view, prompt)} if view is not None else set()
 
+    said = {word.removesuffix("s") for word in _PATH_WORD.findall(prompt.casefold())}
+
     def order(path: str) -> tuple[bool | int | str, ...]:
         near_by = (path not in near, path not in imported, path not in known, path not in defining)
-        return *near_by, standing(path), path
+        # A list of many files is cut: those that are called as the task speaks come before the alphabet.
+        shared = {word.removesuffix("s") for word in _PATH_WORD.findall(path.casefold())} & said
+        return *near_by, standing(path), -len(shared), path
 
     return sorted(files, key=order)
 
