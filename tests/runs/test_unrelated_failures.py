@@ -424,3 +424,12 @@ def test_a_failing_test_that_is_about_the_task_is_its_check(tmp_path: Path) -> N
     assert result.before.failing == ("test_cart.py::test_independent",)
     assert "finish" not in offered(played, 2)
     assert set(played.files) == set(KEPT)
+
+
+def test_nobody_can_leave_the_only_test_that_fails_once_it_is_the_check(tmp_path: Path) -> None:
+    files = {path: text for path, text in KEPT.items() if path != "test_till.py"}
+    lazy = calls(("replace_file_content", {"path": "cart.py", "content": KEPT["cart.py"] + "# \n"}), FOREIGN)
+    replies = (text("FAILS: test_independent"), lazy, calls(("cannot", {"reason": "no"})))
+    played = run(tmp_path, *replies, prompt=TOLD, task_type="code_fix", files=files, sections=made.MAKES)
+    assert (played.result.outcome, played.files) == ("not_achieved", files)
+    assert "finish" not in offered(played, 2)
