@@ -86,9 +86,8 @@ def is_about_tests(failing: Sequence[str], state: RunState) -> bool:
     task, found = state["task"], state["discovery"]
     named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
     # made for the task, or known to be about it, or what a challenge is judged by
-    own = found.check is not None and bool(
-        found.check.text or found.check.left_out or challenge_file.NAME in found.check.protected
-    )
+    judged = found.check is not None and challenge_file.NAME in found.check.protected
+    own = state["making"] == "made" or judged
     if named or own or _TESTS_PASS.search(task.prompt):
         return True
     said = set(_WORD.findall(task.prompt))
