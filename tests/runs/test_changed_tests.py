@@ -139,3 +139,32 @@ def test_where_tests_are_to_be_written_some_must_be_new(tmp_path: Path) -> None:
     assert "no test is new among those that ran" in played.result.attempts[0].error
     assert played.result.changed_files == ("test_negative.py",)
     assert FILES["test_sums.py"] in played.message(1)
+
+
+MORE = {**FILES, "test_host.py": "import os\n\n\ndef test_host():\n    assert os.environ['SUMS_HOST']\n"}
+
+
+def test_nor_may_an_agent_leave_them_where_other_tests_fail(tmp_path: Path) -> None:
+    kind = json_reply({**EDIT_SAID, "task_type": "code_generation"})
+    finish = ("finish", {"reason": "SUMS_HOST is not set"})
+    edits = [
+        calls(("replace_file_content", {"path": path, "content": NEW}), finish)
+        for path in ("negative.py", "test_negative.py")
+    ]
+    played = play(tmp_path, MORE, WRITE, [kind, *edits])
+    assert (played.result.outcome, played.result.changed_files) == ("done", ("test_negative.py",))
+    assert "no test is new among those that ran" in played.result.attempts[0].error
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_new_tests_count_where_the_check_is_some_of_the_others(right: bool, tmp_path: Path) -> None:
+    """The task names a file of tests, so that the check runs no other."""
+    kind = json_reply({**EDIT_SAID, "task_type": "code_generation"})
+    files = {**FILES, "test_more.py": "def test_more():\n    pass\n"}
+    content = NEW if right else NEW.replace("== 0", "== 1")
+    edit = calls(("replace_file_content", {"path": "test_negative.py", "content": content}))
+    cannot = calls(("cannot", {"reason": "no"}))
+    played = play(tmp_path, files, f"{WRITE}, in the style of test_sums.py", [kind, edit, cannot])
+    assert played.result.outcome == ("done" if right else "not_achieved")
+    assert played.result.verdict is not None
+    assert right == (played.result.verdict.tests_passed == 3)
