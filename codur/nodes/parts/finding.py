@@ -22,9 +22,15 @@ _IDENTIFIERS = regex(r"\b(?:[A-Za-z]\w*\.)*[A-Za-z]+_\w+|\b(?:[A-Za-z]\w*\.)+[A-
 _TESTS = r"\b(?:(?:py)?tests?|suite|test_\w+(?:\.py)?)\b"
 _PASS = r"\b(?:pass(?:es|ed|ing)?|green)\b"
 _TESTS_PASS = regex(rf"{_TESTS}[^.]*{_PASS}|{_PASS}[^.]*{_TESTS}", re.IGNORECASE)
+_KINDS_OF_TESTS = (
+    r"(?:an?|the|some|any|more|new|few|first|one|two|three|several|many|missing|further|additional|other|better|good|own"
+    r"|basic|simple|small|short|thorough|proper|automated|unit|unittest|pytest|regression|integration|functional"
+    r"|acceptance|parametri[sz]ed|property-based|end-to-end|e2e|smoke|edge-case|failing|negative|set of|suite of)"
+)
+"""What stands before `tests` where tests of the program are meant, and no function that tests or a test of something."""
 _TESTS_WANTED = regex(
-    r"^\W*(?:please |can you |could you )?(?:add|write|create|extend|i need|we need) (?:(?!and\b|to\b)[^\s.,]+ ){0,4}?"
-    r"tests?\b\s*(?=$|[.,:;]|(?:for|that|which|of|covering|about|in|to)\b)",
+    r"^\W*(?:please |can you |could you )?(?:add|write|create|extend|i need|we need) "
+    rf"(?:{_KINDS_OF_TESTS} ){{0,4}}?tests?\b\s*(?=$|[.,:;]|(?:for|that|which|of|covering|about|in|to)\b)",
     re.IGNORECASE,
 )
 _ELSE_WANTED = regex(r"\b(?:and|then)\W+(?:\w+ )?(?:fix|implement|change|mend|make|add|rename|remove)\b", re.IGNORECASE)
