@@ -27,7 +27,7 @@ _KINDS_OF_TESTS = (
     r"|basic|simple|small|short|thorough|proper|automated|unit|unittest|pytest|regression|integration|functional"
     r"|acceptance|parametri[sz]ed|property-based|end-to-end|e2e|smoke|edge-case|failing|negative|set of|suite of)"
 )
-"""What stands before `tests` where tests of the program are meant, and no function that tests or a test of something."""
+"""What stands before `tests` where those of the program are meant, and no function that tests something."""
 _TESTS_WANTED = regex(
     r"^\W*(?:please |can you |could you )?(?:add|write|create|extend|i need|we need) "
     rf"(?:{_KINDS_OF_TESTS} ){{0,4}}?tests?\b\s*(?=$|[.,:;]|(?:for|that|which|of|covering|about|in|to)\b)",
