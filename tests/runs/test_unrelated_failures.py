@@ -433,3 +433,54 @@ def test_nobody_can_leave_the_only_test_that_fails_once_it_is_the_check(tmp_path
     played = run(tmp_path, *replies, prompt=TOLD, task_type="code_fix", files=files, sections=made.MAKES)
     assert (played.result.outcome, played.files) == ("not_achieved", files)
     assert "finish" not in offered(played, 2)
+
+
+BY_CLASS = """import os
+import unittest
+
+from cart import items
+
+
+class Cart(unittest.TestCase):
+    def test_empty(self):
+        items('a').append(1)
+        self.assertEqual(items('a'), [])
+
+
+class Host(unittest.TestCase):
+    def test_empty(self):
+        self.assertTrue(os.environ['SHOP_HOST'])
+"""
+BY_VALUE = (
+    KEPT["test_cart.py"]
+    .replace("test_independent()", "test_independent(n)")
+    .replace("def test", "@pytest.mark.parametrize('n', [1, 2])\ndef test")
+)
+
+
+@pytest.mark.parametrize(
+    ("tests", "said", "named"),
+    [
+        (BY_CLASS, "FAILS: test_cart.py::Cart::test_empty", ("Cart::test_empty",)),
+        (BY_CLASS, "FAILS: Cart::test_empty, as it tells", ("Cart::test_empty",)),
+        (BY_CLASS, "FAILS: test_empty", ("Cart::test_empty", "Host::test_empty")),
+        (f"import pytest\n{BY_VALUE}", "FAILS: test_cart.py::test_independent", ("test_independent[1]", "test_independent[2]")),
+        (f"import pytest\n{BY_VALUE}", "FAILS: test_independent[2]", ("test_independent[2]",)),
+        (KEPT["test_cart.py"], "FAILS: test_independent\n\ntest_host lacks SHOP_HOST.", ("test_independent",)),
+        (KEPT["test_cart.py"], "FAILS:\n- test_cart.py", ("test_independent",)),
+    ],
+)  # fmt: skip
+def test_those_are_the_check_that_are_named_and_no_others(
+    tests: str, said: str, named: tuple[str, ...], tmp_path: Path
+) -> None:
+    files = {**KEPT, "test_cart.py": tests}
+    cannot = calls(("cannot", {"reason": "no"}))
+    played = run(tmp_path, text(said), cannot, prompt=TOLD, task_type="code_fix", files=files, sections=made.MAKES)
+    assert played.result.before is not None
+    assert played.result.before.failing == tuple(f"test_cart.py::{name}" for name in named)
+
+
+def test_a_name_that_no_failing_test_has_is_told(tmp_path: Path) -> None:
+    replies = (text("FAILS: test_total"), text("NONE: nothing"), calls(("cannot", {"reason": "no"})))
+    played = run(tmp_path, *replies, prompt=TOLD, task_type="code_fix", files=KEPT, sections=made.MAKES)
+    assert "none of the tests that fail has that name" in played.message(2)
