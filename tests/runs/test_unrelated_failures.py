@@ -451,11 +451,10 @@ class Host(unittest.TestCase):
     def test_empty(self):
         self.assertTrue(os.environ['SHOP_HOST'])
 """
-BY_VALUE = (
-    KEPT["test_cart.py"]
-    .replace("test_independent()", "test_independent(n)")
-    .replace("def test", "@pytest.mark.parametrize('n', [1, 2])\ndef test")
+BY_VALUE = "import pytest\n" + KEPT["test_cart.py"].replace("test_independent()", "test_independent(n)").replace(
+    "def test", "@pytest.mark.parametrize('n', [1, 2])\ndef test"
 )
+ALONE, BOTH_VALUES = KEPT["test_cart.py"], ("test_independent[1]", "test_independent[2]")
 
 
 @pytest.mark.parametrize(
@@ -464,12 +463,12 @@ BY_VALUE = (
         (BY_CLASS, "FAILS: test_cart.py::Cart::test_empty", ("Cart::test_empty",)),
         (BY_CLASS, "FAILS: Cart::test_empty, as it tells", ("Cart::test_empty",)),
         (BY_CLASS, "FAILS: test_empty", ("Cart::test_empty", "Host::test_empty")),
-        (f"import pytest\n{BY_VALUE}", "FAILS: test_cart.py::test_independent", ("test_independent[1]", "test_independent[2]")),
-        (f"import pytest\n{BY_VALUE}", "FAILS: test_independent[2]", ("test_independent[2]",)),
-        (KEPT["test_cart.py"], "FAILS: test_independent\n\ntest_host lacks SHOP_HOST.", ("test_independent",)),
-        (KEPT["test_cart.py"], "FAILS:\n- test_cart.py", ("test_independent",)),
+        (BY_VALUE, "FAILS: test_cart.py::test_independent", BOTH_VALUES),
+        (BY_VALUE, "FAILS: test_independent[2]", BOTH_VALUES[1:]),
+        (ALONE, "FAILS: test_independent\n\ntest_host lacks SHOP_HOST.", ("test_independent",)),
+        (ALONE, "FAILS:\n- test_cart.py", ("test_independent",)),
     ],
-)  # fmt: skip
+)
 def test_those_are_the_check_that_are_named_and_no_others(
     tests: str, said: str, named: tuple[str, ...], tmp_path: Path
 ) -> None:
