@@ -483,3 +483,20 @@ def test_a_name_that_no_failing_test_has_is_told(tmp_path: Path) -> None:
     replies = (text("FAILS: test_total"), text("NONE: nothing"), calls(("cannot", {"reason": "no"})))
     played = run(tmp_path, *replies, prompt=TOLD, task_type="code_fix", files=KEPT, sections=made.MAKES)
     assert "none of the tests that fail has that name" in played.message(2)
+
+
+OWN = "\n\ndef taxed(prices):\n    return sum(prices) * 1.19\n"
+DIES = "import os\n\n" + FILES["shop.py"].replace("return sum(prices)", "os._exit(1)")
+FIRST = {"shop.py": FILES["shop.py"], "test_shop.py": FILES["test_shop.py"], "test_a.py": FILES["test_till.py"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [(BROKEN, {"pytest.ini": "[pytest]\naddopts = -x\n"}), (DIES, {})],
+    ids=["a project that ends at the first failure", "the program ends the run"],
+)
+def test_what_is_left_out_ends_no_run_of_the_others(text: str, more: dict[str, str], tmp_path: Path) -> None:
+    cannot = calls(("cannot", {"reason": "no"}))
+    played = run(tmp_path, made.answer(TEST), write(text + OWN), cannot, files={**FIRST, **more}, sections=made.MAKES)
+    assert "make_check" in played.nodes
+    assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", FILES["shop.py"])
