@@ -506,8 +506,8 @@ def test_what_is_left_out_and_fails_otherwise_than_before_is_told(tmp_path: Path
     shows = "from shop import shown\n\n\ndef test_comma():\n    assert shown([1, 2]) == '3,00'\n"
     worse = TAXED.replace("{total(prices):.2f}", "{totals(prices):.2f}")
     files, said = {**FILES, "test_display.py": shows}, "fails otherwise than before: test_display.py::test_comma"
-    for name, text, told in (("worse", worse, True), ("right", TAXED, False)):
+    for name, code, told in (("worse", worse, True), ("right", TAXED, False)):
         (tmp_path / name).mkdir()
-        played = run(tmp_path / name, made.answer(TEST), write(text), files=files, sections=made.MAKES)
+        played = run(tmp_path / name, made.answer(TEST), write(code), files=files, sections=made.MAKES)
         assert played.result.outcome == "done"
         assert any(said in note for note in played.result.notes) is told

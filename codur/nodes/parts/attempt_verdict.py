@@ -129,7 +129,8 @@ def check_before(discovery: Discovery, context: RunContext, *, sample: bool = Fa
         )
     if verdict.status in {"failed", "passed"}:
         context.best.found(verdict.progress)
-        context.best.words = foreign_failures.words(context.checker.last_tests) if verdict.failing else {}
+        # Of a made test too, whose run says nothing of the others that failed.
+        context.best.words |= foreign_failures.words(context.checker.last_tests) if verdict.failing else {}
     context.emit(CheckRan(when="before", verdict=verdict))
     return verdict
 
