@@ -419,6 +419,7 @@ def test_a_failing_test_that_is_about_the_task_is_its_check(tmp_path: Path) -> N
     result = played.result
     assert "Tests that fail already: test_cart.py::test_independent, test_till.py::test_host" in played.message(1)
     assert "assert [1] == []" in played.message(1)
+    assert "All tests must pass but 1 that fails for another reason: `python -m pytest`" in played.message(2)
     assert (result.outcome, played.files["cart.py"], result.iterations) == ("done", right, 2)
     assert result.before is not None
     assert result.before.failing == ("test_cart.py::test_independent",)
