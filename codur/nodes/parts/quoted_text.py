@@ -12,7 +12,9 @@ from codur.workspace.workspace import Workspace
 
 _PROMPT_CHARS = 20_000
 _QUOTED = regex(r"\"([^\"\n]{12,300})\"|'([^'\n]{12,300})'|`([^`\n]{12,300})`|“([^”\n]{12,300})”")
-_RAISED = regex(r"^\W*(?:\w+\.)*\w*(?:Error|Exception|Warning): (\S.{11,300})$|^\W*error: (\S.{11,300})$", re.MULTILINE)
+_RAISED = regex(
+    r"^[^\w\n]*(?:\w+\.)*\w*(?:Error|Exception|Warning): (\S.{11,300})$|^[^\w\n]*error: (\S.{11,300})$", re.MULTILINE
+)
 _FILLED_IN = regex(r"\{[^}]*\}|%[-\w.]*[sdrif]|\$\w+|<[^>]*>|[\w./-]*\d[\w./-]*|[\"'`\\]|[,;:.](?!\S)")
 """What a program puts into a text when it runs, or writes in another way in its source; and where a clause ends."""
 _LEAST_CHARS, _LEAST_WORDS = 10, 3
