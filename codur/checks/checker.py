@@ -297,7 +297,8 @@ class Checker:
             self._excused = frozenset(blocked if run.ids("passed") or len(blocked) < len(failing) else ())
         left_out = {*(self._excused or ()), *check.left_out}
         excused = tuple(name for name in failing if name in left_out)
-        if failing and len(excused) == len(failing) and result.exit_status == 1:
+        # Of a run that ended early, what did not run is not known.
+        if failing and len(excused) == len(failing) and result.exit_status == 1 and run.is_complete:
             verdict = self._tests_verdict(check, replace(result, exit_status=0), less(counts, run, excused))
             note, unfit = verdict.note or _left_out(excused, check, run), run.blocked_by(excused)
             return replace(verdict, exit_status=1, excused=excused, unfit=unfit, note=note)

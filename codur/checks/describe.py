@@ -52,6 +52,10 @@ def check_text(check: Check | None, failing: int = 0) -> str:
         own = passing if fail else "the project's own tests must pass, as they do now"
         project = f" Then {own}." if check.beside is not None else ""
         return f"`{check.label}` must pass: {check.entry} was written for this task and fails now.{project}"
+    if check.left_out:
+        few = len(check.left_out) == 1
+        others = "1 that fails for another reason" if few else f"{len(check.left_out)} that fail for other reasons"
+        return f"All tests must pass but {others}: `{check.label}`."
     if check.kind == "tests":
         rest = f" ({failing} that fail now may not be about the task)" if failing else ""
         return f"{'All tests must pass' if not failing else 'What passes now must still pass'}: `{check.label}`{rest}."

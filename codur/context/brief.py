@@ -25,7 +25,7 @@ _SPARE_CHARS = 12_000
 """At most so much of that share is kept free by what is useful only, so that files shown once stay where they are."""
 _INPUT_SHARE = 0.5  # of the message, which outputs of earlier steps may take
 _OUTLINE_CHARS = 4000
-_UNNUMBERED = 0.88  # of a file with its line numbers, about what is its own
+_TRIES = 4  # of choosing fewer lines where their numbers take more room than there is
 
 
 class Briefing(Struct):
@@ -179,6 +179,12 @@ def question_text(brief: CodingBrief, *, budget_tokens: int) -> str:
     head = _joined([("Task", brief.task), ("This step", brief.objective)])
     tail = _joined([(f"Result of step {name}", bounded(plain(text), 4000)) for name, text in brief.inputs.items()])
     room = max(0, int(budget_tokens * BYTES_PER_TOKEN) - len(head) - len(tail))
-    room = int(room * _UNNUMBERED) if brief.numbered else room
-    files, _ = _files(replace(brief, guessed=frozenset()), room)  # only who edits is told what is no more than a guess
+    brief = replace(brief, guessed=frozenset())  # only who edits is told what is no more than a guess
+    files, _ = _files(brief, room)
+    fewer = room
+    for _ in range(_TRIES if brief.numbered else 0):
+        if len(files) <= room:
+            break
+        fewer = fewer * room // len(files)
+        files, _ = _files(brief, fewer)
     return _BETWEEN.join(part for part in (head, files, tail) if part)

@@ -212,7 +212,7 @@ class _File(Struct, frozen=False, kw_only=False):
 
     def _show_passages(self, about: str, end: int) -> None:
         """Of a text without definitions what is around the lines that speak of something, the tellingest first."""
-        if self.parts:
+        if any(part.name for part in self.parts):
             return
         said = [{word.casefold() for word in _WORD.findall(line)} for line in self._lines]
         wanted = {word.casefold() for word in _WORD.findall(about) if len(word) >= _TELLING_CHARS}

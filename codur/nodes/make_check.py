@@ -32,7 +32,7 @@ from codur.structs import replace
 from codur.types import Check, Message
 
 _NONE = regex(r"\A\W*NONE\b\W*(?P<reason>[^\n]*)")
-_FAILS = regex(r"\A\W*FAILS\b")
+_FAILS = regex(r"\A\W*FAILS\b\W*(?P<names>.*?)(?=\n\s*\n|\Z)", re.DOTALL)
 _OUTPUT_CHARS = 2_000
 _FAILING_CHARS = 3_000  # of what the tests say that fail already
 
@@ -109,13 +109,16 @@ async def _written(task: str, profile: str, state: RunState, context: RunContext
         except (ModelError, LimitReached) as error:
             return None, error.message, output
         cut = reply.finish_reason == "length"
-        if not cut and _FAILS.match(strip_thinking(reply.text)) and (known := _failing_check(reply.text, state)):
+        said = "" if cut else strip_thinking(reply.text)
+        fails = _FAILS.match(said)
+        if fails is not None and (known := _failing_check(fails["names"], state)):
             return known, "", ""
-        none = None if cut else _NONE.match(strip_thinking(reply.text))
+        none = _NONE.match(said)
         if none is not None:
             return None, none["reason"].strip() or "the model sees no way to show it by a test", output
-        text = None if cut else code_from_text(reply.text)
-        problem, output = "the answer was cut off" if cut else "the answer held no Python file", ""
+        text = None if cut or fails is not None else code_from_text(reply.text)
+        missing = "the answer held no Python file" if fails is None else "none of the tests that fail has that name"
+        problem, output = "the answer was cut off" if cut else missing, ""
         if text:
             check, problem, output = await asyncio.to_thread(_tried, text, state, context)
             if check is not None and not problem:
@@ -130,10 +133,28 @@ def _failing_check(said: str, state: RunState) -> Check | None:
     """The project's check, of which those tests that are named have to pass; None if none that fails is named."""
     check, before = state["discovery"].check, state["before"]
     failing = before.failing if before is not None else ()
-    named = {test for test in failing if re.search(rf"(?<!\w){re.escape(test.rpartition('::')[2])}(?!\w)", said)}
+    named = _named(said, failing)
     if check is None or not named:
         return None
     return replace(check, left_out=tuple(test for test in failing if test not in named))
+
+
+def _named(said: str, failing: Sequence[str]) -> set[str]:
+    """The failing tests that are named: by id, or by less of it; what names one exactly names no others."""
+    meant: dict[str, set[str]] = {}
+    for test in failing:
+        name, bracket, case = test.partition("[")
+        parts = name.split("::")
+        ends = ["::".join(parts[place:]) for place in range(len(parts))]
+        for form in (*ends, *(f"{end}{bracket}{case}" for end in ends), *("::".join(parts[:n]) for n in (1, 2))):
+            meant.setdefault(form, set()).add(test)
+    named = set[str]()
+    for form in sorted((form for form in meant if form in said), key=len, reverse=True):
+        # Of a file that could not be loaded any test may be named.
+        more = r"(?![\w\[])" if form in failing else r"(?![\w\[]|::)"
+        said, count = re.subn(rf"(?<!\w){re.escape(form)}{more}", " ", said)
+        named |= meant[form] if count else set()
+    return named
 
 
 def _example(shown: Mapping[str, str], state: RunState, context: RunContext) -> dict[str, str]:

@@ -101,7 +101,7 @@ class PlanFields(TypedDict, total=False):
     approved: PlanEffects | None
     """What the user has approved of: plans that do no more than this need no further approval."""
     making: Literal["", "made", "without"]
-    """Whether a test was made for the task; empty while it was not tried."""
+    """Whether a test was made for the task, or found among those that fail; empty while it was not tried."""
     proposed: Check | None
     """A test that was made, while the user is asked about it."""
     keep_test: bool

@@ -75,6 +75,12 @@ class TestRun(Struct):
         return self.end == 0 and not self.ids("failed") and self.collected in (None, len(self.ends))
 
     @property
+    def is_complete(self) -> bool:
+        """Whether each test that there was has ended, however."""
+        told = sum(end.when != "collect" for end in self.ends.values())
+        return not self.running and self.collected in (None, told)
+
+    @property
     def unfit(self) -> str:
         """Why the run says nothing of the program: nothing passed, and what failed did so outside; empty if it does."""
         failed = [end for end in self.ends.values() if end.outcome == "failed"]
@@ -104,7 +110,8 @@ def reported_argv(
     place = words.index("-m")
     if "-c" in words[:place]:
         return None
-    arguments = [*words[place + 2 :], TO_THE_END[-1]]
+    # First, so that what the command says itself counts: the project's settings may end a run at the first failure.
+    arguments = [TO_THE_END[0], *words[place + 2 :], TO_THE_END[-1]]
     if tests:
         arguments = [*narrowed(arguments, files_of(tests)), *TO_THE_END]
     limit = max(_LEAST_TEST_S, _SHARE * timeout_s)

@@ -13,6 +13,7 @@ from codur.context.brief import CodingBrief, brief_text, question_text
 from codur.context.excerpts import fit
 from codur.context.outline import Outline, outline_of
 from codur.context.selection import Want
+from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.structs import replace
 from codur.types import Attempt, Check, Difference, Verdict
 
@@ -283,6 +284,15 @@ def test_of_a_long_text_the_passages_are_shown_that_the_task_speaks_of() -> None
     assert 290 in part.ranges[0]
 
 
+@pytest.mark.parametrize("path", ["conf.yaml", "data.json", "run.py"])
+def test_passages_are_shown_of_what_has_no_definitions_though_it_might_be_python(path: str) -> None:
+    rows = [f"key_{n}: {n}" for n in range(400)]
+    rows[300] = "hrules: 3"
+    want = Want(path=path, about="let hrules be 4", need="needed")
+    (part,) = fit({path: "\n".join(rows)}, budget_chars=3_000, wants=[want])
+    assert "hrules: 3" in part.text
+
+
 def test_a_task_that_speaks_of_nothing_in_a_text_shows_no_passage_of_it() -> None:
     want = Want(path="README.md", about="sort the imports", need="needed")
     assert fit({"README.md": "\n".join(["line"] * 400)}, budget_chars=6_000, wants=[want]) == []
@@ -404,6 +414,17 @@ def test_who_tells_of_lines_sees_their_numbers() -> None:
     assert "lines 1 to 2 not shown\n3\tline 3 of a long text that is not shown whole\n4\tline 4 of" in text
     assert "\n# … lines 5 to 40 not shown\n41\tline 41 of" in text
     assert "\n# … lines 43 to 99 not shown\n===== end of big.txt" in text
+
+
+@pytest.mark.parametrize("line", ["1,2", "", "    return 1", "a line that is as long as most are in a document"])
+def test_numbers_of_lines_take_room_of_the_files(line: str) -> None:
+    wants = [Want(path="rows.txt", line=1, end=end, need="needed") for end in (4_000, 1_500, 400, 100)]
+    brief = CodingBrief(
+        task="where?", objective="", sources={"rows.txt": f"{line}\n" * 5_000}, wants=wants, numbered=True
+    )
+    text = question_text(brief, budget_tokens=2_000)
+    assert "\n100\t" in text
+    assert len(text) <= 2_000 * BYTES_PER_TOKEN
 
 
 def test_an_outline_has_signatures_first_lines_and_names() -> None:

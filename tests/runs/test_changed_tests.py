@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from codur.nodes.parts.finding import asks_for_tests
 from codur.questions import Answer
 from tests.runs.kit import Played, play
 from tests.runs.test_approval import YES, User
@@ -139,3 +140,58 @@ def test_where_tests_are_to_be_written_some_must_be_new(tmp_path: Path) -> None:
     assert "no test is new among those that ran" in played.result.attempts[0].error
     assert played.result.changed_files == ("test_negative.py",)
     assert FILES["test_sums.py"] in played.message(1)
+
+
+MORE = {**FILES, "test_host.py": "import os\n\n\ndef test_host():\n    assert os.environ['SUMS_HOST']\n"}
+
+
+def test_nor_may_an_agent_leave_them_where_other_tests_fail(tmp_path: Path) -> None:
+    finish = ("finish", {"reason": "SUMS_HOST is not set"})
+    edits = [
+        calls(("replace_file_content", {"path": path, "content": NEW}), finish)
+        for path in ("negative.py", "test_negative.py")
+    ]
+    played = play(tmp_path, MORE, WRITE, edits)
+    assert (played.result.outcome, played.result.changed_files) == ("done", ("test_negative.py",))
+    assert "no test is new among those that ran" in played.result.attempts[0].error
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_new_tests_count_where_the_check_is_some_of_the_others(right: bool, tmp_path: Path) -> None:
+    """The task names a file of tests, so that the check runs no other."""
+    kind = json_reply({**EDIT_SAID, "task_type": "code_generation"})
+    files = {**FILES, "test_more.py": "def test_more():\n    pass\n"}
+    content = NEW if right else NEW.replace("== 0", "== 1")
+    edit = calls(("replace_file_content", {"path": "test_negative.py", "content": content}))
+    cannot = calls(("cannot", {"reason": "no"}))
+    played = play(tmp_path, files, f"{WRITE}, in the style of test_sums.py", [kind, edit, cannot])
+    assert played.result.outcome == ("done" if right else "not_achieved")
+    assert played.result.verdict is not None
+    assert right == (played.result.verdict.tests_passed == 3)
+
+
+def test_what_tests_is_no_test(tmp_path: Path) -> None:
+    prompt = "write a function that tests for a sum of zero in sums.py"
+    text = FILES["sums.py"] + "\n\ndef is_zero(numbers):\n    return not total(numbers)\n"
+    edit = calls(("replace_file_content", {"path": "sums.py", "content": text}))
+    kind = json_reply({**EDIT_SAID, "task_type": "code_generation"})
+    played = play(tmp_path, FILES, prompt, [kind, edit])
+    assert (played.result.outcome, played.files["sums.py"]) == ("done", text)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "wanted"),
+    [
+        ("add tests for sums.py", True),
+        ("Please write some more unit tests, covering total", True),
+        ("add a regression test that shows issue 12", True),
+        ("add tests for total and fix what they find", False),
+        ("add a primality test to numbers.py", False),
+        ("add support for tests in subdirectories", False),
+        ("create a command that tests for dead links", False),
+        ("write a speed test in bench.py", False),
+        ("add retries for flaky tests in runner.py", False),
+    ],
+)
+def test_which_tasks_ask_for_tests(prompt: str, wanted: bool) -> None:
+    assert asks_for_tests(prompt) == wanted

@@ -363,6 +363,8 @@ SAYS = (
 )
 def test_a_message_that_is_quoted_leads_to_who_writes_it(prompt: str, tmp_path: Path) -> None:
     files = {**MANY, "shop/__init__.py": "", "shop/depot.py": SAYS, "test_it.py": "def test_it():\n    pass\n"}
+    translated = "cannot reserve 1 of tea, there is nothing left in stock\n"
+    files |= {f"locale/{n}.po": translated for n in range(20)}  # they come first, and are not where it is written
     decided = {"task_type": "refactor", "confidence": 0.95, "detected_files": [], "suggested_action": "edit"}
     played = play(tmp_path, files, prompt, [json_reply({**decided, "reasoning": "A message."}), *[NO_EDIT] * 5])
     assert "def take(whom, n):" in user(coding(played.requests)[0])

@@ -419,8 +419,96 @@ def test_a_failing_test_that_is_about_the_task_is_its_check(tmp_path: Path) -> N
     result = played.result
     assert "Tests that fail already: test_cart.py::test_independent, test_till.py::test_host" in played.message(1)
     assert "assert [1] == []" in played.message(1)
+    assert "All tests must pass but 1 that fails for another reason: `python -m pytest`" in played.message(2)
     assert (result.outcome, played.files["cart.py"], result.iterations) == ("done", right, 2)
     assert result.before is not None
     assert result.before.failing == ("test_cart.py::test_independent",)
     assert "finish" not in offered(played, 2)
     assert set(played.files) == set(KEPT)
+
+
+def test_nobody_can_leave_the_only_test_that_fails_once_it_is_the_check(tmp_path: Path) -> None:
+    files = {path: text for path, text in KEPT.items() if path != "test_till.py"}
+    lazy = calls(("replace_file_content", {"path": "cart.py", "content": KEPT["cart.py"] + "# \n"}), FOREIGN)
+    replies = (text("FAILS: test_independent"), lazy, calls(("cannot", {"reason": "no"})))
+    played = run(tmp_path, *replies, prompt=TOLD, task_type="code_fix", files=files, sections=made.MAKES)
+    assert (played.result.outcome, played.files) == ("not_achieved", files)
+    assert "finish" not in offered(played, 2)
+
+
+BY_CLASS = """import os
+import unittest
+
+from cart import items
+
+
+class Cart(unittest.TestCase):
+    def test_empty(self):
+        items('a').append(1)
+        self.assertEqual(items('a'), [])
+
+
+class Host(unittest.TestCase):
+    def test_empty(self):
+        self.assertTrue(os.environ['SHOP_HOST'])
+"""
+BY_VALUE = "import pytest\n" + KEPT["test_cart.py"].replace("test_independent()", "test_independent(n)").replace(
+    "def test", "@pytest.mark.parametrize('n', [1, 2])\ndef test"
+)
+ALONE, BOTH_VALUES = KEPT["test_cart.py"], ("test_independent[1]", "test_independent[2]")
+
+
+@pytest.mark.parametrize(
+    ("tests", "said", "named"),
+    [
+        (BY_CLASS, "FAILS: test_cart.py::Cart::test_empty", ("Cart::test_empty",)),
+        (BY_CLASS, "FAILS: Cart::test_empty, as it tells", ("Cart::test_empty",)),
+        (BY_CLASS, "FAILS: test_empty", ("Cart::test_empty", "Host::test_empty")),
+        (BY_VALUE, "FAILS: test_cart.py::test_independent", BOTH_VALUES),
+        (BY_VALUE, "FAILS: test_independent[2]", BOTH_VALUES[1:]),
+        (ALONE, "FAILS: test_independent\n\ntest_host lacks SHOP_HOST.", ("test_independent",)),
+        (ALONE, "FAILS:\n- test_cart.py", ("test_independent",)),
+    ],
+)
+def test_those_are_the_check_that_are_named_and_no_others(
+    tests: str, said: str, named: tuple[str, ...], tmp_path: Path
+) -> None:
+    files = {**KEPT, "test_cart.py": tests}
+    cannot = calls(("cannot", {"reason": "no"}))
+    played = run(tmp_path, text(said), cannot, prompt=TOLD, task_type="code_fix", files=files, sections=made.MAKES)
+    assert played.result.before is not None
+    assert played.result.before.failing == tuple(f"test_cart.py::{name}" for name in named)
+
+
+def test_a_name_that_no_failing_test_has_is_told(tmp_path: Path) -> None:
+    replies = (text("FAILS: test_total"), text("NONE: nothing"), calls(("cannot", {"reason": "no"})))
+    played = run(tmp_path, *replies, prompt=TOLD, task_type="code_fix", files=KEPT, sections=made.MAKES)
+    assert "none of the tests that fail has that name" in played.message(2)
+
+
+OWN = "\n\ndef taxed(prices):\n    return sum(prices) * 1.19\n"
+DIES = "import os\n\n" + FILES["shop.py"].replace("return sum(prices)", "os._exit(1)")
+FIRST = {"shop.py": FILES["shop.py"], "test_shop.py": FILES["test_shop.py"], "test_a.py": FILES["test_till.py"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [(BROKEN, {"pytest.ini": "[pytest]\naddopts = -x\n"}), (DIES, {})],
+    ids=["a project that ends at the first failure", "the program ends the run"],
+)
+def test_what_is_left_out_ends_no_run_of_the_others(text: str, more: dict[str, str], tmp_path: Path) -> None:
+    cannot = calls(("cannot", {"reason": "no"}))
+    played = run(tmp_path, made.answer(TEST), write(text + OWN), cannot, files={**FIRST, **more}, sections=made.MAKES)
+    assert "make_check" in played.nodes
+    assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", FILES["shop.py"])
+
+
+def test_what_is_left_out_and_fails_otherwise_than_before_is_told(tmp_path: Path) -> None:
+    shows = "from shop import shown\n\n\ndef test_comma():\n    assert shown([1, 2]) == '3,00'\n"
+    worse = TAXED.replace("{total(prices):.2f}", "{totals(prices):.2f}")
+    files, said = {**FILES, "test_display.py": shows}, "fails otherwise than before: test_display.py::test_comma"
+    for name, code, told in (("worse", worse, True), ("right", TAXED, False)):
+        (tmp_path / name).mkdir()
+        played = run(tmp_path / name, made.answer(TEST), write(code), files=files, sections=made.MAKES)
+        assert played.result.outcome == "done"
+        assert any(said in note for note in played.result.notes) is told

@@ -129,7 +129,8 @@ def check_before(discovery: Discovery, context: RunContext, *, sample: bool = Fa
         )
     if verdict.status in {"failed", "passed"}:
         context.best.found(verdict.progress)
-        context.best.words = foreign_failures.words(context.checker.last_tests) if verdict.failing else {}
+        # Of a made test too, whose run says nothing of the others that failed.
+        context.best.words |= foreign_failures.words(context.checker.last_tests) if verdict.failing else {}
     context.emit(CheckRan(when="before", verdict=verdict))
     return verdict
 
@@ -249,7 +250,7 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     elif check is not None and verdict.passed:
         verdict = _confirmed(check, verdict, record, state, context)
         verdict = (_broken_elsewhere(check, context) or verdict) if verdict.passed else verdict
-    verdict = _enough_tests(verdict, state)
+    verdict = _enough_tests(verdict, state, context)
     _tell(verdict, state, context)
     return _newly_failing(check, verdict, state, context)
 
@@ -308,22 +309,37 @@ def _by_name(check: Check, checker: checks.checker.Checker) -> tuple[Verdict, tu
     return verdict, verdict.failing if by_pytest else suites.near_tests.labels(checker.conditions.failed(check))
 
 
-def _enough_tests(verdict: Verdict, state: RunState) -> Verdict:
+def _enough_tests(verdict: Verdict, state: RunState, context: RunContext) -> Verdict:
     """The verdict; where tests were to be written, none is a pass in which no more of them pass than before.
 
     Nor is one in which fewer do, where tests were changed too.
     """
     before, passed = state["before"], verdict.tests_passed or 0
     known = before.tests_passed if before is not None else None
-    if not verdict.passed or known is None:
-        return verdict
     wanted = asks_for_tests(state["task"].prompt) and not state["discovery"].edits_tests
+    # What fails for other reasons may be left, and says no more of what is wanted than a pass does.
+    if known is None or not (verdict.passed or (wanted and is_harmless(verdict, before))):
+        return verdict
     if passed > known or (passed == known and not wanted) or not (wanted or state["discovery"].edits_tests):
         return verdict
+    beside = _new_tests(state, context) if wanted else None
+    if beside is not None and beside.status == "failed":
+        return beside
+    if beside is not None and beside.tests_passed:
+        total = (verdict.tests_total or 0) + (beside.tests_total or 0)
+        return replace(verdict, tests_passed=passed + beside.tests_passed, tests_total=total)
     note = f"{passed} tests pass, and {known} did before the tests were changed"
     if wanted:
         note = f"no test is new among those that ran: {passed} pass, and {known} did before"
-    return replace(verdict, status="failed", error=note, note=note, signature=note)
+    return replace(verdict, status="failed", failing=(), error=note, note=note, signature=note)
+
+
+def _new_tests(state: RunState, context: RunContext) -> Verdict | None:
+    """The verdict of the test files that are new, where the check runs a part of all tests; None if it runs all."""
+    check, changes = state["discovery"].check, context.workspace.changes()
+    new = tuple(change.path for change in changes if change.before is None and checks.entry.is_pytest_file(change.path))
+    part = check is not None and "pytest" in check.argv and bool(check.suite) and not check.whole
+    return context.checker.run(replace(check, tests=new)) if check is not None and part and new else None
 
 
 def _confirmed(check: Check, verdict: Verdict, record: StepRecord, state: RunState, context: RunContext) -> Verdict:

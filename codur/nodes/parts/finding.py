@@ -22,9 +22,15 @@ _IDENTIFIERS = regex(r"\b(?:[A-Za-z]\w*\.)*[A-Za-z]+_\w+|\b(?:[A-Za-z]\w*\.)+[A-
 _TESTS = r"\b(?:(?:py)?tests?|suite|test_\w+(?:\.py)?)\b"
 _PASS = r"\b(?:pass(?:es|ed|ing)?|green)\b"
 _TESTS_PASS = regex(rf"{_TESTS}[^.]*{_PASS}|{_PASS}[^.]*{_TESTS}", re.IGNORECASE)
+_KINDS_OF_TESTS = (
+    r"(?:an?|the|some|any|more|new|few|first|one|two|three|several|many|missing|further|additional|other|better|good|own"
+    r"|basic|simple|small|short|thorough|proper|automated|unit|unittest|pytest|regression|integration|functional"
+    r"|acceptance|parametri[sz]ed|property-based|end-to-end|e2e|smoke|edge-case|failing|negative|set of|suite of)"
+)
+"""What stands before `tests` where those of the program are meant, and no function that tests something."""
 _TESTS_WANTED = regex(
-    r"^\W*(?:please |can you |could you )?(?:add|write|create|extend|i need|we need) (?:(?!and\b|to\b)[^\s.,]+ ){0,4}?"
-    r"tests?\b\s*(?=$|[.,:;]|(?:for|that|which|of|covering|about|in|to)\b)",
+    r"^\W*(?:please |can you |could you )?(?:add|write|create|extend|i need|we need) "
+    rf"(?:{_KINDS_OF_TESTS} ){{0,4}}?tests?\b\s*(?=$|[.,:;]|(?:for|that|which|of|covering|about|in|to)\b)",
     re.IGNORECASE,
 )
 _ELSE_WANTED = regex(r"\b(?:and|then)\W+(?:\w+ )?(?:fix|implement|change|mend|make|add|rename|remove)\b", re.IGNORECASE)
@@ -86,9 +92,8 @@ def is_about_tests(failing: Sequence[str], state: RunState) -> bool:
     task, found = state["task"], state["discovery"]
     named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
     # made for the task, or known to be about it, or what a challenge is judged by
-    own = found.check is not None and bool(
-        found.check.text or found.check.left_out or challenge_file.NAME in found.check.protected
-    )
+    judged = found.check is not None and challenge_file.NAME in found.check.protected
+    own = state["making"] == "made" or judged
     if named or own or _TESTS_PASS.search(task.prompt):
         return True
     said = set(_WORD.findall(task.prompt))

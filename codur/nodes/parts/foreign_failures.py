@@ -10,6 +10,7 @@ from codur import checks
 from codur.errors import LimitReached
 from codur.nodes.parts.finding import is_called_after, is_harmless
 from codur.nodes.run_state import RunContext, RunState
+from codur.parsing.bounded_text import listed
 from codur.repair import evidence
 from codur.structs import replace
 from codur.types import Check, Verdict
@@ -17,6 +18,7 @@ from codur.types import Check, Verdict
 if TYPE_CHECKING:
     from codur.python.test_run import TestEnd
 
+_NAMED = 3
 _TRACE_SHARE = 0.2
 """Of the time left, which tests that still fail may be traced."""
 
@@ -55,6 +57,15 @@ def are_unreached(tests: tuple[str, ...], check: Check, verdict: Verdict, contex
 def words(ends: Mapping[str, TestEnd]) -> dict[str, str]:
     """How each test failed: what it raised, and the last words of that."""
     return {name: checks.signature.normalised(f"{end.raised} {_last_words(end)}") for name, end in ends.items()}
+
+
+def worse_left_out(verdict: Verdict, context: RunContext) -> list[str]:
+    """What is told of tests that are left out of a pass, and fail in other words than before anything was changed."""
+    ends, before = context.checker.last_tests, context.best.words
+    now = words({name: ends[name] for name in verdict.excused if name in ends})
+    other = [name for name, said in now.items() if said != before.get(name, said)]
+    fail = "fails" if len(other) == 1 else "fail"
+    return [f"left out of the verdict, but {fail} otherwise than before: {listed(other, _NAMED)}"] if other else []
 
 
 def _last_words(end: TestEnd) -> str:

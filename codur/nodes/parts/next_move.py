@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from codur.lazy import regex
-from codur.nodes.parts import updates
+from codur.nodes.parts import foreign_failures, updates
 from codur.nodes.parts.finding import Judged
 from codur.nodes.parts.handover import affordable, escalation_after, next_repair, stand_in_for
 from codur.nodes.parts.updates import go
@@ -192,7 +192,7 @@ def _standing_in(record: StepRecord, state: RunState, context: RunContext) -> Ru
 def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: RunContext) -> RunUpdate:
     verdict = judged.verdict
     if verdict is not None and verdict.status != "flaky" and judged.attempt is None:
-        notes = _left_out(state, context)
+        notes = [*_left_out(state, context), *foreign_failures.worse_left_out(verdict, context)]
         solver = "repair" if record.node == "repair" else record.capability
         following = _following(state) if record.node != "repair" else None
         reason = "" if following is not None else updates.left_failed({**state, "verdict": verdict}, context)

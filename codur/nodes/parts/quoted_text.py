@@ -1,15 +1,20 @@
 """Where the texts that a task quotes stand in the sources: a message that it is about leads to who writes it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import chain, islice
 
 from codur.context.file_order import standing
+from codur.errors import WorkspaceError
 from codur.lazy import regex
-from codur.tools.toolbox import Toolbox
+from codur.workspace.workspace import Workspace
 
 _PROMPT_CHARS = 20_000
 _QUOTED = regex(r"\"([^\"\n]{12,300})\"|'([^'\n]{12,300})'|`([^`\n]{12,300})`|“([^”\n]{12,300})”")
-_RAISED = regex(r"^\W*(?:\w+\.)*\w*(?:Error|Exception|Warning): (\S.{11,300})$|^\W*error: (\S.{11,300})$", re.MULTILINE)
+_RAISED = regex(
+    r"^[^\w\n]*(?:\w+\.)*\w*(?:Error|Exception|Warning): (\S.{11,300})$|^[^\w\n]*error: (\S.{11,300})$", re.MULTILINE
+)
 _FILLED_IN = regex(r"\{[^}]*\}|%[-\w.]*[sdrif]|\$\w+|<[^>]*>|[\w./-]*\d[\w./-]*|[\"'`\\]|[,;:.](?!\S)")
 """What a program puts into a text when it runs, or writes in another way in its source; and where a clause ends."""
 _LEAST_CHARS, _LEAST_WORDS = 10, 3
@@ -17,15 +22,25 @@ _MOST, _OF_ONE, _PLACES = 6, 2, 2
 """Pieces that are looked for, of all texts and of one, and places of one that are taken."""
 
 
-def quoted_places(prompt: str, toolbox: Toolbox) -> str:
+def quoted_places(prompt: str, files: Iterable[str], workspace: Workspace) -> str:
     """Lines of sources that hold what a task quotes, as `path:line`, one a line; an empty text if there are none."""
-    places: dict[str, None] = {}
-    for piece in list(dict.fromkeys(_pieces(prompt[:_PROMPT_CHARS])))[:_MOST]:
-        data = toolbox.call("grep_files", {"pattern": piece, "limit": _MOST * _PLACES}).data
-        found = data["matches"] if isinstance(data, dict) else ()
-        near = [f"{place['path']}:{place['line']}" for place in found if not standing(place["path"])]
-        places.update(dict.fromkeys(near[:_PLACES]))
-    return "\n".join(places)
+    pieces = list(dict.fromkeys(_pieces(prompt[:_PROMPT_CHARS])))[:_MOST]
+    places: dict[str, list[str]] = {piece: [] for piece in pieces}
+    # Each source is read once for all of them; what else holds the text (translations, tests) does not write it.
+    for path in (path for path in files if pieces and not standing(path)):
+        with suppress(WorkspaceError):
+            text = workspace.peek_text(path)
+            for piece in pieces:
+                places[piece] += [f"{path}:{line}" for line in _lines_with(piece, text, _PLACES - len(places[piece]))]
+        pieces = [piece for piece in pieces if len(places[piece]) < _PLACES]
+    return "\n".join(dict.fromkeys(chain.from_iterable(places.values())))
+
+
+def _lines_with(piece: str, text: str, most: int) -> Iterator[int]:
+    """The numbers of the first lines that hold a text."""
+    if piece in text:
+        lines = (number for number, line in enumerate(text.split("\n"), start=1) if piece in line)
+        yield from islice(lines, most)
 
 
 def _pieces(prompt: str) -> Iterator[str]:

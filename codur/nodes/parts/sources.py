@@ -94,7 +94,7 @@ def _selection(
     last = state["attempts"][-1] if state["attempts"] else None
     stated = state["task"].prompt if _FRAME.search(state["task"].prompt) else ""
     told = [stated, failed.error if failed else "", last.error if last else "", edited_lines(last.diff if last else "")]
-    quoted = quoted_places(state["task"].prompt, context.toolbox)
+    quoted = quoted_places(state["task"].prompt, files, context.for_models)
     runs = test_runs(state, context) if failed is not None else ()
     check = discovery.check
     # A test that was made shows that something is lacking, and not where it belongs.
