@@ -20,6 +20,8 @@ from codur.lazy import regex
 from codur.llm.model import ChatRequest
 from codur.llm.tokens import estimate_tokens
 from codur.nodes.parts.attempt_verdict import check_before, given_up, seen_before, tried
+from codur.nodes.parts.finding import others_fail
+from codur.nodes.parts.foreign_failures import any_unwritten
 from codur.nodes.parts.sources import brief_of
 from codur.nodes.parts.updates import current_step, go, may_make_check, warn
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
@@ -56,7 +58,7 @@ async def make_check(state: RunState, context: RunContext) -> RunUpdate:
     seen = await asyncio.to_thread(seen_before, state, context)
     state = {**state, **seen}
     # what was found only now decides: there is a failing check
-    if not may_make_check(state, context):
+    if not may_make_check(state, context) or (not others_fail(state) and any_unwritten(context)):
         return RunUpdate(**seen, **_without("", context))
     check, problem, failure = await _made(state, context)
     if check is not None and not check.text:

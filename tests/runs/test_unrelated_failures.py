@@ -512,3 +512,18 @@ def test_what_is_left_out_and_fails_otherwise_than_before_is_told(tmp_path: Path
         played = run(tmp_path / name, made.answer(TEST), write(code), files=files, sections=made.MAKES)
         assert played.result.outcome == "done"
         assert any(said in note for note in played.result.notes) is told
+
+
+@pytest.mark.parametrize("kind_of_failure", ["foreign", "unwritten"])
+def test_of_something_new_a_failing_test_with_its_name_need_not_be_about_it(
+    kind_of_failure: str, tmp_path: Path
+) -> None:
+    """A test is made if the model says of none that it is; but what fails for want of what is new is its test."""
+    fails = "import os\n\n\ndef test_taxed_host():\n    assert os.environ['SHOP_HOST']\n"
+    if kind_of_failure == "unwritten":
+        fails = "def test_taxed_host():\n    from shop import taxed\n\n    assert taxed([100]) > 118\n"
+    files = {**FILES, "test_till.py": fails}
+    makes = [made.answer(TEST)] if kind_of_failure == "foreign" else []
+    played = run(tmp_path, *makes, write(TAXED), files=files, sections=made.MAKES)
+    assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
+    assert len(played.requests) == 2 + len(makes)

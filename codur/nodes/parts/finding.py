@@ -120,6 +120,15 @@ def others_fail(state: RunState) -> bool:
     return bool(failing) and not spoken
 
 
+def rest_may_be_apart(state: RunState) -> bool:
+    """Whether what fails may have nothing to do with the task, so that a model can say what of it has.
+
+    Of something new no test need fail, whatever the failing ones are called.
+    """
+    before, new = state["before"], state["discovery"].task_type == "code_generation"
+    return others_fail(state) or (new and before is not None and not is_about_tests(before.failing, state))
+
+
 def is_specified(failing: Sequence[str], state: RunState) -> bool:
     """Whether a failing test may be what says when the task is done, so that no agent can leave it."""
     return is_about_tests(failing, state) or any(is_called_after(test, state["task"].prompt) for test in failing)

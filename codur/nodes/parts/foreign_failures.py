@@ -72,6 +72,12 @@ def _last_words(end: TestEnd) -> str:
     return next((line for line in reversed(end.text.splitlines()) if line.startswith("E ")), "")
 
 
+def any_unwritten(context: RunContext) -> bool:
+    """Whether a test failed in the last run for what is still to be written: it says what that has to be."""
+    ends = context.checker.last_tests.values()
+    return any(_is_unwritten(end, context) for end in ends if end.outcome == "failed")
+
+
 def _is_unwritten(end: TestEnd, context: RunContext) -> bool:
     """Whether a test fails for what a source of the workspace leaves open or lacks."""
     lacks = "cannot import name" in (said := _last_words(end)) and str(context.workspace.root) in said

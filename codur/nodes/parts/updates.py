@@ -10,7 +10,7 @@ from codur.checks import suites
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.events import FileChanged, Note
 from codur.mcp.offered_tools import server_of
-from codur.nodes.parts.finding import asks_for_tests, keeps, others_fail
+from codur.nodes.parts.finding import asks_for_tests, keeps, rest_may_be_apart
 from codur.nodes.run_state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
 from codur.planning.plans.first_plan import SEARCH
 from codur.planning.plans.step_references import Output, blocked_by, escaped
@@ -342,7 +342,7 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
         return False
     is_red = before is not None and before.status != "no_check" and not before.passed
     # What fails for other reasons may go on to; only pytest's tests can be told apart so.
-    apart = check is not None and "pytest" in check.argv and others_fail(state)
+    apart = check is not None and "pytest" in check.argv and rest_may_be_apart(state)
     if is_red and not apart:
         return False
     if not (settings.tools.allow_run and settings.tools.allow_write) or state["attempts"]:
