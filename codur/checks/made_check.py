@@ -66,14 +66,15 @@ def text_problem(text: str, prompt: str, files: Sequence[str]) -> str:
     return ""
 
 
-def made_check(text: str, project: Check | None, files: Sequence[str], *, timeout_s: float) -> Check:
+def made_check(text: str, project: Check | None, files: Sequence[str], *, near: str = "", timeout_s: float) -> Check:
     """The check of a test that was made, beside the project's own.
 
     Args:
         project: the project's check, if it passes; None if there is none to speak of.
         files: the workspace's files; the test gets a path of its own beside the other tests.
+        near: the test that is most like it, beside which it goes; empty if none is known.
     """
-    path = _path_of(text, files)
+    path = _path_of(text, files, near)
     by_pytest = project is not None and project.kind == "tests" and "pytest" in project.argv
     words: Sequence[str] = project.argv if by_pytest and project is not None else ("{python}", "-m", "pytest")
     place = list(words).index("pytest") + 1
@@ -206,10 +207,10 @@ def _reaches(
     return not arguments <= _PLAIN_FIXTURES
 
 
-def _path_of(text: str, files: Sequence[str]) -> str:
-    """A path for the test: named after its first function, beside most of the tests there are."""
+def _path_of(text: str, files: Sequence[str], near: str) -> str:
+    """A path for the test: named after its first function, beside the one that is near, else most of them."""
     directories = [dirname(path) for path in files if is_pytest_file(path)]
-    directory = max(dict.fromkeys(directories), key=directories.count, default="")
+    directory = dirname(near) if near else max(dict.fromkeys(directories), key=directories.count, default="")
     name = _tests(_parsed(text))[0].name.lower()[:_FILE_NAME_CHARS].strip("_")
     name = name if name.startswith("test_") else f"test_{name}"
     taken = {basename(path).removesuffix(".py").lower() for path in files}

@@ -10,6 +10,7 @@ from functools import partial
 from codur.checks.describe import error_text
 from codur.checks.entry import is_pytest_file
 from codur.checks.made_check import made_check, text_problem, why_not_red
+from codur.checks.suites.near_tests import near_tests
 from codur.context.brief import question_text
 from codur.context.file_order import standing
 from codur.context.places import places_in
@@ -160,14 +161,16 @@ def _named(said: str, failing: Sequence[str]) -> set[str]:
 
 
 def _example(shown: Mapping[str, str], state: RunState, context: RunContext) -> dict[str, str]:
-    """A test of the project that shows how its tests are written: the one that shares most with the task.
+    """A test of the project that shows how its tests are written: of the same sources, sharing most with the task.
 
     A word that many tests have says little. Equally near ones: those that are shown anyway first, then short ones.
     """
     workspace, check = context.for_models, state["discovery"].check
     wanted = set(_WORD.findall(state["task"].prompt))
     texts = {path: text for path, text in shown.items() if is_pytest_file(path)}
-    others = [path for path in (check.protected if check else ()) if is_pytest_file(path) and path not in texts]
+    tests = check.protected if check else ()
+    near = near_tests(state["discovery"].files, tests, workspace)
+    others = [path for path in dict.fromkeys((*near, *tests)) if is_pytest_file(path) and path not in texts]
     for path in [path for path in others if not workspace.hides(path)][:_EXAMPLES]:
         with suppress(WorkspaceError):
             texts[path] = workspace.peek_text(path)
@@ -175,7 +178,7 @@ def _example(shown: Mapping[str, str], state: RunState, context: RunContext) -> 
     spread = Counter(word for words in shared.values() for word in words)
 
     def nearness(path: str) -> tuple[float, bool, int]:
-        return sum(1 / spread[word] for word in shared[path]), path in shown, -len(texts[path])
+        return (path in near) + sum(1 / spread[word] for word in shared[path]), path in shown, -len(texts[path])
 
     best = max(texts, key=nearness, default="")
     return {best: texts[best]} if best else {}
@@ -191,7 +194,8 @@ def _tried(text: str, state: RunState, context: RunContext) -> tuple[Check | Non
     project = discovery.check if before is not None and before.status in {"passed", "failed"} else None
     if project is not None and before is not None and before.failing:
         project = replace(project, left_out=before.failing)
-    check = made_check(text, project, files, timeout_s=context.settings.verification.test_timeout_s)
+    near = next(iter(_example({}, state, context)), "")
+    check = made_check(text, project, files, near=near, timeout_s=context.settings.verification.test_timeout_s)
     try:
         verdict, ended = tried(check, context)
     except WorkspaceError as error:

@@ -123,6 +123,15 @@ def test_the_example_is_the_test_that_shares_most_with_the_task(tmp_path: Path) 
     assert "===== tests/test_eras.py" in played.message(1)
 
 
+def test_it_lies_beside_the_tests_of_the_same_source(tmp_path: Path) -> None:
+    other = "def test_a():\n    assert True\n"
+    files = {"dates.py": CODE, **{f"tests/a/test_{n}.py": other for n in range(70)}, "tests/z/test_dates.py": OLD_TEST}
+    played = run(tmp_path, [EDIT, answer(TEST), FIX], files=files)
+    assert played.result.before is not None
+    assert played.result.before.failing == ("tests/z/test_dates_before_1900.py::test_dates_before_1900",)
+    assert "===== tests/z/test_dates.py" in played.message(1)
+
+
 def test_where_a_test_of_no_use_failed_is_shown(tmp_path: Path) -> None:
     lower = f"{LONG}def deep(day):\n    return {{}}[day]\n\n\n{LONG}"
     hidden = '__import__("lo" + "wer").__dict__["de" + "ep"](day)'
