@@ -195,3 +195,14 @@ def test_what_tests_is_no_test(tmp_path: Path) -> None:
 )
 def test_which_tasks_ask_for_tests(prompt: str, wanted: bool) -> None:
     assert asks_for_tests(prompt) == wanted
+
+
+def test_the_first_tests_of_a_project_are_run(tmp_path: Path) -> None:
+    kind = json_reply({**EDIT_SAID, "task_type": "code_generation"})
+    wrong = calls(("replace_file_content", {"path": "test_negative.py", "content": NEW.replace("== 0", "== 1")}))
+    replies = [kind, wrong, writes("test_negative.py")]
+    played = play(tmp_path, {"sums.py": FILES["sums.py"]}, WRITE, replies, sections=MAKES)
+    assert (played.result.outcome, played.result.iterations, len(played.requests)) == ("done", 2, 3)
+    assert "assert 0 == 1" in played.result.attempts[0].error
+    assert played.result.verdict is not None
+    assert (played.result.verdict.status, played.result.verdict.tests_passed) == ("passed", 1)

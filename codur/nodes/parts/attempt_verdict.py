@@ -317,6 +317,9 @@ def _enough_tests(verdict: Verdict, state: RunState, context: RunContext) -> Ver
     before, passed = state["before"], verdict.tests_passed or 0
     known = before.tests_passed if before is not None else None
     wanted = asks_for_tests(state["task"].prompt) and not state["discovery"].edits_tests
+    if wanted and known is None:
+        written = _new_tests(state, context)  # the first tests of a project are its check
+        return verdict if written is None or written.status == "no_check" else written
     # What fails for other reasons may be left, and says no more of what is wanted than a pass does.
     if known is None or not (verdict.passed or (wanted and is_harmless(verdict, before))):
         return verdict
@@ -335,11 +338,16 @@ def _enough_tests(verdict: Verdict, state: RunState, context: RunContext) -> Ver
 
 
 def _new_tests(state: RunState, context: RunContext) -> Verdict | None:
-    """The verdict of the test files that are new, where the check runs a part of all tests; None if it runs all."""
+    """The verdict of the test files that are new, where the check runs none or a part of all; None if it runs all."""
     check, changes = state["discovery"].check, context.workspace.changes()
     new = tuple(change.path for change in changes if change.before is None and checks.entry.is_pytest_file(change.path))
-    part = check is not None and "pytest" in check.argv and bool(check.suite) and not check.whole
-    return context.checker.run(replace(check, tests=new)) if check is not None and part and new else None
+    if not new:
+        return None
+    if check is None or check.kind == "syntax":
+        first = Check(kind="tests", argv=("{python}", "-m", "pytest"), source="the tests that were written")
+        return context.checker.run(replace(first, tests=new))
+    part = "pytest" in check.argv and bool(check.suite) and not check.whole
+    return context.checker.run(replace(check, tests=new)) if part else None
 
 
 def _confirmed(check: Check, verdict: Verdict, record: StepRecord, state: RunState, context: RunContext) -> Verdict:
