@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from posixpath import normpath
 from typing import Literal
 
 from codur.agents.assignment import Assignment, CodingTask
@@ -187,12 +188,14 @@ class _Step:
         return None
 
     def _unseen(self, outcome: CodingOutcome, earlier: Mapping[str, bytes | None]) -> list[tuple[str, range]]:
-        """The lines that edits took out although they had not been shown."""
+        """The lines that edits took out although they had not been shown; a text replaced everywhere is known."""
         found: list[tuple[str, range]] = []
+        others = {_path_of(call) for call in outcome.edits if not _is_everywhere(call)}
+        known = {_path_of(call) for call in outcome.edits} - others if "" not in others else set()
         for change in self.task.workspace.changes():
-            before = earlier.get(change.path, change.before)
-            if change.path in outcome.changed_files and before is not None and change.after is not None:
-                old, new = (text.decode("utf-8", "replace") for text in (before, change.after))
+            before, after = earlier.get(change.path, change.before), change.after
+            if change.path in {*outcome.changed_files} - known and before is not None and after is not None:
+                old, new = (text.decode("utf-8", "replace") for text in (before, after))
                 found += [(change.path, lines) for lines in self.sight.blind(change.path, old, new)]
         return found
 
@@ -212,6 +215,18 @@ class _Step:
             for lines in windows([lines for other, lines in places if other == path], self.looks.count(path))
         ]
         return "\n\n".join([f"{why}. Give all edits of this step again, made for what is there.", *shown])
+
+
+def _path_of(call: ToolCall) -> str:
+    """The file that an edit changes; empty if it may be several, as with a patch."""
+    path = str(call.arguments.get("path", ""))
+    return normpath(path) if path else ""
+
+
+def _is_everywhere(call: ToolCall) -> bool:
+    """Whether an edit replaces a piece of a line wherever it stands: what goes is known without the lines around it."""
+    old = str(call.arguments.get("old", ""))
+    return call.name == "replace_in_file" and call.arguments.get("all") is True and "\n" not in old.strip("\n")
 
 
 def _calls_in_text(text: str, target: str | None) -> tuple[ToolCall, ...]:

@@ -67,6 +67,17 @@ def test_an_edit_of_lines_that_were_not_shown_is_sent_back_with_them(tmp_path: P
     assert "part_380(value):\n    kept" in run.files["shop.py"]
 
 
+def test_a_word_may_be_replaced_everywhere_unseen(tmp_path: Path) -> None:
+    everywhere = {"path": "shop.py", "old": "value + 390", "new": "value + 400", "all": True}
+    beside = calls(("replace_in_file", everywhere), replaced("shop.py", "part_380", WRONG))
+    run = play(
+        tmp_path, FILES, "main.py is wrong", [EDIT, beside, calls(("replace_in_file", everywhere))], sections=NARROW
+    )
+    assert (run.result.outcome, run.result.model_calls) == ("done", 3)
+    assert "lines that you had not been shown would change" in results(run, 2)[0], "another edit of the same file"
+    assert run.files["shop.py"] == SHOP.replace("value + 390", "value + 400")
+
+
 def test_a_file_shown_in_part_is_not_replaced_whole(tmp_path: Path) -> None:
     whole = calls(("replace_file_content", {"path": "shop.py", "content": f'"""Prices."""\n\n{RIGHT}'}))
     sections = {**NARROW, "tools": {"whole_file_lines": 3000}}
