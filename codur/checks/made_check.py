@@ -70,7 +70,7 @@ def made_check(text: str, project: Check | None, files: Sequence[str], *, near: 
     """The check of a test that was made, beside the project's own.
 
     Args:
-        project: the project's check, if it passes; None if there is none to speak of.
+        project: the project's check, which passes but for what it leaves out; None if there is none to speak of.
         files: the workspace's files; the test gets a path of its own beside the other tests.
         near: the test that is most like it, beside which it goes; empty if none is known.
     """

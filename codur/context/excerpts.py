@@ -23,6 +23,7 @@ LONG_DOCSTRING = 4
 """Lines after its first one, of which a docstring may have as many where its function is only useful."""
 _PASSAGES, _PASSAGE_LINES, _NEAR_LINES, _TELLING_CHARS = 3, 25, 5, 4
 """Of a text: passages, lines of one above and below, lines whose words count together, and letters of such a word."""
+_MOST_LINES = 20_000  # of a longer text, which is data or a log, none is chosen: it would take seconds
 _NOTE_CHARS = 60
 _WORD = regex(r"[^\W\d]\w*")
 
@@ -212,7 +213,7 @@ class _File(Struct, frozen=False, kw_only=False):
 
     def _show_passages(self, about: str, end: int) -> None:
         """Of a text without definitions what is around the lines that speak of something, the tellingest first."""
-        if any(part.name for part in self.parts):
+        if len(self._lines) > _MOST_LINES or any(part.name for part in self.parts):
             return
         said = [{word.casefold() for word in _WORD.findall(line)} for line in self._lines]
         wanted = {word.casefold() for word in _WORD.findall(about) if len(word) >= _TELLING_CHARS}

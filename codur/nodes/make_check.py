@@ -91,7 +91,8 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check | None, str
     most = estimate_tokens(brief.task) + context.settings.context.source_tokens
     task = question_text(brief, budget_tokens=min(room, most))
     task = "\n\n".join(filter(None, (task, _failing_now(state, context))))
-    return await _written(task, context.models.profiles.named(agent.profile), state, context)
+    near = next(iter(example), "")
+    return await _written(task, near, context.models.profiles.named(agent.profile), state, context)
 
 
 def _failing_now(state: RunState, context: RunContext) -> str:
@@ -103,8 +104,15 @@ def _failing_now(state: RunState, context: RunContext) -> str:
     return context.prompts.render("make_check.failing", tests=failing, said=error_text(before.error, _FAILING_CHARS))
 
 
-async def _written(task: str, profile: str, state: RunState, context: RunContext) -> tuple[Check | None, str, str]:
-    """What comes of asking a profile for a test, once more if it was of no use; `task` is task and files in words."""
+async def _written(
+    task: str, near: str, profile: str, state: RunState, context: RunContext
+) -> tuple[Check | None, str, str]:
+    """What comes of asking a profile for a test, once more if it was of no use.
+
+    Args:
+        task: task and files in words.
+        near: the test that it is to lie beside; empty if there is none.
+    """
     talk, problem, check, output = [*messages(context.prompts.render("make_check"), task)], "", None, ""
     for _ in range(TRIES):
         try:
@@ -123,7 +131,7 @@ async def _written(task: str, profile: str, state: RunState, context: RunContext
         missing = "the answer held no Python file" if fails is None else "none of the tests that fail has that name"
         problem, output = "the answer was cut off" if cut else missing, ""
         if text:
-            check, problem, output = await asyncio.to_thread(_tried, text, state, context)
+            check, problem, output = await asyncio.to_thread(_tried, text, near, state, context)
             if check is not None and not problem:
                 break
         shown = f"{output[-_OUTPUT_CHARS:].strip()}\n" if output else ""
@@ -184,7 +192,7 @@ def _example(shown: Mapping[str, str], state: RunState, context: RunContext) -> 
     return {best: texts[best]} if best else {}
 
 
-def _tried(text: str, state: RunState, context: RunContext) -> tuple[Check | None, str, str]:
+def _tried(text: str, near: str, state: RunState, context: RunContext) -> tuple[Check | None, str, str]:
     """The check of a test, why it is of no use (empty if it is of use), and what its run said."""
     discovery, before, prompt = state["discovery"], state["before"], state["task"].prompt
     files = context.workspace.list_files()
@@ -194,7 +202,6 @@ def _tried(text: str, state: RunState, context: RunContext) -> tuple[Check | Non
     project = discovery.check if before is not None and before.status in {"passed", "failed"} else None
     if project is not None and before is not None and before.failing:
         project = replace(project, left_out=before.failing)
-    near = next(iter(_example({}, state, context)), "")
     check = made_check(text, project, files, near=near, timeout_s=context.settings.verification.test_timeout_s)
     try:
         verdict, ended = tried(check, context)
@@ -230,7 +237,7 @@ async def _after_answer(answer: Answer, state: RunState, context: RunContext) ->
     if check is None:
         raise AssertionError("an answer came for a test that was not made")
     if answer.decision == "edit":
-        edited, problem, output = await asyncio.to_thread(_tried, answer.text, state, context)
+        edited, problem, output = await asyncio.to_thread(_tried, answer.text, check.entry or "", state, context)
         if edited is None or problem:
             return _asked(edited or replace(check, text=answer.text), output, problem or "it cannot be run")
         check = edited

@@ -206,3 +206,12 @@ def test_the_first_tests_of_a_project_are_run(tmp_path: Path) -> None:
     assert "assert 0 == 1" in played.result.attempts[0].error
     assert played.result.verdict is not None
     assert (played.result.verdict.status, played.result.verdict.tests_passed) == ("passed", 1)
+
+
+def test_the_first_tests_do_not_make_good_a_source_that_does_not_parse(tmp_path: Path) -> None:
+    kind = json_reply({**EDIT_SAID, "task_type": "code_generation"})
+    files = {"sums.py": FILES["sums.py"] + "\n\ndef mean(:\n"}
+    lone = "def test_nothing_of_it():\n    assert 1 + 1 == 2\n"
+    edit = calls(("replace_file_content", {"path": "test_negative.py", "content": lone}))
+    played = play(tmp_path, files, WRITE, [kind, *[edit] * 9], sections=MAKES)
+    assert (played.result.outcome, played.files) == ("not_achieved", files)

@@ -317,7 +317,7 @@ def _enough_tests(verdict: Verdict, state: RunState, context: RunContext) -> Ver
     before, passed = state["before"], verdict.tests_passed or 0
     known = before.tests_passed if before is not None else None
     wanted = asks_for_tests(state["task"].prompt) and not state["discovery"].edits_tests
-    if wanted and known is None:
+    if wanted and known is None and verdict.status in {"passed", "no_check"}:
         written = _new_tests(state, context)  # the first tests of a project are its check
         return verdict if written is None or written.status == "no_check" else written
     # What fails for other reasons may be left, and says no more of what is wanted than a pass does.

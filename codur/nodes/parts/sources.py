@@ -26,7 +26,7 @@ from codur.structs import replace
 from codur.types import Step, Verdict
 from codur.workspace.workspace import Workspace
 
-_MOST_BESIDE = 2
+_MOST_BESIDE = 2  # tests of the same sources that are shown where tests are to be written
 _MOST_TRACED = 20  # failing tests whose lines are noted
 _TRACE_S = 5.0
 _LEAST_LEFT_S = 60.0  # with less time left, no program is run only to choose what is shown
@@ -145,7 +145,7 @@ def _telling(state: RunState) -> Verdict | None:
 
 def listed_files(state: RunState, context: RunContext) -> list[str]:
     """The workspace's files as a list shows them: what fails and what that imports, what defines a name that the task
-    writes, then sources, what is made last.
+    writes, then sources, those first that are called as it speaks, and what is made last.
     """
     files, verdict = context.workspace.list_files(), state["verdict"] or state["before"]
     told = "\n".join((verdict.error, *verdict.failing)) if verdict is not None and verdict.status == "failed" else ""
