@@ -133,6 +133,7 @@ class Check(Struct):
         sample_s: seconds of tests after which a run that would take far longer than `timeout_s` ends; 0 for none.
         beside: the project's own check, which must pass, too.
         left_out: node ids of tests that failed before a test was made, and may go on to.
+        ran_without: of a test that was made and runs among the project's own: how many of those there are; else 0.
     """
 
     kind: CheckKind
@@ -151,6 +152,7 @@ class Check(Struct):
     sample_s: float = 0.0
     beside: Check | None = None
     left_out: tuple[str, ...] = ()
+    ran_without: int = 0
 
     @property
     def whole(self) -> bool:

@@ -179,6 +179,8 @@ class Checker:
             # Looked at while it is still in place: afterwards it is taken away, whatever it says.
             if not self.workspace.is_file(path) or self.workspace.read_bytes(path) != text:
                 return tampered(verdict, f"the program changed {path}, which is the check")
+        if check.ran_without and verdict.passed and (verdict.tests_total or 0) <= check.ran_without:
+            return tampered(verdict, f"{path} was not among the tests that ran")
         if beside is None or verdict.status not in {"passed", "failed"}:
             return verdict
         if not verdict.passed:

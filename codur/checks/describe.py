@@ -46,6 +46,10 @@ def check_text(check: Check | None, failing: int = 0) -> str:
     if check.kind == "output":
         wanted = check.expected_file or "the output stated in the task"
         return f"`{check.label}` must print exactly what {wanted} says (white space at line ends does not count)."
+    if check.ran_without:
+        return (
+            f"`{check.label}` must pass: {check.entry} was written for this task, runs with the others and fails now."
+        )
     if check.text:
         fail = len(check.beside.left_out) if check.beside is not None else 0
         passing = f"what passes now of the project's own tests must still pass ({fail} fail)"

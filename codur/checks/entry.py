@@ -24,6 +24,10 @@ _TEST_NAME = regex(
     r"test_.*\.(?:py|rb|c|cc|cpp)|(?:.*_)?tests?\.rs|.*_test\.(?:py|go|rb|c|cc|cpp|exs|dart)|.*_spec\.rb|spec_helper\.rb|conftest\.py"
     r"|.*\.(?:test|spec)\.[cm]?[jt]sx?|(?:Test[A-Z]\w*|\w*Tests?)\.(?:java|kt|cs|php|swift)"
 )
+TEST_FORM = regex(
+    r"(?P<before>(?:test|spec)[_-]|Test(?=[A-Z]))?(?P<subject>.+?)(?P<after>(?:[._-](?:tests?|spec)|Tests?|Spec)?\.\w+)"
+)
+"""The name of a file of tests: what it is about, and what stands around it."""
 _PYTEST_NAME = regex(r"(?:test_.*|.*_test)\.py")
 _CODE_NAME = regex(r".*\.(?:py|go|rs|[cm]?[jt]sx?|sh|rb|java|kt|cs|php|swift|dart|exs?|c|cc|cpp|h|hpp)")
 TEST_SUPPORT = frozenset({"conftest.py", "pytest.ini"})
@@ -85,7 +89,8 @@ def subject_of(test_file: str) -> str:
     directory, name = posixpath.split(test_file)
     if name in TESTS_OF_DIRECTORY:
         return posixpath.basename(directory)
-    return posixpath.splitext(name)[0].removeprefix("test_").removesuffix("_test")
+    form = TEST_FORM.fullmatch(name)
+    return form["subject"] if form else name
 
 
 def is_test_code(path: str) -> bool:

@@ -49,8 +49,6 @@ def text_problem(text: str, prompt: str, files: Sequence[str]) -> str:
         prompt: the task; modules that it names may be new.
         files: the workspace's files.
     """
-    if len(text) > MOST_CHARS:
-        return f"it has {len(text):,} characters; a test of one fault needs far less than {MOST_CHARS:,}"
     try:
         tree = _parsed(text)
     except (SyntaxError, ValueError, RecursionError) as error:
@@ -107,7 +105,7 @@ def why_not_red(
         return f"it cannot be run: {verdict.note or verdict.status}"
     failed = [end for end in ends.values() if end.outcome == "failed"]
     if not failed and verdict.timed_out:
-        return "" if _HANGS.search(prompt) else "it does not end, and the task speaks of no such thing"
+        return hangs_by_task(prompt)
     if not failed:
         return f"it cannot be run: {verdict.error[-500:] or 'pytest told nothing of its tests'}"
     return next((why for end in failed if (why := _wrong_failure(end, check, prompt, known))), "")
@@ -120,14 +118,14 @@ def _wrong_failure(end: TestEnd, check: Check, prompt: str, known: Callable[[str
     if end.when == "setup":
         return f"it did not begin: {words or end.text[-300:]}"
     # Something new is asked for by name: that it is missing is the right reason.
-    if missing and _told(missing, prompt) and (not known(missing) or raised in asked):
+    if missing and is_told(missing, prompt) and (not known(missing) or raised in asked):
         return ""  # what the task asks for is not there yet
     if end.when != "call":
         return f"it cannot be loaded: {raised}: {words}" if raised else f"it cannot be loaded: {end.text[-300:]}"
     if end.blocked:
         return f"it cannot run here: {end.blocked}"
     if raised == "Failed" and "it did not end within" in end.text:
-        return "" if _HANGS.search(prompt) else "it does not end, and the task speaks of no such thing"
+        return hangs_by_task(prompt)
     # The test's own comparison failed, which is what it is there for.
     if raised in {"AssertionError", "Failed"}:
         return ""
@@ -161,7 +159,13 @@ def _is_kind(raised: str, name: str) -> bool:
     return raised == name or (isinstance(one, type) and isinstance(other, type) and issubclass(one, other))
 
 
-def _told(name: str, prompt: str) -> bool:
+def hangs_by_task(prompt: str) -> str:
+    """Why a test that does not end is not what a task tells of; empty if it speaks of such a thing."""
+    return "" if _HANGS.search(prompt) else "it does not end, and the task speaks of no such thing"
+
+
+def is_told(name: str, prompt: str) -> bool:
+    """Whether a name stands in a task."""
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", prompt) is not None
 
 
@@ -198,7 +202,7 @@ def _reaches(
             imported.add((node.module or "").partition(".")[0] if not node.level else "")
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             texts.add(basename(node.value))
-    new = {name for name in imported if name and _told(name, prompt)}  # modules that are still to be written
+    new = {name for name in imported if name and is_told(name, prompt)}  # modules that are still to be written
     if "" in imported or imported & own or new - sys.stdlib_module_names - {"pytest"}:
         return True
     if any(name in texts for name in (*map(basename, files), *re.findall(r"[\w-]+\.py\b", prompt))):

@@ -100,34 +100,34 @@ class Conditions:
 
     def remember(self, check: Check, counts: TestCounts | None, *, passed: bool) -> None:
         """Take note of a run; the first failing one tells how many tests there are."""
-        (self._red.discard if passed else self._red.add)(check.argv)
+        (self._red.discard if passed else self._red.add)(_run_of(check))
         if counts is not None and counts.ran is not None and not passed:
             # The first failing run alone: what an edit adds must not raise the bar, and a passing run may be the one
             # with fewer tests.
-            self._ran.setdefault(check.argv, counts.ran)
-            self._failed.setdefault(check.argv, counts.failing)
+            self._ran.setdefault(_run_of(check), counts.ran)
+            self._failed.setdefault(_run_of(check), counts.failing)
 
     def known(self, check: Check) -> bool:
         """Whether an earlier failing run reported its tests."""
-        return check.argv in self._ran
+        return _run_of(check) in self._ran
 
     def failed(self, check: Check) -> tuple[str, ...]:
         """The tests that failed in the first run that did, as the runner names them."""
-        return self._failed.get(check.argv, ())
+        return self._failed.get(_run_of(check), ())
 
     def is_red(self, check: Check) -> bool:
         """Whether the run before failed."""
-        return check.argv in self._red
+        return _run_of(check) in self._red
 
     def fewer(self, check: Check, counts: TestCounts | None, workspace: Workspace) -> str:
         """Why fewer tests than in an earlier failing run prove nothing, or an empty text.
 
         Nothing is said if an existing test was changed: only the prompt can allow that, and it may ask to remove tests.
         """
-        earlier = self._ran.get(check.argv, 0)
+        earlier = self._ran.get(_run_of(check), 0)
         now = counts.ran if counts is not None else None
         told = set(counts.passing) if counts is not None else set()
-        untold = [name for name in self._failed.get(check.argv, ()) if name not in told and not _MOVES.search(name)]
+        untold = [name for name in self._failed.get(_run_of(check), ()) if name not in told and not _MOVES.search(name)]
         if (now is None or now >= earlier) and not (told and untold):  # nothing was told: other rules judge that
             return ""
         if any(change.before is not None and is_test_code(change.path) for change in workspace.changes()):
@@ -138,14 +138,19 @@ class Conditions:
 
     def why_none(self, check: Check, workspace: Workspace) -> str:
         """Why a run without tests comes from the edit, or an empty text (there were none in the first place)."""
-        if check.argv in self._without and check.argv not in self._ran:
+        if _run_of(check) in self._without and _run_of(check) not in self._ran:
             return ""
         before = {change.path: change.before for change in workspace.changes()}
         reason = next(iter(self.changed(check, workspace, before).values()), "")
         reason = reason or self.fewer(check, TestCounts(passed=0, total=0, ran=0), workspace)
         if not reason:
-            self._without.add(check.argv)
+            self._without.add(_run_of(check))
         return reason
+
+
+def _run_of(check: Check) -> tuple[str, ...]:
+    """What tells the runs of a check from those of others: with a test that was made more tests run."""
+    return (*check.argv, check.entry or "")
 
 
 def allowed_by(prompt: str, path: str) -> bool:

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
+from codur.checks import made_for_runner
 from codur.checks.describe import error_text
 from codur.checks.entry import is_pytest_file
-from codur.checks.made_check import made_check, text_problem, why_not_red
+from codur.checks.made_check import MOST_CHARS, made_check, text_problem, why_not_red
 from codur.checks.suites.near_tests import near_tests
 from codur.context.brief import question_text
 from codur.context.file_order import standing
@@ -91,8 +92,18 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check | None, str
     most = estimate_tokens(brief.task) + context.settings.context.source_tokens
     task = question_text(brief, budget_tokens=min(room, most))
     task = "\n\n".join(filter(None, (task, _failing_now(state, context))))
-    near = next(iter(example), "")
+    near = next(iter(example), "") or made_for_runner.place_without_tests([*brief.sources], state["discovery"].files)
     return await _written(task, near, context.models.profiles.named(agent.profile), state, context)
+
+
+def _instructions(near: str, state: RunState, context: RunContext) -> str:
+    """What a model is told to do: to write for pytest, or for the runner that finds tests beside `near`."""
+    check, render = state["discovery"].check, context.prompts.render
+    if check is None or not made_for_runner.is_found(check, state["before"], near):
+        return render("make_check", what="pytest file", rules=render("make_check.pytest"))
+    name = made_for_runner.path_of("", near, ())
+    rules = render("make_check.runner", command=check.label, name=name, near=near)
+    return render("make_check", what=f"test file for `{check.label}`", rules=rules)
 
 
 def _failing_now(state: RunState, context: RunContext) -> str:
@@ -113,7 +124,7 @@ async def _written(
         task: task and files in words.
         near: the test that it is to lie beside; empty if there is none.
     """
-    talk, problem, check, output = [*messages(context.prompts.render("make_check"), task)], "", None, ""
+    talk, problem, check, output = [*messages(_instructions(near, state, context), task)], "", None, ""
     for _ in range(TRIES):
         try:
             reply = await context.models.complete(profile, ChatRequest(purpose="test", messages=tuple(talk)))
@@ -128,7 +139,7 @@ async def _written(
         if none is not None:
             return None, none["reason"].strip() or "the model sees no way to show it by a test", output
         text = None if cut or fails is not None else code_from_text(reply.text)
-        missing = "the answer held no Python file" if fails is None else "none of the tests that fail has that name"
+        missing = "the answer held no file" if fails is None else "none of the tests that fail has that name"
         problem, output = "the answer was cut off" if cut else missing, ""
         if text:
             check, problem, output = await asyncio.to_thread(_tried, text, near, state, context)
@@ -175,10 +186,12 @@ def _example(shown: Mapping[str, str], state: RunState, context: RunContext) -> 
     """
     workspace, check = context.for_models, state["discovery"].check
     wanted = set(_WORD.findall(state["task"].prompt))
-    texts = {path: text for path, text in shown.items() if is_pytest_file(path)}
     tests = check.protected if check else ()
-    near = near_tests(state["discovery"].files, tests, workspace)
-    others = [path for path in dict.fromkeys((*near, *tests)) if is_pytest_file(path) and path not in texts]
+    other = made_for_runner.is_other(check)
+    fits = made_for_runner.is_example if other else is_pytest_file
+    texts = {path: text for path, text in shown.items() if fits(path)}
+    near = near_tests(shown if other else state["discovery"].files, tests, workspace)
+    others = [path for path in dict.fromkeys((*near, *tests)) if fits(path) and path not in texts]
     for path in [path for path in others if not workspace.hides(path)][:_EXAMPLES]:
         with suppress(WorkspaceError):
             texts[path] = workspace.peek_text(path)
@@ -196,10 +209,15 @@ def _tried(text: str, near: str, state: RunState, context: RunContext) -> tuple[
     """The check of a test, why it is of no use (empty if it is of use), and what its run said."""
     discovery, before, prompt = state["discovery"], state["before"], state["task"].prompt
     files = context.workspace.list_files()
+    if len(text) > MOST_CHARS:
+        return None, f"it has {len(text):,} characters; a test of one fault needs far less than {MOST_CHARS:,}", ""
+    project = discovery.check if before is not None and before.status in {"passed", "failed"} else None
+    if before is not None and project is not None and made_for_runner.is_found(project, before, near):
+        among = made_for_runner.among(text, project, before.tests_total or 0, near, files)
+        return _tried_among(among, state, context)
     problem = text_problem(text, prompt, [*files, *discovery.missing_files])
     if problem:
         return None, problem, ""
-    project = discovery.check if before is not None and before.status in {"passed", "failed"} else None
     if project is not None and before is not None and before.failing:
         project = replace(project, left_out=before.failing)
     check = made_check(text, project, files, near=near, timeout_s=context.settings.verification.test_timeout_s)
@@ -208,6 +226,21 @@ def _tried(text: str, near: str, state: RunState, context: RunContext) -> tuple[
     except WorkspaceError as error:
         return None, error.message, ""
     return check, why_not_red(check, verdict, ended, prompt, known=partial(_defined, files, context)), verdict.error
+
+
+def _tried_among(check: Check, state: RunState, context: RunContext) -> tuple[Check | None, str, str]:
+    """The same of a test that runs among the project's own."""
+    files = context.workspace.list_files()
+    try:
+        verdict, _ = tried(check, context)
+    except WorkspaceError as error:
+        return None, error.message, ""
+    frames = [place.path for place in places_in(verdict.error, [*files, check.entry or ""])]
+    view = context.repository.view(files, frames)
+    problem = made_for_runner.why_not_red(
+        check, verdict, state["task"].prompt, frames, known=lambda name: bool(view.defined(name))
+    )
+    return check, problem, verdict.error
 
 
 def _defined(files: Sequence[str], context: RunContext, name: str) -> bool:

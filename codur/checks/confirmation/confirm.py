@@ -381,7 +381,8 @@ def _passes_otherwise(checker: Checker, check: Check, verdict: Verdict, change: 
     names = {path: splitext(basename(path))[0] for path in check.protected if is_test_file(basename(path))}
     # The first alone: the others that an output names may have passed, and have to fail now.
     test = min((path for path in names if names[path] in error), key=lambda path: error.index(names[path]), default="")
-    other = hollow.asking_otherwise(checker.pristine.text(test, checker.workspace)) if test else ""
+    made = check.text if test == check.entry else ""
+    other = hollow.asking_otherwise(made or checker.pristine.text(test, checker.workspace)) if test else ""
     # Where it is built anew in the copy it may take longer; that it did not end says nothing.
     slow = replace(check, timeout_s=min(check.timeout_s, _SLOWER * verdict.duration_s + _LOADED_S))
     if other:
@@ -389,7 +390,10 @@ def _passes_otherwise(checker: Checker, check: Check, verdict: Verdict, change: 
             judge = checker.on(copy, without=[test])
             judge.conditions = Conditions()  # tests of other names
             link_installed(checker.workspace.root, copy.root)
-            (copy.root / test).write_text(other)
+            if made:
+                slow = replace(slow, text=other)
+            else:
+                (copy.root / test).write_text(other)
             return test if judge.run(slow).passed else ""
     return ""
 

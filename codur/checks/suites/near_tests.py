@@ -5,9 +5,9 @@ And how one gets from these to the whole suite, and to single tests of it.
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from posixpath import basename, dirname
+from posixpath import basename, dirname, splitext
 
-from codur.checks.entry import TESTS_OF_DIRECTORY, is_pytest_file, subject_of, text_of
+from codur.checks.entry import TESTS_OF_DIRECTORY, is_pytest_file, is_test_code, subject_of, text_of
 from codur.lazy import late, regex
 from codur.parsing.bounded_text import listed
 from codur.structs import replace
@@ -20,6 +20,11 @@ _MOST_FILES = 8
 _MOST_READ = 2_000
 _WORDS = regex(r"[A-Za-z]\w{3,}")
 _DEFINED = regex(r"^(?:class|(?:async )?def) ([A-Za-z]\w{3,})", re.MULTILINE)
+_DEFINED_ELSEWHERE = regex(
+    r"\b(?:class|module|def|func(?: \([^)\n]*\))?|fn|function|struct|enum|trait|interface|const|type)"
+    r" +(?:self\.)?([A-Za-z]\w{3,})"
+)
+_SCRIPT = regex(r"^\.[cm]?[jt]sx?$")
 _NAMED = regex(r"([\w./-]{1,240}\.py)::(\w[\w:]*(?:\[[^\]\s]*\])?)")
 _PROMPT_CHARS = 20_000
 _TOLD = regex(r"(\w[\w.]*) \(([\w.]+)\)")
@@ -34,7 +39,7 @@ def fewer_tests(check: Check, tests: Iterable[str], workspace: Workspace) -> Che
         tests: ids, or files.
     """
     near = dict.fromkeys(test.partition("::")[0] for test in tests)
-    files = [path for path in near if workspace.is_file(path)][:_MOST_FILES]
+    files = [path for path in near if path.endswith(".py") and workspace.is_file(path)][:_MOST_FILES]
     if not files:
         return None
     words = files
@@ -99,15 +104,17 @@ def _without_tests(check: Check) -> tuple[str, ...]:
 def near_tests(sources: Iterable[str], protected: Sequence[str], workspace: Workspace) -> list[str]:
     """The files of tests among a task's sources, and those that have most to do with the other sources."""
     sources = list(sources)
-    tests = [path for path in protected if is_pytest_file(path) or basename(path) in TESTS_OF_DIRECTORY]
+    tests = [path for path in protected if _is_test(path)]
     named = [path for path in sources if path in tests]
-    modules = [path for path in sources if path.endswith(".py") and path not in tests]
-    defined = {path: set(_DEFINED.findall(text_of(workspace, path))) for path in modules}
+    kinds = {_kind(path) for path in tests}
+    modules = [path for path in sources if _kind(path) in kinds and not is_test_code(path)]
+    defined = {path: _defined(path, workspace) for path in modules}
     scores: dict[str, tuple[int, int]] = {}
     for test in tests[:_MOST_READ] if modules else ():
         text = text_of(workspace, test)
         words = set(_WORDS.findall(text))
-        score = max((_nearness(test, text, module), len(words & defined[module])) for module in modules)
+        alike = [module for module in modules if _kind(module) == _kind(test)]
+        score = max(((_nearness(test, text, module), len(words & defined[module])) for module in alike), default=(0, 0))
         if score > (0, 0):
             scores[test] = score
     # Not all that name a thing or two, as each costs time that the attempts need.
@@ -116,12 +123,29 @@ def near_tests(sources: Iterable[str], protected: Sequence[str], workspace: Work
     return [*named, *sorted(best, key=lambda path: (-scores[path][1], path))]
 
 
+def _defined(path: str, workspace: Workspace) -> set[str]:
+    pattern = _DEFINED if path.endswith(".py") else _DEFINED_ELSEWHERE
+    return set(pattern.findall(text_of(workspace, path)))
+
+
+def _is_test(path: str) -> bool:
+    python = is_pytest_file(path) or basename(path) in TESTS_OF_DIRECTORY
+    return python if path.endswith(".py") else is_test_code(path)
+
+
+def _kind(path: str) -> str:
+    """What files of one language have in common, those of JavaScript and TypeScript too."""
+    return _SCRIPT.sub(".js", splitext(path)[1])
+
+
 def _nearness(test: str, text: str, module: str) -> int:
     """3: the test is called as the module; 2: it names it with its package; 1: its name has the module's; 0: none."""
     stem = _stem(module)
     subject = subject_of(test)
-    if subject == stem:
+    if subject.casefold() == stem.casefold():
         return 3
+    if not module.endswith(".py"):
+        return 2 * (dirname(test) == dirname(module)) or int(stem.casefold() in subject.casefold())
     name = module.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     for top in _TOPS:
         name = name.removeprefix(top)
@@ -132,5 +156,5 @@ def _nearness(test: str, text: str, module: str) -> int:
 
 
 def _stem(path: str) -> str:
-    name = basename(path).removesuffix(".py")
+    name = splitext(basename(path))[0]
     return basename(dirname(path)) if name == "__init__" else name

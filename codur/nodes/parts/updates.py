@@ -347,8 +347,12 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
         return False
     if not (settings.tools.allow_run and settings.tools.allow_write) or state["attempts"]:
         return False
+    if context.workspace.changed_files():
+        return False
+    if checks.made_for_runner.is_other(check):
+        return before is None or bool(before.tests_passed)
     python = context.workspace.list_files(pattern="*.py", limit=1) or state["discovery"].missing_files
-    return any(path.endswith(".py") for path in python) and not context.workspace.changed_files()
+    return any(path.endswith(".py") for path in python)
 
 
 def repair_tried(state: RunState) -> bool:

@@ -60,7 +60,7 @@ PASSING = frozenset({"at", "crc"})
 
 SINCE = {
     "Task": {"earlier", "may_edit_tests"},
-    "Check": {"suite", "sample_s", "left_out"},
+    "Check": {"suite", "sample_s", "left_out", "ran_without"},
     "Discovery": {"edits_tests", "rest_may_fail"},
     "RepairRequest": {"until"},
     "RepairReport": {"suspects"},

@@ -1,0 +1,151 @@
+"""A test that was made for a task, among those that a runner other than pytest finds: all of them run together.
+
+Such a runner says in words what came of its tests, and often not which of a file failed. So the made test counts as red
+only if what passed without it still passes, more tests run with it, and what failed is not a slip of the test itself.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from itertools import chain, count
+from posixpath import basename, dirname, join, splitext
+
+from codur.checks.describe import FAILED_TEST
+from codur.checks.entry import TEST_FORM, is_test_code
+from codur.checks.made_check import hangs_by_task, is_told
+from codur.lazy import regex
+from codur.python.test_command import PYTHON
+from codur.structs import replace
+from codur.types import Check, Verdict
+
+_TITLE = regex(
+    r"\b(?:test|it|specify|describe|context)\b\s*\(?\s*(?P<mark>['\"`])(?P<said>.+?)(?P=mark)"
+    r"|\b(?:func|fn|def|function) +(?:[Tt]est_?)?(?P<name>\w+)"
+)
+_CLASS = regex(r"\bclass\s+(\w+)")
+_NAMED_BY_CLASS = frozenset({".java", ".kt", ".cs", ".php"})
+_WORD = regex(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_NAME_CHARS = 40
+_SAID_CHARS = 500
+_MISSING = regex(
+    r"undefined: (?:\w+\.)*(\w+)|has no field or method (\w+)|unknown field '?(\w+)"  # Go
+    r"|cannot find (?:\w+,? )+[`'](\w+)|no (?:\w+ )+?(?:named )?`(\w+)` (?:found|in)"  # Rust
+    r"|unresolved import `(?:\w+::)*(\w+)"
+    r"|(\w+) is not (?:a function|defined|a constructor)|does not provide an export named '(\w+)'"  # JavaScript
+    r"|has no exported member (?:named )?['\"](\w+)|Property '(\w+)' does not exist|Cannot find name '(\w+)'"
+    r"|[Uu]ndefined (?:local variable or )?method [`'](\w+[?!]?)|uninitialized constant (?:\w+::)*(\w+)"  # Ruby
+    r"|unknown keywords?: :(\w+)"
+    r"|undefined (?:function|method) (?:[\w\\]+(?:::|->))?(\w+)\(|Class \"(?:\w+\\)*(\w+)\" not found"  # PHP
+    r"|Unknown named parameter \$(\w+)|Undefined constant (?:[\w\\]+::)?(\w+)"
+    r"|symbol: +(?:method|class|variable) (\w+)"  # Java
+)
+_IMPORT = regex(r"^[ \t]*import\b(.+?)\bfrom\b", re.MULTILINE)
+_SLIP = regex(
+    r"\b(?:Reference|Type|Syntax|Name|NoMethod|Argument|Load|Parse|ArgumentCount)Error\b|\bNullPointerException\b"
+    r"|\bCannot find (?:module|package)\b|^Error: (?:Call to undefined|Class)"
+)
+_ASSERTED = regex(
+    r"\bAssert\w*|\bExpectationFailed|Failed asserting|panicked at|\bExpected\b"
+    r"|\bexpected\b.*\b(?:to|but|got)\b"
+)
+_HELPER = regex(r"helper|fixture|support|mock|setup|\bcommon\b|testdata", re.IGNORECASE)
+_CRATE, _NEW = "Cargo.toml", "tests/new.rs"
+
+
+def is_found(project: Check | None, before: Verdict | None, near: str) -> bool:
+    """Whether a test beside `near` is one that the project's runner finds, and tells that it ran."""
+    ran = before is not None and before.passed and bool(before.tests_passed)
+    return ran and is_other(project) and near != "" and not near.endswith(".py")
+
+
+def is_other(project: Check | None) -> bool:
+    """Whether a project's tests are mostly those of another language than Python, told by their runner's own words."""
+    if project is None or project.kind != "tests" or "pytest" in project.argv or project.argv[0] == PYTHON:
+        return False
+    python = sum(path.endswith(".py") for path in project.protected)
+    # Those of Rust are mostly in its sources.
+    return project.argv[0] == "cargo" or sum(map(is_example, project.protected)) > python
+
+
+def is_example(path: str) -> bool:
+    """Whether a file is a test of such a project, and none of the files that its tests rest on."""
+    return is_test_code(path) and not path.endswith(".py") and not _HELPER.search(path)
+
+
+def place_without_tests(sources: Sequence[str], files: Sequence[str]) -> str:
+    """Beside what a first test of the sources lies, where a runner finds it without being told; empty if none does."""
+    crates = sorted((dirname(path) for path in files if basename(path) == _CRATE), key=len, reverse=True)
+    source = next((path for path in sources if path.endswith(".rs")), "")
+    crate = next((each for each in crates if source.startswith(f"{each}/".removeprefix("/"))), None) if source else None
+    return join(crate, _NEW) if crate is not None else ""
+
+
+def among(text: str, project: Check, ran: int, near: str, files: Sequence[str]) -> Check:
+    """The check of a test that was made: the project's, in which it runs as well.
+
+    Args:
+        ran: how many tests the project's check runs without it.
+        near: the test beside which it goes, and after whose name it is called; it need not exist.
+        files: the workspace's files.
+    """
+    path = path_of(text, near, files)
+    protected = (path, *project.protected)
+    source = "a test that was made for the task"
+    return replace(project, entry=path, protected=protected, source=source, text=text, ran_without=ran)
+
+
+def why_not_red(
+    check: Check, verdict: Verdict, prompt: str, frames: Sequence[str], *, known: Callable[[str], bool]
+) -> str:
+    """Why what the runner says with the test in place is not the failure that the task tells of; empty if it is.
+
+    Args:
+        check: with the test; those that ran without it all passed.
+        frames: the workspace's files that the failure names, as they come.
+        known: whether something of that name is defined in the workspace.
+    """
+    total = verdict.tests_total or 0
+    if verdict.passed and total <= check.ran_without:
+        return "it was not run: as many tests ran as without it"
+    if verdict.passed:
+        return "it passes as the program is now, so it does not show what the task is about"
+    if verdict.status != "failed" or verdict.unfit:
+        return f"it cannot be run: {verdict.unfit or verdict.note or verdict.status}"
+    # Node's runner calls what could not be loaded by its path, and does not say why.
+    unloaded = f"{FAILED_TEST}{check.entry}\n" in verdict.error
+    if any(is_told(name, prompt) and not known(name) for name in _missing(check, verdict.error, unloaded=unloaded)):
+        return ""  # what the task asks for is not there yet
+    if verdict.timed_out:
+        return hangs_by_task(prompt)
+    if unloaded or total <= check.ran_without:
+        return f"it cannot be run: {verdict.error[-_SAID_CHARS:] or 'the runner told nothing of its tests'}"
+    if (verdict.tests_passed or 0) < check.ran_without:
+        return f"with it only {verdict.tests_passed or 0} tests pass, and {check.ran_without} do without it"
+    # An error in the test is a mistake of who wrote it; one that comes out of the project is what the task tells of.
+    slip = _SLIP.search(verdict.error) if not _ASSERTED.search(verdict.error) else None
+    own = slip is not None and all(is_test_code(path) for path in frames)
+    return f"{slip[0]} is raised by the test itself and not by the project's code" if own and slip else ""
+
+
+def _missing(check: Check, error: str, *, unloaded: bool) -> Iterator[str]:
+    """The names that an error says are not there; of a file that could not be loaded, those that it imports."""
+    imports = _IMPORT.findall(check.text) if unloaded else ()
+    told = (name for match in _MISSING.finditer(error) for name in match.groups() if name)
+    return chain(told, (word for line in imports for word in re.findall(r"\w+", line)))
+
+
+def path_of(text: str, near: str, files: Collection[str]) -> str:
+    """A path for the test: beside the one that is near, called as that one but for what its own first words say."""
+    directory, name = dirname(near), basename(near)
+    form = TEST_FORM.fullmatch(name)
+    before, after = (form["before"] or "", form["after"]) if form else ("", splitext(name)[1])
+    called = _CLASS.search(text) if splitext(near)[1] in _NAMED_BY_CLASS else None
+    if called is not None:
+        return join(directory, called[1] + splitext(near)[1])
+    # In Go what follows an underscore may stand for a system.
+    mark = "" if near.endswith(".go") else "-" if "-" in name else "_"
+    title = next((match["said"] or match["name"] for match in _TITLE.finditer(text)), "")
+    words = mark.join(word.lower() for word in _WORD.findall(title))[:_NAME_CHARS].strip(mark) or "made"
+    words = f"a{mark}{words}" if words[0].isdigit() else words
+    names = chain([words], (f"{words}{mark}{number}" for number in count(2)))
+    paths = (join(directory, f"{before}{each}{after}") for each in names)
+    return next(path for path in paths if path not in files)

@@ -1,0 +1,108 @@
+"""A test that was made, among those of another runner: what it is called, and what it may fail for."""
+
+from __future__ import annotations
+
+import pytest
+
+from codur.checks import made_for_runner
+from codur.structs import replace
+from codur.types import Check, Verdict
+
+PROJECT = Check(kind="tests", argv=("npm", "test"), source="package.json", protected=("package.json", "test/a.js"))
+SOURCES = ("src/parse.js", "test/parse.js", "a_test.go")
+KNOWN = {"parse", "Options"}
+
+
+@pytest.mark.parametrize(
+    ("near", "text", "path"),
+    [
+        ("test/parse.js", "it('keeps empty values', f)", "test/keeps_empty_values.js"),
+        ("test/parse-args.js", "it('keeps empty values', f)", "test/keeps-empty-values.js"),
+        ("src/parse.spec.ts", "describe(`Parse`, () => it('b', f))", "src/parse.spec.ts"),
+        ("src/other.test.tsx", "describe(`Parse`, () => it('b', f))", "src/parse.test.tsx"),
+        ("pkg/parse_test.go", "package pkg\n\nfunc TestParseOnLinux(t *testing.T) {}", "pkg/parseonlinux_test.go"),
+        ("tests/new.rs", "#[test]\nfn half_of_4() {}", "tests/half_of_4.rs"),
+        ("spec/parse_spec.rb", 'RSpec.describe Parse do\n  it "gives 2" do', "spec/gives_2_spec.rb"),
+        ("test/test_parse.rb", "class TestA\n  def test_4_parts\n", "test/test_a_4_parts.rb"),
+        ("src/test/java/a/ParseTest.java", "package a;\n\npublic class EmptyTest {}", "src/test/java/a/EmptyTest.java"),
+        ("tests/ParseTest.php", "<?php\nfinal class EmptyTest extends TestCase {}", "tests/EmptyTest.php"),
+        ("test/parse.js", "", "test/made.js"),
+        ("test/parse.js", "it('parse')", "test/parse_2.js"),
+    ],
+)
+def test_it_is_called_after_its_first_words_in_the_way_of_the_one_beside(near: str, text: str, path: str) -> None:
+    taken = {"test/parse.js"}
+    assert made_for_runner.path_of(text, near, taken) == path
+
+
+@pytest.mark.parametrize(
+    ("sources", "files", "place"),
+    [
+        (["src/lib.rs"], ["Cargo.toml", "src/lib.rs"], "tests/new.rs"),
+        (["a/src/x.rs"], ["Cargo.toml", "a/Cargo.toml", "a/src/x.rs"], "a/tests/new.rs"),
+        (["a.c"], ["Makefile", "a.c"], ""),
+    ],
+)
+def test_only_where_a_first_test_is_found_has_it_a_place(sources: list[str], files: list[str], place: str) -> None:
+    assert made_for_runner.place_without_tests(sources, files) == place
+
+
+@pytest.mark.parametrize(
+    ("check", "other"),
+    [
+        (PROJECT, True),
+        (replace(PROJECT, protected=("package.json", "test/helper.js")), False),
+        (replace(PROJECT, argv=("make", "test"), protected=("Makefile", "tests/test_a.py", "test/a.js")), False),
+        (replace(PROJECT, argv=("cargo", "test"), protected=()), True),
+        (replace(PROJECT, argv=("{python}", "-m", "unittest")), False),
+        (replace(PROJECT, kind="command"), False),
+        (None, False),
+    ],
+)
+def test_which_projects_have_a_runner_of_their_own(check: Check | None, *, other: bool) -> None:
+    assert made_for_runner.is_other(check) == other
+
+
+def ended(passed: int, total: int, error: str, **fields: object) -> Verdict:
+    return replace(
+        Verdict(status="failed", check="npm test", tests_passed=passed, tests_total=total, error=error), **fields
+    )
+
+
+SLIP = "FAIL: keeps\nTypeError: keep is not a function\nContext.<anonymous> (test/made.js:5:9)"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "verdict", "frames", "why"),
+    [
+        ("it is wrong", ended(4, 5, "FAIL: keeps\nAssertionError: expected 1 to equal 2"), (), ""),
+        ("it is wrong", ended(4, 5, "--- FAIL: TestA\n    a_test.go:9: parse = 1"), ("a_test.go",), ""),
+        ("it is wrong", ended(4, 5, SLIP), ("test/made.js",), "TypeError is raised by the test itself"),
+        ("it crashes", ended(4, 5, SLIP), ("test/made.js", "src/parse.js"), ""),
+        ("add keep", ended(4, 5, SLIP), ("test/made.js",), ""),
+        ("add keep", ended(0, 1, "x_test.go:7:5: undefined: pkg.keep"), ("a_test.go",), ""),
+        ("add keep", ended(0, 1, "error[E0425]: cannot find function `keep` in this scope"), (), ""),
+        ("add keep", ended(0, 1, "error[E0599]: no method named `keep` found for struct `A`"), (), ""),
+        ("add keep", ended(0, 1, "error[E0432]: unresolved import `text::keep`"), (), ""),
+        ("add keep", ended(0, 1, "error TS2339: Property 'keep' does not exist on type 'A'."), (), ""),
+        ("add keep", ended(4, 5, "NoMethodError: undefined method `keep' for #<A>"), ("test/test_a.rb",), ""),
+        ("add keep", ended(4, 5, "Error: Call to undefined method App\\Text::keep()"), ("tests/ATest.php",), ""),
+        ("add keep", ended(0, 1, "  symbol:   method keep(int)"), (), ""),
+        ("parse fails", ended(0, 1, "x_test.go:7:5: undefined: parse"), (), "it cannot be run: x_test.go:7:5"),
+        ("it is wrong", ended(0, 1, "x_test.go:7:5: undefined: keep"), (), "it cannot be run: x_test.go:7:5"),
+        ("it is wrong", ended(4, 5, "FAIL: test/made.js\nerror: 'test failed'"), (), "it cannot be run: FAIL"),
+        ("add keep", ended(4, 5, "FAIL: test/made.js\nerror: 'test failed'"), (), ""),
+        ("it is wrong", ended(3, 6, "AssertionError"), (), "with it only 3 tests pass, and 4 do without it"),
+        ("it hangs", ended(4, 5, "", timed_out=True), (), ""),
+        ("it is wrong", ended(4, 5, "", timed_out=True), (), "it does not end"),
+        ("it is wrong", ended(4, 5, "", unfit="EAI_AGAIN"), (), "it cannot be run: EAI_AGAIN"),
+        ("it is wrong", ended(5, 5, "", status="passed"), (), "it passes as the program is now"),
+        ("it is wrong", ended(4, 4, "", status="passed"), (), "it was not run"),
+    ],
+)
+def test_what_it_may_fail_for(prompt: str, verdict: Verdict, frames: tuple[str, ...], why: str) -> None:
+    text = "import { keep } from '../src/parse.js';\n"
+    check = replace(PROJECT, text=text, entry="test/made.js", ran_without=4)
+    found = made_for_runner.why_not_red(check, verdict, prompt, frames, known=KNOWN.__contains__)
+    assert found[: len(why)] == why
+    assert bool(found) == bool(why)

@@ -1,0 +1,204 @@
+"""Tests that are made for a task in other languages: they run among the project's own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codur.events import TestMade
+from tests.runs.kit import Played, play
+from tests.runs.test_plans import classified
+from tests.support.groq_server import ServerReply, calls, text
+
+MAKES = {"verification": {"make_check": "auto"}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Project:
+    """A project whose tests pass, a task for it, a test that is red because of that, and the edit."""
+
+    tool: str
+    files: dict[str, str]
+    prompt: str
+    test: str
+    path: str
+    source: str
+    wrong: str
+    right: str
+
+
+JS = """exports.words = (text) => text.split(' ');
+
+exports.title = (text) => text[0].toUpperCase() + text.slice(1);
+"""
+JS_TEST = """const test = require('node:test');
+const assert = require('node:assert');
+const { words } = require('../text.js');
+
+test('words', () => {
+  assert.deepStrictEqual(words('a b'), ['a', 'b']);
+});
+"""
+GO = "package text\n\nfunc Double(n int) int {\n\treturn n * 2\n}\n\nfunc Half(n int) int {\n\treturn n / 3\n}\n"
+GO_TEST = (
+    'package text\n\nimport "testing"\n\n'
+    'func TestDouble(t *testing.T) {\n\tif Double(2) != 4 {\n\t\tt.Fatal("wrong")\n\t}\n}\n'
+)
+RUST = (
+    "pub fn half(n: i32) -> i32 {\n    n / 3\n}\n\n"
+    "#[cfg(test)]\nmod tests {\n    #[test]\n    fn nothing() {\n        assert_eq!(super::half(0), 0);\n    }\n}\n"
+)
+RUBY = "def half(n)\n  n / 3\nend\n"
+RUBY_TEST = (
+    "require 'minitest/autorun'\nrequire_relative '../lib/text'\n\n"
+    "class TestText < Minitest::Test\n  def test_zero\n    assert_equal 0, half(0)\n  end\nend\n"
+)
+RAKE = "require 'rake/testtask'\nRake::TestTask.new { |t| t.pattern = 'test/test_*.rb' }\n"
+NODE = Project(
+    tool="node",
+    files={
+        "package.json": '{"name": "text", "scripts": {"test": "node --test test/"}}',
+        "text.js": JS,
+        "test/text.test.js": JS_TEST,
+    },
+    prompt="title('') crashes, it must give ''",
+    test=JS_TEST.replace("{ words }", "{ title }").replace(
+        "test('words', () => {\n  assert.deepStrictEqual(words('a b'), ['a', 'b']);",
+        "test('title of nothing', () => {\n  assert.strictEqual(title(''), '');",
+    ),
+    path="test/title_of_nothing.test.js",
+    source="text.js",
+    wrong="text[0].toUpperCase()",
+    right="text.charAt(0).toUpperCase()",
+)
+PROJECTS = {
+    "JavaScript": NODE,
+    "Go": Project(
+        tool="go",
+        files={"go.mod": "module example.com/text\n\ngo 1.18\n", "text.go": GO, "text_test.go": GO_TEST},
+        prompt="Half(4) must be 2",
+        test=GO_TEST.replace("TestDouble", "TestHalfOfFour").replace("Double(2) != 4", "Half(4) != 2"),
+        path="halfoffour_test.go",
+        source="text.go",
+        wrong="n / 3",
+        right="n / 2",
+    ),
+    "Rust": Project(
+        tool="cargo",
+        files={"Cargo.toml": '[package]\nname = "text"\nversion = "0.1.0"\nedition = "2021"\n', "src/lib.rs": RUST},
+        prompt="half(4) must be 2",
+        test="#[test]\nfn half_of_four() {\n    assert_eq!(text::half(4), 2);\n}\n",
+        path="tests/half_of_four.rs",
+        source="src/lib.rs",
+        wrong="n / 3",
+        right="n / 2",
+    ),
+    "Ruby": Project(
+        tool="rake",
+        files={"Rakefile": RAKE, "lib/text.rb": RUBY, "test/test_text.rb": RUBY_TEST},
+        prompt="half(4) must be 2",
+        test=RUBY_TEST.replace("zero", "four").replace("0, half(0)", "2, half(4)").replace("TestText", "TestFour"),
+        path="test/test_four.rb",
+        source="lib/text.rb",
+        wrong="n / 3",
+        right="n / 2",
+    ),
+}
+
+
+def run(place: Path, project: Project, replies: Sequence[ServerReply], **fields: Any) -> Played:
+    found = subprocess.run(
+        ["sh", "-c", f"{project.tool} --version || {project.tool} version"],
+        env={"PATH": os.environ["PATH"], "HOME": str(place)},
+        capture_output=True,
+        check=False,
+    )
+    if found.returncode:
+        pytest.skip(f"{project.tool} is not here")
+    task_type = fields.pop("task_type", "code_fix")
+    first = classified(task_type=task_type, suggested_action="edit", confidence=0.95, detected_files=[project.source])
+    prompt = fields.pop("prompt", project.prompt)
+    return play(place, project.files, prompt, [first, *replies], sections=MAKES, **fields)
+
+
+def answer(test: str) -> ServerReply:
+    return text(f"```\n{test}```\n")
+
+
+def edit(project: Project) -> ServerReply:
+    search = {"path": project.source, "old": project.wrong, "new": project.right}
+    return calls(("replace_in_file", search))
+
+
+@pytest.mark.parametrize("language", PROJECTS)
+def test_a_test_is_made_and_runs_among_the_projects_own(tmp_path: Path, language: str) -> None:
+    project = PROJECTS[language]
+    played = run(tmp_path, project, [answer(project.test), edit(project)])
+    (made,) = [event for event in played.events if isinstance(event, TestMade)]
+    assert (made.path, made.text) == (project.path, project.test), played.result.notes
+    result = played.result
+    assert (result.outcome, result.model_calls, played.unexpected) == ("done", 3, 0), result.reason
+    assert result.before is not None
+    assert result.verdict is not None
+    assert result.before.status == "failed"
+    assert result.verdict.tests_passed == result.verdict.tests_total == result.before.tests_total
+    assert result.changed_files == (project.source,)
+    assert project.path not in played.files
+    assert project.test.strip() in played.message(2)
+
+
+def test_an_edit_that_leaves_it_red_is_no_success(tmp_path: Path) -> None:
+    other = calls(("replace_in_file", {"path": "text.js", "old": "split(' ')", "new": "split(/ /)"}))
+    finish = calls(("finish", {"reason": "done"}))
+    played = run(tmp_path, NODE, [answer(NODE.test), other, finish, finish])
+    assert played.result.outcome != "done"
+    assert "title of nothing" in played.result.attempts[0].error
+
+
+def test_what_is_asked_for_anew_may_be_missing(tmp_path: Path) -> None:
+    test = NODE.test.replace("{ title }", "{ shout }").replace("title('')", "shout('')")
+    new = calls(
+        (
+            "replace_in_file",
+            {"path": "text.js", "old": "exports.title", "new": "exports.shout = (text) => text;\nexports.title"},
+        )
+    )
+    played = run(tmp_path, NODE, [answer(test), new], prompt="add a function shout", task_type="code_generation")
+    assert played.result.outcome == "done"
+    assert any(isinstance(event, TestMade) for event in played.events)
+
+
+@pytest.mark.parametrize(
+    ("test", "why"),
+    [
+        (NODE.test.replace("title(''), ''", "title('a'), 'A'"), "it passes as the program is now"),
+        (NODE.test.replace("title('')", "headline('')"), "ReferenceError is raised by the test itself"),
+        (NODE.test.replace("../text.js", "../nothing.js"), "it cannot be run"),
+        ("// " + "much " * 2_000 + "\n", "it has 10,"),
+    ],
+)
+def test_a_test_of_no_use_is_asked_for_once_more(tmp_path: Path, test: str, why: str) -> None:
+    played = run(tmp_path, NODE, [answer(test), answer(NODE.test), edit(NODE)])
+    assert why in played.message(2)
+    assert (played.result.outcome, played.result.model_calls) == ("done", 4)
+
+
+def test_the_request_shows_how_tests_are_written_here(tmp_path: Path) -> None:
+    played = run(tmp_path, NODE, [answer(NODE.test), edit(NODE)])
+    system = str(played.requests[1].body["messages"][0]["content"])
+    assert "test file for `npm test`" in system
+    assert "It has the form of test/text.test.js" in system
+    assert "pytest" not in system
+    assert "===== test/text.test.js" in played.message(1)
+    assert "`npm test` must pass: test/title_of_nothing.test.js was written for this task" in played.message(2)
+
+
+def test_it_is_kept_where_that_is_wanted(tmp_path: Path) -> None:
+    played = run(tmp_path, NODE, [answer(NODE.test), edit(NODE)], keep_test=True)
+    assert played.files[NODE.path] == NODE.test
