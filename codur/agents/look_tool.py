@@ -136,8 +136,11 @@ class Looks:
         self.told += wanted[:ITEMS]
         if not wanted:
             return "error: say what to look at, such as a file, a name or a text"
+        # What is searched for takes little, and leaves its room to lines that are asked for exactly.
+        order = sorted(range(len(wanted[:ITEMS])), key=lambda at: self._size(wanted[at]))
+        shown = _in_turn([partial(self._item, wanted[at]) for at in order], room)
         left_out = [f"(at most {ITEMS} at a time; left out: {', '.join(wanted[ITEMS:])})"] if wanted[ITEMS:] else []
-        return "\n\n".join([*_in_turn([partial(self._item, item) for item in wanted[:ITEMS]], room), *left_out])
+        return "\n\n".join([*(text for _, text in sorted(zip(order, shown, strict=True))), *left_out])
 
     def lines(self, path: str, lines: range, room: int) -> str:
         """Some lines of a file, under its name."""
@@ -148,8 +151,20 @@ class Looks:
         data = self._toolbox.call("read_file", {"path": path}).data
         return int(data["total_lines"]) if isinstance(data, dict) else 0
 
+    def _size(self, item: str) -> int:
+        """How many lines of a file an item asks for, at most; 0 if it is none."""
+        some, within = _LINES.fullmatch(item), _WITHIN.fullmatch(item)
+        if some is not None and some["end"]:
+            return int(some["end"]) - int(some["start"])
+        return self.count(within["path"] if within is not None else item)
+
     def _item(self, item: str, room: int) -> str:
         within = _WITHIN.fullmatch(item)
+        parts = item.split("::")
+        # In Rust, Ruby and C++ what stands before it may be a module.
+        if len(parts) > 1 and not self.count(parts[0]):
+            name = parts[-1].partition("[")[0]
+            return self._named(name, room) if _NAME.fullmatch(name) else self._text(item, room)
         if within is not None:
             return self._named(within["name"].partition("[")[0].replace("::", "."), room, within["path"])
         file = self._toolbox.call("read_file", {"path": item})

@@ -138,13 +138,16 @@ def test_edits_are_sent_back_twice_at_most(tmp_path: Path) -> None:
         ("test_shop.py:test_it", ["def test_it():\n    assert True"]),
         ("test_shop.py::test_it[1]", ["def test_it():\n    assert True"]),
         ("* 0.19", ["shop.py:2004:     return price * 0.19"]),
-        (".", ["main.py\nshop.py\ntest_shop.py"]),
+        (".", ["main.py\nmain.rst\nshop.py\ntest_shop.py"]),
         ("absent.py", ["no line matches absent.py"]),
         (".env", ["error: "]),
+        ("confval:: retries", ["main.rst:3: .. confval:: retries"]),
+        ("shop::part_390", ["def part_390(value):\n    kept = value + 390\n    return kept\n"]),
     ],
 )
 def test_what_can_be_looked_at(item: str, shown: list[str], tmp_path: Path) -> None:
     files = {**FILES, "test_shop.py": "def test_it():\n    assert True\n", ".env": "KEY=canary-7\n"}
+    files["main.rst"] = "Settings\n\n.. confval:: retries\n"
     edit = calls(replaced("shop.py", "part_390", RIGHT))
     run = play(tmp_path, files, "main.py is wrong", [EDIT, look(item), look("part_390"), edit], sections=NARROW)
     assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 4, 0)
@@ -166,6 +169,15 @@ def test_a_definition_is_shown_to_its_end_and_what_one_leaves_others_may_take(tm
     (told,) = results(run, 2)
     assert "step 219 of many" in told
     assert "did not fit" not in told
+
+
+def test_lines_that_are_asked_for_exactly_are_not_cut_for_what_is_searched_for(tmp_path: Path) -> None:
+    long = "".join(f"value_{at} = {at}  # one of many lines that all look alike\n" for at in range(400))
+    items = ("long.py:1-240", "nothing like it", "value_399", "value_398")
+    run = play(tmp_path, {**FILES, "long.py": long}, "main.py is wrong", [EDIT, look(*items), median()], sections=NARROW)
+    (told,) = results(run, 2)
+    assert "value_239 = 239" in told
+    assert told.index("value_239 = 239") < told.index("nothing like it") < told.index("value_399 = 399")
 
 
 def test_a_file_that_is_not_there_is_said_not_to_be(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""Where the texts that a task quotes stand in the sources: a message that it is about leads to who writes it."""
+"""Where the texts that a task quotes stand in the sources, and those that begin as a new name in it does.
+
+A message that it is about leads to who writes it, and a setting that is to be added to where others of its kind are.
+"""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -18,22 +21,41 @@ _RAISED = regex(
 _FILLED_IN = regex(r"\{[^}]*\}|%[-\w.]*[sdrif]|\$\w+|<[^>]*>|[\w./-]*\d[\w./-]*|[\"'`\\]|[,;:.](?!\S)")
 """What a program puts into a text when it runs, or writes in another way in its source; and where a clause ends."""
 _LEAST_CHARS, _LEAST_WORDS = 10, 3
-_MOST, _OF_ONE, _PLACES = 6, 2, 2
-"""Pieces that are looked for, of all texts and of one, and places of one that are taken."""
+_NAME = regex(
+    r"(?<![\w./-])(?:--)?([A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+){2,}|[a-z]+(?:[A-Z][a-z0-9]+){2,})(?![\w/-])"
+)
+"""A name of three parts or more, such as that of a setting."""
+_LAST_PART = regex(r"(?:(?<=[_-])[A-Za-z0-9]+|[A-Z][a-z0-9]+)$")
+_MOST, _OF_ONE, _PLACES, _SIBLINGS = 6, 2, 2, 3
+"""Pieces that are looked for, of all texts and of one, and places of one, and of a new name, that are taken."""
 
 
 def quoted_places(prompt: str, files: Iterable[str], workspace: Workspace) -> str:
-    """Lines of sources that hold what a task quotes, as `path:line`, one a line; an empty text if there are none."""
-    pieces = list(dict.fromkeys(_pieces(prompt[:_PROMPT_CHARS])))[:_MOST]
-    places: dict[str, list[str]] = {piece: [] for piece in pieces}
+    """Lines of sources that hold what a task quotes, as `path:line`, one a line; an empty text if there are none.
+
+    Of a name that is in no source, lines with names that differ from it in their last part.
+    """
+    quoted = list(dict.fromkeys(_pieces(prompt[:_PROMPT_CHARS])))[:_MOST]
+    names = list(dict.fromkeys(_NAME.findall(prompt[:_PROMPT_CHARS])))[:_MOST]
+    new = {name: _LAST_PART.sub("", name) for name in names}
+    places: dict[str, list[str]] = {piece: [] for piece in quoted}
+    siblings: dict[str, list[tuple[int, str]]] = {start: [] for start in new.values()}
+    wanted = quoted
     # Each source is read once for all of them; what else holds the text (translations, tests) does not write it.
-    for path in (path for path in files if pieces and not standing(path)):
+    for path in (path for path in files if not standing(path)):
+        if not (wanted or new):
+            break
         with suppress(WorkspaceError):
             text = workspace.peek_text(path)
-            for piece in pieces:
+            for piece in wanted:
                 places[piece] += [f"{path}:{line}" for line in _lines_with(piece, text, _PLACES - len(places[piece]))]
-        pieces = [piece for piece in pieces if len(places[piece]) < _PLACES]
-    return "\n".join(dict.fromkeys(chain.from_iterable(places.values())))
+            for start, found in siblings.items():
+                found += [(-text.count(start), f"{path}:{line}") for line in _lines_with(start, text, 1)]
+            new = {name: start for name, start in new.items() if name not in text}
+        wanted = [piece for piece in wanted if len(places[piece]) < _PLACES]
+    # Where most of them are comes first.
+    beside = [place for start in new.values() for _, place in sorted(siblings[start])[:_SIBLINGS]]
+    return "\n".join(dict.fromkeys((*chain.from_iterable(places.values()), *beside)))
 
 
 def _lines_with(piece: str, text: str, most: int) -> Iterator[int]:

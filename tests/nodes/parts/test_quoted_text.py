@@ -20,3 +20,29 @@ def test_a_message_is_found_after_any_number_of_empty_lines(before: str, told: s
     (tmp_path / "test_depot.py").write_text(SOURCE)
     workspace = Workspace(tmp_path)
     assert quoted_places(f"{before}{told}\n", workspace.list_files(), workspace) == "depot.py:2"
+
+
+SETTINGS = "CACHE_IGNORE_SCHEMES = ['file']\nCACHE_IGNORE_MISSING = False\nCACHE_DIR = 'x'\n"
+POLICY = "def skips(request, settings):\n    return request.scheme in settings['CACHE_IGNORE_SCHEMES']\n"
+
+
+@pytest.mark.parametrize(
+    ("told", "places"),
+    [
+        ("add a setting CACHE_IGNORE_METHODS", {"settings.py:1", "policy.py:2"}),
+        ("add a setting `CACHE_IGNORE_METHODS` and CACHE_IGNORE_HOSTS", {"settings.py:1", "policy.py:2"}),
+        ("CACHE_IGNORE_MISSING does nothing", set()),
+        ("add a setting CACHE_METHODS", set()),
+        ("an option --cache-ignore for everything", set()),
+        ("an option --keep-going-on", {"options.js:2"}),
+        ("a keep-going-mode is wanted", {"options.js:2"}),
+        ("add maxRetryCount", {"options.js:1"}),
+    ],
+)
+def test_what_is_new_is_written_where_its_siblings_are(told: str, places: set[str], tmp_path: Path) -> None:
+    texts = {"settings.py": SETTINGS, "policy.py": POLICY, "test_policy.py": POLICY}
+    options = "const maxRetryDelay = 3;\nflags('keep-going-now');\n"
+    for path, text in {**texts, "options.js": options, "other.py": "CACHE = 1\nmaximum = 2\n"}.items():
+        (tmp_path / path).write_text(text)
+    workspace = Workspace(tmp_path)
+    assert set(quoted_places(told, workspace.list_files(), workspace).split()) == places
