@@ -174,7 +174,9 @@ def test_a_definition_is_shown_to_its_end_and_what_one_leaves_others_may_take(tm
 def test_lines_that_are_asked_for_exactly_are_not_cut_for_what_is_searched_for(tmp_path: Path) -> None:
     long = "".join(f"value_{at} = {at}  # one of many lines that all look alike\n" for at in range(400))
     items = ("long.py:1-240", "nothing like it", "value_399", "value_398")
-    run = play(tmp_path, {**FILES, "long.py": long}, "main.py is wrong", [EDIT, look(*items), median()], sections=NARROW)
+    run = play(
+        tmp_path, {**FILES, "long.py": long}, "main.py is wrong", [EDIT, look(*items), median()], sections=NARROW
+    )
     (told,) = results(run, 2)
     assert "value_239 = 239" in told
     assert told.index("value_239 = 239") < told.index("nothing like it") < told.index("value_399 = 399")

@@ -101,6 +101,17 @@ def test_no_agent_can_leave_the_test_that_was_made(tmp_path: Path) -> None:
     assert played.result.outcome == "not_achieved"
 
 
+def test_none_is_made_for_documents(tmp_path: Path) -> None:
+    edit = classified(
+        task_type="code_generation", suggested_action="edit", confidence=0.95, detected_files=["README.md"]
+    )
+    words = calls(("replace_file_content", {"path": "README.md", "content": "# Dates\n\nSee `century`.\n"}))
+    played = run(
+        tmp_path, [edit, words], prompt="the readme lacks century", files={**PROJECT, "README.md": "# Dates\n"}
+    )
+    assert (played.result.outcome, played.result.model_calls) == ("done", 2)
+
+
 LONG = "".join(f"def month_{number}():\n    return {number}\n\n\n" for number in range(400))
 
 

@@ -188,7 +188,12 @@ def _on_object(clause: Sequence[Token], head: str) -> Classification | None:
     is_path = target.kind == "word" and (alone or any(char in target.text for char in "./*"))
     # `rename utils.combine to join` is about a function: no slash, no known suffix, and none after it.
     dotted = head == "rename" and "/" not in target.text and not is_file_like(target.text)
-    symbol = dotted and not any(char in token.text for token in clause[place + 1 :] for char in "./")
+    # A new name with a dot is that of a file, unless it is one of the same object: `self.total to self.sum`.
+    new = [after for before, after in pairwise(clause[place:]) if before.key == "to"] or clause[place + 1 :]
+    owner = f"{target.text.rpartition('.')[0]}."
+    everywhere = owner in {"self.", "this.", "cls."} or any(token.key == "everywhere" for token in clause)
+    names = [token.text.removeprefix(owner) if everywhere else token.text for token in new]
+    symbol = dotted and not any(char in name for name in names for char in "./")
     at_file = any("." in token.text and token.kind in {"word", "code"} for token in clause[place + 1 :])
     given = target.kind in {"quote", "code"} and at_file and head in {"write", "save", "add", "put"}
     operates = given or (is_path and not symbol and head not in {"write", "add"})
