@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from codur.events import TestMade
+from codur.ui.shown import plans
 from tests.runs.kit import Played, play
 from tests.runs.test_plans import classified
 from tests.support.groq_server import ServerReply, calls, text
@@ -202,3 +203,11 @@ def test_the_request_shows_how_tests_are_written_here(tmp_path: Path) -> None:
 def test_it_is_kept_where_that_is_wanted(tmp_path: Path) -> None:
     played = run(tmp_path, NODE, [answer(NODE.test), edit(NODE)], keep_test=True)
     assert played.files[NODE.path] == NODE.test
+
+
+def test_how_it_fails_is_told_in_the_words_of_the_failure(tmp_path: Path) -> None:
+    played = run(tmp_path, NODE, [answer(NODE.test), edit(NODE)])
+    (made,) = [event for event in played.events if isinstance(event, TestMade)]
+    last = plans.test_lines(made.path, made.text, made.failure)[-1].text
+    assert last.startswith("     red now: title of nothing:")
+    assert "Cannot read properties of undefined" in last

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from codur.checks.describe import headline
 from codur.parsing.bounded_text import listed
 from codur.questions import PlanEffects, Question
 from codur.types import Plan, Step
@@ -38,12 +39,10 @@ def question_lines(question: Question, *, width: int = 100) -> list[Line]:
 
 def test_lines(path: str, text: str, failure: str) -> list[Line]:
     """A test that was made for the task, and how it fails now."""
-    rows = [row.strip() for row in failure.split("\n") if row.strip()]
-    cause = next((row.removeprefix("E ").strip() for row in rows if row.startswith("E ")), rows[-1] if rows else "")
     return [
         line(("test made for the task: ", "strong"), path),
         *block(text.rstrip(), prefix="  "),
-        line(("     red now: ", "dim"), clip(cause)),
+        line(("     red now: ", "dim"), clip(headline(failure))),
     ]
 
 
