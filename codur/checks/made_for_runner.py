@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain, count
 from posixpath import basename, dirname, join, splitext
 
-from codur.checks.describe import FAILED_TEST
+from codur.checks.describe import FAILED_TEST, compiler_error
 from codur.checks.entry import TEST_FORM, is_test_code
 from codur.checks.made_check import hangs_by_task, is_told
 from codur.lazy import regex
@@ -116,14 +116,17 @@ def why_not_red(
         return ""  # what the task asks for is not there yet
     if verdict.timed_out:
         return hangs_by_task(prompt)
-    if unloaded or total <= check.ran_without:
+    source = any(not is_test_code(path) for path in frames)
+    # Some runners end with what a test raises, so that nothing is told of the others.
+    aborted = source and check.entry in frames and compiler_error(verdict.error) < 0
+    if unloaded or (total <= check.ran_without and not aborted):
         return f"it cannot be run: {verdict.error[-_SAID_CHARS:] or 'the runner told nothing of its tests'}"
-    if (verdict.tests_passed or 0) < check.ran_without:
+    if (verdict.tests_passed or 0) < check.ran_without and not aborted:
         return f"with it only {verdict.tests_passed or 0} tests pass, and {check.ran_without} do without it"
     # An error in the test is a mistake of who wrote it; one that comes out of the project is what the task tells of.
     slip = _SLIP.search(verdict.error) if not _ASSERTED.search(verdict.error) else None
-    own = slip is not None and all(is_test_code(path) for path in frames)
-    return f"{slip[0]} is raised by the test itself and not by the project's code" if own and slip else ""
+    own = f"{slip[0]} is raised by the test itself and not by the project's code" if slip else ""
+    return "" if source else own
 
 
 def _missing(check: Check, error: str, *, unloaded: bool) -> Iterator[str]:

@@ -47,8 +47,9 @@ _SHADOWS = tuple(path for name in sorted(_SHADOWED) for path in (f"{name}.py", f
 _SECTION = regex(r"^[ \t]*\[+\s*(?:tool\s*[:.]\s*)?[\"']?pytest\b[^\n]*\n?(?:(?![ \t]*\[)[^\n]*\n?)*", re.MULTILINE)
 _NOISE = regex(r"^\s*(?:[#;].*)?$")  # comments and empty lines, which may change
 _MAKE = regex(r"\bg?make\b")
-_MOVES = regex(r"\(line \d+\)|\.[cm]?[jt]sx?$")
-"""Names of what failed that need not come back: an example at a line, a file that could not be loaded."""
+_MOVES = regex(r"\(line \d+\)|\.[cm]?[jt]sx?$|^(?:plan != count|test exited without ending|\.end\(\) )")
+"""Names of what failed that need not come back: an example at a line, a file that could not be loaded, and what tape
+says of a test as a whole."""
 _FORBIDDEN = r"(?i)(?:\bnot|n't|n’t|\bnever|\bwithout|\bno)\b(?:[^.;!?]|\.(?=\w))*{}"
 
 
@@ -106,6 +107,11 @@ class Conditions:
             # with fewer tests.
             self._ran.setdefault(_run_of(check), counts.ran)
             self._failed.setdefault(_run_of(check), counts.failing)
+
+    def forget(self, check: Check) -> None:
+        """Take the next run of a check for its first: it is of other tests."""
+        for known in (self._ran, self._failed):
+            known.pop(_run_of(check), None)
 
     def known(self, check: Check) -> bool:
         """Whether an earlier failing run reported its tests."""

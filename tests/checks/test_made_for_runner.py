@@ -9,7 +9,6 @@ from codur.structs import replace
 from codur.types import Check, Verdict
 
 PROJECT = Check(kind="tests", argv=("npm", "test"), source="package.json", protected=("package.json", "test/a.js"))
-SOURCES = ("src/parse.js", "test/parse.js", "a_test.go")
 KNOWN = {"parse", "Options"}
 
 
@@ -93,6 +92,15 @@ SLIP = "FAIL: keeps\nTypeError: keep is not a function\nContext.<anonymous> (tes
         ("it is wrong", ended(4, 5, "FAIL: test/made.js\nerror: 'test failed'"), (), "it cannot be run: FAIL"),
         ("add keep", ended(4, 5, "FAIL: test/made.js\nerror: 'test failed'"), (), ""),
         ("it is wrong", ended(3, 6, "AssertionError"), (), "with it only 3 tests pass, and 4 do without it"),
+        ("it crashes", ended(0, 0, SLIP), ("src/parse.js", "test/made.js"), ""),
+        ("it crashes", ended(1, 2, "panic: index out of range"), ("src/parse.js", "test/made.js"), ""),
+        ("it crashes", ended(0, 0, SLIP), ("src/parse.js",), "it cannot be run"),
+        (
+            "it is wrong",
+            ended(0, 0, "error[E0308]: mismatched types"),
+            ("test/made.js", "src/parse.js"),
+            "it cannot be run: error[E0308]",
+        ),
         ("it hangs", ended(4, 5, "", timed_out=True), (), ""),
         ("it is wrong", ended(4, 5, "", timed_out=True), (), "it does not end"),
         ("it is wrong", ended(4, 5, "", unfit="EAI_AGAIN"), (), "it cannot be run: EAI_AGAIN"),

@@ -101,6 +101,12 @@ def test_no_agent_can_leave_the_test_that_was_made(tmp_path: Path) -> None:
     assert played.result.outcome == "not_achieved"
 
 
+def test_what_a_test_of_no_use_held_is_no_measure_for_the_one_after(tmp_path: Path) -> None:
+    slip = f"{TEST}\n\ndef test_more():\n    assert {{}}['x'] == century(date(1850, 1, 1))\n"
+    played = run(tmp_path, [EDIT, answer(slip), answer(TEST), FIX])
+    assert (played.result.outcome, played.result.model_calls, played.result.attempts) == ("done", 4, ())
+
+
 def test_none_is_made_for_documents(tmp_path: Path) -> None:
     edit = classified(
         task_type="code_generation", suggested_action="edit", confidence=0.95, detected_files=["README.md"]

@@ -190,6 +190,12 @@ def test_a_test_of_no_use_is_asked_for_once_more(tmp_path: Path, test: str, why:
     assert (played.result.outcome, played.result.model_calls) == ("done", 4)
 
 
+def test_what_a_test_of_no_use_held_is_no_measure_for_the_one_after(tmp_path: Path) -> None:
+    slip = NODE.test.replace("title(''), ''", "nothing(), ''") + "\ntest('more', () => {\n  nothing(title('a'));\n});\n"
+    played = run(tmp_path, NODE, [answer(slip), answer(NODE.test), edit(NODE)])
+    assert (played.result.outcome, played.result.model_calls, played.result.attempts) == ("done", 4, ())
+
+
 def test_the_request_shows_how_tests_are_written_here(tmp_path: Path) -> None:
     played = run(tmp_path, NODE, [answer(NODE.test), edit(NODE)])
     system = str(played.requests[1].body["messages"][0]["content"])

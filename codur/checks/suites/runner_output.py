@@ -120,6 +120,8 @@ _SUBTESTS = "'subtestsFailed'"  # of a suite of Node's runner: its tests are tol
 _TOLD = regex(r"^ *(\w+ \([\w.]+\))(?: [(\[].*?)?(?:\n.*?)?? \.\.\. (ok|FAIL|ERROR)$", re.MULTILINE)
 """A test, or a part of one, its first line of documentation, and its end."""
 _UNLOADED = "ImportError: Failed to import test module"
+_ADDED = regex(r"^ *not ok \d+ (?:plan != count|test exited without ending|\.end\(\) )", re.MULTILINE)
+"""What tape counts as failed beside its assertions, and is gone when they pass."""
 _PASSED = regex(r"\b(\d+) passed\b")
 _FAILED = regex(r"\b(\d+) (?:failed|errors?)\b")
 _PYTEST_CLOSING = regex(r"^=* ?((?:\d+ [a-z]+, )*\d+ [a-z]+) in [\d.]+s\b", re.MULTILINE)
@@ -156,7 +158,8 @@ def counts_in(output: str) -> TestCounts | None:
             before = told.get(name, "")
             told[name] = before if words in before else f"{before}\n{words}".strip("\n")
     comparable = not any(runner.hooks for runner, _ in found)
-    ran = None if not counted else max(0, total - text.count(_UNLOADED)) if comparable else 0
+    added = text.count(_UNLOADED) + len(_ADDED.findall(text))
+    ran = None if not counted else max(0, total - added) if comparable else 0
     good_ones = tuple(" ".join(name.split()) for name in passing)
     return TestCounts(passed=passed, total=total, failing=tuple(told), error=_shown(told), ran=ran, passing=good_ones)
 

@@ -314,6 +314,34 @@ test at add.test.js:3:1
 ✖ not done yet (1.076049ms) # TODO
   AssertionError [ERR_ASSERTION]: 2 == 99
 """
+TAPE = """TAP version 13
+# a
+ok 1 one
+not ok 2 plan != count
+  ---
+    operator: fail
+    expected: 2
+    actual:   1
+  ...
+not ok 3 test exited without ending: b
+  ---
+    operator: fail
+  ...
+
+1..3
+# tests 3
+# pass  1
+# fail  2
+"""
+
+
+def test_what_tape_says_of_a_test_as_a_whole_is_no_test_that_ran() -> None:
+    counts = counts_in(TAPE)
+    assert counts is not None
+    assert (counts.passed, counts.total, counts.ran) == (1, 3, 1)
+    assert counts.failing == ("plan != count", "test exited without ending: b")
+
+
 TAP_TODO = """\
 # Subtest: adding
 ok 1 - adding
