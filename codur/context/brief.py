@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
 from codur.checks.describe import attempts_text, check_text, plain, verdict_text
+from codur.checks.entry import is_code
 from codur.context.excerpts import Excerpt, fit
 from codur.context.outline import NOTHING_ELSE, Outline
 from codur.context.selection import Want
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.bounded_text import bounded
 from codur.structs import Struct, field, replace
-from codur.tools.code.grammars import BY_SUFFIX
 from codur.types import Attempt, Check, Verdict
 
 FILE_FRAME_CHARS = 110
@@ -142,9 +142,8 @@ def _situation(brief: CodingBrief) -> str:
         " It is run after your edits; if it fails and an attempt is left, you see its output and try again, from edits"
         " that let more of it pass."
     )
-    only_others = any(path.endswith(tuple(BY_SUFFIX)) for path in brief.sources)
-    only_others = only_others and not any(path.endswith(".py") for path in brief.sources)
-    python = "" if only_others else f"Python {brief.python_version}. "
+    code = [path for path in brief.sources if is_code(path)]
+    python = f"Python {brief.python_version}. " if not code or any(path.endswith(".py") for path in code) else ""
     lines = [
         f"{python}All paths are relative to the workspace, which is the working directory.",
         check_text(brief.check, brief.others_fail) + (after if brief.check else ""),

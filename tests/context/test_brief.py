@@ -457,3 +457,13 @@ def test_long_outputs_keep_head_and_tail_and_say_how_many_lines_are_left_out() -
     assert text.count("\nline 1999") == 3
     assert text.count("line 0\n") == 2  # of an error, the end is what counts
     assert len(re.findall(r"\[\d+ lines left out\]", text)) == 2  # what an earlier step gave is not cut
+
+
+@pytest.mark.parametrize(
+    ("sources", "told"),
+    [(("a.py", "b.rb"), True), (("a.rb", "Rakefile"), False), (("a.php",), False), (("README.md",), True), ((), True)],
+)
+def test_the_version_of_python_is_told_where_it_may_matter(sources: tuple[str, ...], *, told: bool) -> None:
+    brief = replace(BRIEF, sources=dict.fromkeys(sources, "x\n"))
+    text = brief_text(brief, budget_tokens=4_000).text
+    assert ("Python 3.12.1. " in text) == told

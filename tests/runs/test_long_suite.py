@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,21 @@ def test_a_plan_of_the_users_own_is_judged_by_fewer_tests_too(tmp_path: Path) ->
     files = {**FILES, "tests/test_a.py": SLOW.replace("range(30)", "range(300)")}
     run = played(tmp_path, files, "fix shop.py", plan=Plan(steps=steps, origin="user"))
     assert_cut_short(run)
+
+
+@pytest.mark.skipif(shutil.which("rspec") is None, reason="needs rspec")
+def test_the_runner_of_another_language_is_given_the_file_that_is_near(tmp_path: Path) -> None:
+    spec = "require './shop'\n\nRSpec.describe 'double' do\n  it('doubles') { expect(twice(4)).to eq 8 }\nend\n"
+    files = {
+        ".rspec": "",
+        "shop.rb": "def twice(n)\n  n + 2\nend\n",
+        "spec/shop_spec.rb": spec,
+        "spec/slow_spec.rb": "RSpec.describe 'all' do\n  it('waits') { sleep 120 }\nend\n",
+    }
+    edit = calls(("replace_in_file", {"path": "shop.rb", "old": "n + 2", "new": "n * 2"}))
+    run = played(tmp_path, files, "fix shop.rb", edit)
+    assert run.result.verdict is not None
+    assert (run.result.outcome, run.result.verdict.check) == ("done", "rspec spec/shop_spec.rb")
 
 
 def test_a_script_of_the_projects_own_is_given_the_names_of_modules(tmp_path: Path) -> None:

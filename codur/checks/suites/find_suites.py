@@ -42,6 +42,9 @@ _EXAMPLE = regex(r"^[ \t]*>>> \S", re.MULTILINE)
 _DOCTEST_OPTION = regex(r"--doctest-(?:modules|glob)")
 _TOOLS = (("tox.ini", "tox"), ("noxfile.py", "nox"), *((name, "make test") for name in MAKEFILES))
 _NO_TEST = "no test specified"
+ALL_PACKAGES = "./..."
+_FILTERS = regex(r"(?:\w+=\S+ +)*(?:jest|vitest(?: +run)?)(?: +--[\w-]+(?:=\S+)?)*")
+"""Scripts of runners that take words for names of files, of which they run the tests."""
 _DECLARING = frozenset({"npm", "make", "rake", "rspec", "phpunit"})
 """Runners whose file says what a test run does; for the others it only names the package."""
 _MAX_MODULES = 500  # they are words of one command line
@@ -216,7 +219,8 @@ class Suites(Struct, dict=True):  # cached properties need one
         for name, argv, applies in _RUNNERS:
             if self.workspace.is_file(name) and applies(self._text(name)):
                 files = (name,) if argv[0] in _DECLARING or name in _SCRIPTS else ()
-                return Suite(argv=argv, source=f"the tests that {name} declares", files=files)
+                whole = argv if _takes_files(argv, self._text(name)) else ()
+                return Suite(argv=argv, source=f"the tests that {name} declares", files=files, whole=whole)
         return None
 
     def _python_tests(self) -> Iterator[str]:
@@ -247,6 +251,18 @@ def _has_test_script(text: str) -> bool:
     return isinstance(script, str) and bool(script.strip()) and _NO_TEST not in script
 
 
+def _takes_files(argv: Sequence[str], text: str) -> bool:
+    """Whether a runner can be given the files of which it runs the tests, in place of all.
+
+    Args:
+        text: of the file that declares the tests.
+    """
+    if argv[0] == "npm":
+        script = json.loads(text)["scripts"]["test"]
+        return _FILTERS.fullmatch(script) is not None
+    return argv[0] == "go" or argv[-1].endswith(("rspec", "phpunit"))
+
+
 def _always(_: str) -> bool:
     return True
 
@@ -259,7 +275,7 @@ _SCRIPTS = tuple(place + name for place in _PLACES for name in _NAMES)
 _RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
     ("package.json", ("npm", "test"), _has_test_script),
     ("Cargo.toml", ("cargo", "test"), bool),
-    ("go.mod", ("go", "test", "-v", "./..."), bool),
+    ("go.mod", ("go", "test", "-v", ALL_PACKAGES), bool),
     # A wrapper knows the version that the project asks for.
     ("mvnw", ("sh", "mvnw", "--offline", "test"), bool),
     ("pom.xml", ("mvn", "--offline", "test"), bool),

@@ -8,8 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from posixpath import basename, dirname, splitext
 
 from codur.checks.entry import TESTS_OF_DIRECTORY, is_pytest_file, is_test_code, subject_of, text_of
+from codur.checks.suites.find_suites import ALL_PACKAGES
 from codur.lazy import late, regex
 from codur.parsing.bounded_text import listed
+from codur.python.test_command import PYTHON
 from codur.structs import replace
 from codur.types import Check
 from codur.workspace.workspace import Workspace
@@ -39,16 +41,29 @@ def fewer_tests(check: Check, tests: Iterable[str], workspace: Workspace) -> Che
         tests: ids, or files.
     """
     near = dict.fromkeys(test.partition("::")[0] for test in tests)
-    files = [path for path in near if path.endswith(".py") and workspace.is_file(path)][:_MOST_FILES]
+    python = check.argv[0] == PYTHON
+    files = [path for path in near if path.endswith(".py") == python and workspace.is_file(path)][:_MOST_FILES]
     if not files:
         return None
+    source = f"{check.source}; of these {listed(files, 2)}"
+    if not python:
+        return replace(check, argv=_of_files(check.argv, files), source=source)
     words = files
     if not _is_pytest(check):
         # unittest takes names of modules, and Django's script those below its own directory.
         top = "" if check.argv[1] == "-m" else dirname(check.argv[1])
         words = [path.removeprefix(f"{top}/").removesuffix(".py").replace("/", ".") for path in files]
-    source = f"{check.source}; of these {listed(files, 2)}"
     return replace(check, argv=(*_without_tests(check), *words), source=source)
+
+
+def _of_files(argv: tuple[str, ...], files: Sequence[str]) -> tuple[str, ...]:
+    """The command of another language's runner for these files of tests alone."""
+    if argv[0] == "go":
+        packages = dict.fromkeys(f"./{dirname(path)}" for path in files)
+        return (*(word for word in argv if word != ALL_PACKAGES), *packages)
+    if argv[0] == "npm":
+        return (*argv, "--", *files)
+    return (*argv, *(files[:1] if argv[-1].endswith("phpunit") else files))
 
 
 def all_tests(check: Check, most_s: float) -> Check:

@@ -25,6 +25,7 @@ from codur.nodes.parts.finding import (
     may_fail,
 )
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.python.test_command import PYTHON
 from codur.structs import replace
 from codur.tools import git
 from codur.types import Check, Discovery, ScopeViolation, StepRecord, Verdict
@@ -274,7 +275,8 @@ def _broken_elsewhere(check: Check, context: RunContext) -> Verdict | None:
 
     None if all of them pass, or if that is not known in time.
     """
-    if not check.suite or check.whole:
+    # Of other runners no single tests can be asked for.
+    if not check.suite or check.whole or check.argv[0] != PYTHON:
         return None
     whole = suites.near_tests.all_tests(check, _WIDER_SHARE * context.time_left())
     with suppress(LimitReached, WorkspaceError):

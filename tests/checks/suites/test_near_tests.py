@@ -57,6 +57,44 @@ def test_runners_that_take_names_of_modules(argv: tuple[str, ...], expected: tup
 
 
 @pytest.mark.parametrize(
+    ("argv", "files", "expected"),
+    [
+        (("go", "test", "-v", "./..."), ["a/x_test.go", "a/y_test.go", "z_test.go"], "go test -v ./a ./"),
+        (("npm", "test"), ["src/a.test.ts"], "npm test -- src/a.test.ts"),
+        (
+            ("bundle", "exec", "rspec"),
+            ["spec/a_spec.rb", "spec/b_spec.rb"],
+            "bundle exec rspec spec/a_spec.rb spec/b_spec.rb",
+        ),
+        (("vendor/bin/phpunit",), ["tests/ATest.php", "tests/BTest.php"], "vendor/bin/phpunit tests/ATest.php"),
+    ],
+)
+def test_runners_of_other_languages(argv: tuple[str, ...], files: list[str], expected: str, tmp_path: Path) -> None:
+    for path in files:
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text("")
+    check = Check(kind="tests", argv=argv, source="the tests", suite=argv)
+    found = fewer_tests(check, ["tests/test_prices.py", *files], Workspace.open(tmp_path))
+    assert found is not None
+    assert (" ".join(found.argv), found.whole) == (expected, False)
+
+
+def test_those_of_the_same_language_are_near(tmp_path: Path) -> None:
+    texts = {
+        "list/list.go": "package list\n\nfunc (l *List) Insert() {}\n",
+        "list/list_test.go": "l.Insert()",
+        "list/more_test.go": "",
+        "map/map_test.go": "Insert",
+        "test/list.js": "insert",
+    }
+    for path, text in texts.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    found = near_tests(["list/list.go"], list(texts)[1:], Workspace.open(tmp_path))
+    assert found == ["list/list_test.go"]
+
+
+@pytest.mark.parametrize(
     ("name", "expected"),
     [
         ("test_a (shop.tests.Case.test_a)", ("shop.tests.Case.test_a",)),
