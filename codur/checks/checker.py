@@ -14,12 +14,13 @@ from codur.checks import suites
 from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
 from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, headline, plain
+from codur.checks.made_for_runner import is_other
 from codur.checks.pristine import Pristine
 from codur.checks.python_syntax import syntax_verdict
 from codur.checks.signature import signature_of, told_apart
 from codur.checks.stated_conditions import Conditions
 from codur.checks.suites.junit import TestCounts, counts_of, less, read_report
-from codur.checks.suites.runner_output import counts_in, is_plain_runner, told_so_far, was_exited
+from codur.checks.suites.runner_output import are_named, counts_in, is_plain_runner, told_so_far, was_exited, without
 from codur.config.settings import VerificationSettings
 from codur.lazy import regex
 from codur.parsing.bounded_text import bounded, listed
@@ -48,6 +49,7 @@ _UP_TO_DATE = regex(r"make(?:\[\d+\])?: (?:['`]\S+' is up to date|Nothing to be 
 """All that make says where a file of a target's name keeps it from doing anything."""
 _QUIET = 0.4  # of the time of a run: a test that takes the rest of it hangs, as each is stopped far earlier
 _NAMED = 3
+_RED = frozenset({1, 2, 101})  # the exit statuses of test runners, PHPUnit's 2 and cargo's 101 among them
 _NOT_UNDERSTOOD = regex(r"unrecognized arguments|Unknown config option")
 
 
@@ -324,6 +326,16 @@ class Checker:
             return self._verdict(check, result, status="no_check", note=result.stderr)
         output = f"{result.stdout}\n{result.stderr}"
         counts = counts_in(output) or (told_so_far(output) if result.timed_out else None)
+        self.last_tests = {}
+        excused: tuple[str, ...] = ()
+        if counts is not None and is_other(check) and are_named(counts) and not result.timed_out:
+            told = zip(counts.failing, counts.words, strict=True)
+            self.last_tests = {name: TestEnd(outcome="failed", text=words) for name, words in told}
+            excused = tuple(name for name in counts.failing if name in check.left_out)
+            counts = without(counts, excused)
+            # What a runner ends with when a test failed.
+            if excused and not counts.failing and result.exit_status in _RED:
+                result = replace(result, exit_status=0)
         # Right after a failure it is a file that has the target's name; after a pass all is built already.
         if result.exit_status == 0 and self.conditions.is_red(check) and _UP_TO_DATE.fullmatch(result.stdout.strip()):
             return self._no_tests(check, result)
@@ -335,6 +347,10 @@ class Checker:
             if counts is not None and counts.ran == counts.total == 0:
                 return self._no_tests(check, result)
         verdict = self._tests_verdict(check, result, counts)
+        if self.last_tests:
+            failing = counts.failing if counts is not None else ()
+            note = verdict.note or _left_out(excused, check)
+            verdict = replace(verdict, failing=failing, excused=excused, note=note)
         # Where tests ran, what they needed was there: that one of them asks for a host is its own failure.
         offline = _OFFLINE.search(verdict.error) if counts is None and not verdict.passed else None
         return replace(verdict, unfit=offline[0].strip()) if offline else verdict
@@ -413,12 +429,12 @@ def _sum(counts: tuple[int | None, int | None]) -> int | None:
     return None if first is None or second is None else first + second
 
 
-def _left_out(excused: Sequence[str], check: Check, run: TestRun) -> str:
+def _left_out(excused: Sequence[str], check: Check, run: TestRun | None = None) -> str:
     """What is said of tests that are left out of a verdict; nothing if there are none."""
     blocked = [name for name in excused if name not in check.left_out]
     said = (("cannot run here", blocked), ("failed before", [name for name in excused if name in check.left_out]))
     told = [
-        f"{_tests(names, why)} left out of the verdict: {listed(names, _NAMED)}{_because(run.blocked_by(names))}"
+        f"{_tests(names, why)} left out of the verdict: {listed(names, _NAMED)}{_because(run, names)}"
         for why, names in said
         if names
     ]
@@ -429,5 +445,6 @@ def _tests(names: Sequence[str], why: str) -> str:
     return f"1 test {why} and is" if len(names) == 1 else f"{len(names)} tests {why} and are"
 
 
-def _because(reason: str) -> str:
+def _because(run: TestRun | None, names: Sequence[str]) -> str:
+    reason = run.blocked_by(names) if run is not None else ""
     return f" ({reason})" if reason else ""

@@ -53,7 +53,7 @@ _CRATE, _NEW = "Cargo.toml", "tests/new.rs"
 
 def is_found(project: Check | None, before: Verdict | None, near: str) -> bool:
     """Whether a test beside `near` is one that the project's runner finds, and tells that it ran."""
-    ran = before is not None and before.passed and bool(before.tests_passed)
+    ran = before is not None and (before.passed or bool(before.failing)) and bool(before.tests_passed)
     return ran and is_other(project) and near != "" and not near.endswith(".py")
 
 
@@ -83,7 +83,8 @@ def among(text: str, project: Check, ran: int, near: str, files: Sequence[str]) 
     """The check of a test that was made: the project's, in which it runs as well.
 
     Args:
-        ran: how many tests the project's check runs without it.
+        project: it may leave out tests that failed before.
+        ran: how many of the others the project's check runs without it.
         near: the test beside which it goes, and after whose name it is called; it need not exist.
         files: the workspace's files.
     """

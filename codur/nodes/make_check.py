@@ -212,14 +212,14 @@ def _tried(text: str, near: str, state: RunState, context: RunContext) -> tuple[
     if len(text) > MOST_CHARS:
         return None, f"it has {len(text):,} characters; a test of one fault needs far less than {MOST_CHARS:,}", ""
     project = discovery.check if before is not None and before.status in {"passed", "failed"} else None
+    if project is not None and before is not None and before.failing:
+        project = replace(project, left_out=before.failing)
     if before is not None and project is not None and made_for_runner.is_found(project, before, near):
-        among = made_for_runner.among(text, project, before.tests_total or 0, near, files)
+        among = made_for_runner.among(text, project, before.tests_passed or 0, near, files)
         return _tried_among(among, state, context)
     problem = text_problem(text, prompt, [*files, *discovery.missing_files])
     if problem:
         return None, problem, ""
-    if project is not None and before is not None and before.failing:
-        project = replace(project, left_out=before.failing)
     check = made_check(text, project, files, near=near, timeout_s=context.settings.verification.test_timeout_s)
     try:
         verdict, ended = tried(check, context)

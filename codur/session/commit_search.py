@@ -170,7 +170,8 @@ class _Judging(Struct, frozen=False):
         if verdict is not None and word == "fails" and self.failure is None:
             self.failure = verdict
             # From here on the failing tests alone: others may fail at old commits for reasons of their own.
-            self.check = replace(self.check, tests=verdict.failing)
+            if "pytest" in self.check.argv:
+                self.check = replace(self.check, tests=verdict.failing)
         told = verdict_line(verdict) if verdict is not None else "its files are not here"
         seconds = round(time.monotonic() - begun, 3)
         return Step(commit=commit, word=word, told=told, seconds=seconds, left=left, tests=tests)

@@ -12,6 +12,7 @@ from codur.checks.find_check import CheckRequest, find_check
 from codur.checks.stated_output import files_to_edit
 from codur.config.settings import VerificationSettings
 from codur.errors import ConfigError, UsageError
+from codur.structs import replace
 from codur.types import Check
 from codur.workspace.workspace import Workspace
 
@@ -48,7 +49,7 @@ def output(*argv: str, source: str, protected: tuple[str, ...], timeout_s: float
 
 
 def run_of_tests(*argv: str, source: str, protected: tuple[str, ...], timeout_s: float = 60.0) -> Check:
-    suite = PYTEST if argv[:3] == PYTEST else ()
+    suite = PYTEST if argv[:3] == PYTEST else argv if argv[0] == "go" or argv[-1] in {"rspec", "phpunit"} else ()
     return Check(kind="tests", argv=argv, source=source, protected=protected, timeout_s=timeout_s, suite=suite)
 
 
@@ -309,6 +310,17 @@ REST: dict[str, tuple[dict[str, str], str, tuple[str, ...], Check | None]] = {
         "fix it",
         (),
         run_of_tests("cargo", "test", source="the tests that Cargo.toml declares", protected=("tests/all.rs",)),
+    ),
+    "jest": (
+        {"package.json": '{"scripts": {"test": "NODE_ENV=test jest --ci"}}', "a.test.js": ""},
+        "fix it",
+        (),
+        replace(
+            run_of_tests(
+                "npm", "test", source="the tests that package.json declares", protected=("a.test.js", "package.json")
+            ),
+            suite=("npm", "test"),
+        ),
     ),
     "go": (
         {"go.mod": "module x\n", "a.go": "", "a_test.go": ""},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -217,3 +217,55 @@ def test_how_it_fails_is_told_in_the_words_of_the_failure(tmp_path: Path) -> Non
     last = plans.test_lines(made.path, made.text, made.failure)[-1].text
     assert last.startswith("     red now: title of nothing:")
     assert "Cannot read properties of undefined" in last
+
+
+FOREIGN = """const test = require('node:test');
+const assert = require('node:assert');
+
+test('the service answers', () => {
+  assert.strictEqual(process.env.SERVICE, 'there');
+});
+"""
+
+
+def with_foreign(project: Project) -> Project:
+    return replace(project, files={**project.files, "test/service.test.js": FOREIGN})
+
+
+def test_tests_that_failed_before_for_other_reasons_are_left_out(tmp_path: Path) -> None:
+    played = run(tmp_path, with_foreign(NODE), [answer(NODE.test), edit(NODE)])
+    result = played.result
+    assert (result.outcome, result.model_calls, played.unexpected) == ("done", 3, 0), result.reason
+    assert result.before is not None
+    assert result.before.failing == ("title of nothing",)
+    assert result.verdict is not None
+    assert (result.verdict.tests_passed, result.verdict.tests_total) == (2, 2)
+    assert result.verdict.excused == ("the service answers",)
+    assert "1 test failed before and is left out of the verdict: the service answers" in result.verdict.note
+
+
+def test_what_passed_before_must_still_pass_beside_those_that_are_left_out(tmp_path: Path) -> None:
+    breaks = calls(
+        ("replace_in_file", {"path": "text.js", "old": "split(' ')", "new": "split('')"}),
+        ("replace_in_file", {"path": "text.js", "old": NODE.wrong, "new": NODE.right}),
+    )
+    mends = calls(("replace_in_file", {"path": "text.js", "old": "split('')", "new": "split(' ')"}))
+    played = run(tmp_path, with_foreign(NODE), [answer(NODE.test), breaks, mends])
+    assert "words" in played.result.attempts[0].error
+    assert "the service answers" not in played.result.attempts[0].error
+
+
+def test_where_none_is_made_who_edits_may_say_that_what_fails_is_not_about_the_task(tmp_path: Path) -> None:
+    finish = ("finish", {"reason": "the service is not here"})
+    both = calls(("replace_in_file", {"path": "text.js", "old": NODE.wrong, "new": NODE.right}), finish)
+    played = run(tmp_path, with_foreign(NODE), [text("NONE: it cannot be shown"), both])
+    assert played.result.outcome == "done"
+    assert played.result.verdict is not None
+    assert played.result.verdict.failing == ("the service answers",)
+
+
+def test_who_breaks_another_test_cannot_say_so(tmp_path: Path) -> None:
+    finish = ("finish", {"reason": "the service is not here"})
+    breaks = calls(("replace_in_file", {"path": "text.js", "old": "split(' ')", "new": "split('')"}), finish)
+    replies = [text("NONE: it cannot be shown"), breaks, calls(finish), calls(finish)]
+    assert run(tmp_path, with_foreign(NODE), replies).result.outcome != "done"

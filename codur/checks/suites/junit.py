@@ -41,6 +41,7 @@ class TestCounts(Struct):
     # were told in a way that cannot be compared
     ran: int | None = None
     passing: tuple[str, ...] = ()  # tests that passed, where the runner names them as it names those that fail
+    words: tuple[str, ...] = ()  # of a runner's output: what it says of each test that failed
 
 
 def read_report(path: Path) -> TestCounts | None:

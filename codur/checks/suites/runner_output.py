@@ -5,7 +5,7 @@ A runner is a row of `_RUNNERS`: the lines with its counts, the line above what 
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from codur.checks.describe import FAILED_TEST, plain
 from codur.checks.suites.junit import FAILURE_CHARS, SHOWN_FAILURES, TestCounts
@@ -161,7 +161,35 @@ def counts_in(output: str) -> TestCounts | None:
     added = text.count(_UNLOADED) + len(_ADDED.findall(text))
     ran = None if not counted else max(0, total - added) if comparable else 0
     good_ones = tuple(" ".join(name.split()) for name in passing)
-    return TestCounts(passed=passed, total=total, failing=tuple(told), error=_shown(told), ran=ran, passing=good_ones)
+    return TestCounts(
+        passed=passed,
+        total=total,
+        failing=tuple(told),
+        error=_shown(told),
+        ran=ran,
+        passing=good_ones,
+        words=tuple(told.values()),
+    )
+
+
+def are_named(counts: TestCounts) -> bool:
+    """Whether each test that failed is known by its name."""
+    return 0 < len(counts.words) == counts.total - counts.passed
+
+
+def without(counts: TestCounts, tests: Collection[str]) -> TestCounts:
+    """The counts as if these tests, which failed, had not run."""
+    told = {name: words for name, words in zip(counts.failing, counts.words, strict=True) if name not in tests}
+    gone = len(counts.failing) - len(told)
+    ran = None if counts.ran is None else max(0, counts.ran - gone)
+    return replace(
+        counts,
+        total=counts.total - gone,
+        failing=tuple(told),
+        words=tuple(told.values()),
+        error=_shown(told),
+        ran=ran,
+    )
 
 
 def told_so_far(output: str) -> TestCounts | None:

@@ -265,8 +265,10 @@ def _newly_failing(check: Check | None, verdict: Verdict, state: RunState, conte
     broken = tuple(test for test in verdict.failing if test not in before.failing)[:_MOST_NEW]
     if not broken or set(broken) == set(verdict.failing):
         return verdict
-    alone = context.checker.run(replace(check, tests=broken))
-    said = alone.error if alone.status == "failed" else "alone they pass"
+    said = verdict.error
+    if "pytest" in check.argv:
+        alone = context.checker.run(replace(check, tests=broken))
+        said = alone.error if alone.status == "failed" else "alone they pass"
     return replace(verdict, error=f"These passed before the edit and fail now: {', '.join(broken)}\n\n{said}")
 
 
@@ -371,7 +373,7 @@ def _rest_apart(record: StepRecord, verdict: Verdict, state: RunState, context: 
     """
     before, check = state["before"], state["discovery"].check
     rest = verdict.failing
-    if before is None or check is None or check.kind != "tests" or not rest or not set(rest) < set(before.failing):
+    if before is None or check is None or "pytest" not in check.argv or not rest or not set(rest) < set(before.failing):
         return ()
     mended = tuple(test for test in before.failing if test not in rest)
     if (verdict.tests_passed or 0) < (before.tests_passed or 0) + len(mended):
@@ -402,7 +404,7 @@ def _still_failing(check: Check, start: Verdict | None, context: RunContext) -> 
     tests = start.failing if start is not None and start.status == "failed" else ()
     few = start is not None and 0 < len(tests) * 2 <= (start.tests_total or 0) and start.duration_s > _LONG_S
     # Of half of the tests or more the whole is as quick, and tells more.
-    if start is None or not few or check.kind != "tests" or check.text:
+    if start is None or not few or "pytest" not in check.argv or check.text:
         return None
     verdict = context.checker.run(replace(check, tests=tests))
     if verdict.status != "failed" or verdict.timed_out or set(verdict.failing) != set(tests):

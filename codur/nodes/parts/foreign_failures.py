@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from codur import checks
+from codur.context.places import is_unfinished
 from codur.errors import LimitReached
 from codur.nodes.parts.finding import is_called_after, is_harmless
 from codur.nodes.run_state import RunContext, RunState
@@ -42,7 +43,7 @@ def are_foreign(verdict: Verdict, state: RunState, context: RunContext) -> bool:
             return False
         now = words(ends)
         other = tuple(test for test in verdict.failing if test not in now or now[test] != context.best.words.get(test))
-        return not other or are_unreached(other, check, verdict, context, loads=False)
+        return not other or ("pytest" in check.argv and are_unreached(other, check, verdict, context, loads=False))
     return False
 
 
@@ -69,7 +70,9 @@ def worse_left_out(verdict: Verdict, context: RunContext) -> list[str]:
 
 
 def _last_words(end: TestEnd) -> str:
-    return next((line for line in reversed(end.text.splitlines()) if line.startswith("E ")), "")
+    """What pytest marks last, or all that another runner says."""
+    marked = next((line for line in reversed(end.text.splitlines()) if line.startswith("E ")), "")
+    return marked if marked or end.raised else end.text
 
 
 def any_unwritten(context: RunContext) -> bool:
@@ -81,4 +84,4 @@ def any_unwritten(context: RunContext) -> bool:
 def _is_unwritten(end: TestEnd, context: RunContext) -> bool:
     """Whether a test fails for what a source of the workspace leaves open or lacks."""
     lacks = "cannot import name" in (said := _last_words(end)) and str(context.workspace.root) in said
-    return end.raised == "NotImplementedError" or lacks
+    return end.raised == "NotImplementedError" or lacks or (not end.raised and is_unfinished(end.text))

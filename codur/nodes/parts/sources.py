@@ -178,7 +178,7 @@ def _looked_at(text: str) -> Want | None:
 def test_runs(state: RunState, context: RunContext) -> Sequence[TestRun]:
     """What the failing tests and those beside them execute, run once more in a copy; nothing if that is not known."""
     check, verdict = state["discovery"].check, state["verdict"]
-    if check is None or check.kind != "tests" or verdict is None or not context.settings.tools.allow_run:
+    if check is None or "pytest" not in check.argv or verdict is None or not context.settings.tools.allow_run:
         return ()
     tests = verdict.failing[:_MOST_TRACED] if verdict.status == "failed" else ()
     if not tests or tests in context.traced or context.time_left() < _LEAST_LEFT_S:

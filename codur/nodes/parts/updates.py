@@ -346,15 +346,17 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
     if check is not None and check.kind not in {"tests", "syntax"}:
         return False
     is_red = before is not None and before.status != "no_check" and not before.passed
-    # What fails for other reasons may go on to; only pytest's tests can be told apart so.
-    apart = check is not None and "pytest" in check.argv and rest_may_be_apart(state)
+    other = checks.made_for_runner.is_other(check)
+    # What fails for other reasons may go on to, if each test is told apart.
+    named = check is not None and ("pytest" in check.argv or (other and before is not None and bool(before.failing)))
+    apart = named and rest_may_be_apart(state)
     if is_red and not apart:
         return False
     if not (settings.tools.allow_run and settings.tools.allow_write) or state["attempts"]:
         return False
     if context.workspace.changed_files():
         return False
-    if checks.made_for_runner.is_other(check):
+    if other:
         return before is None or bool(before.tests_passed)
     python = context.workspace.list_files(pattern="*.py", limit=1) or state["discovery"].missing_files
     return any(path.endswith(".py") for path in python)
