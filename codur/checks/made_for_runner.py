@@ -17,6 +17,7 @@ from codur.python.test_command import PYTHON
 from codur.structs import replace
 from codur.types import Check, Verdict
 
+_RUST_TITLE = regex(r"#\[test\][^{}]*?\bfn +(\w+)")
 _TITLE = regex(
     r"\b(?:test|it|specify|describe|context)\b\s*\(?\s*(?P<mark>['\"`])(?P<said>.+?)(?P=mark)"
     r"|\b(?:func|fn|def|function) +(?:[Tt]est_?)?(?P<name>\w+)"
@@ -41,11 +42,13 @@ _MISSING = regex(
 _IMPORT = regex(r"^[ \t]*import\b(.+?)\bfrom\b", re.MULTILINE)
 _SLIP = regex(
     r"\b(?:Reference|Type|Syntax|Name|NoMethod|Argument|Load|Parse|ArgumentCount)Error\b|\bNullPointerException\b"
-    r"|\bCannot find (?:module|package)\b|^Error: (?:Call to undefined|Class)"
+    r"|\bCannot find (?:module|package)\b|^Error: (?:Call to undefined|Class)",
+    re.MULTILINE,
 )
 _ASSERTED = regex(
     r"\bAssert\w*|\bExpectationFailed|Failed asserting|panicked at|\bExpected\b"
-    r"|\bexpected\b.*\b(?:to|but|got)\b"
+    r"|\bexpected\b.*\b(?:to|but|got)\b|^ *operator: ",
+    re.MULTILINE,
 )
 _HELPER = regex(r"helper|fixture|support|mock|setup|\bcommon\b|testdata", re.IGNORECASE)
 _CRATE, _NEW = "Cargo.toml", "tests/new.rs"
@@ -71,8 +74,15 @@ def is_example(path: str) -> bool:
     return is_test_code(path) and not path.endswith(".py") and not _HELPER.search(path)
 
 
-def place_without_tests(sources: Sequence[str], files: Sequence[str]) -> str:
-    """Beside what a first test of the sources lies, where a runner finds it without being told; empty if none does."""
+def place_of(example: str, sources: Sequence[str], files: Sequence[str]) -> str:
+    """Beside what a test lies: an example, or where the runner finds a first one without being told; empty if nowhere.
+
+    In Rust it is the latter, as those beside an example in `src` are found only if another file names them.
+    """
+    return _in_crate(sources, files) or ("" if example.endswith(".rs") else example)
+
+
+def _in_crate(sources: Sequence[str], files: Sequence[str]) -> str:
     crates = sorted((dirname(path) for path in files if basename(path) == _CRATE), key=len, reverse=True)
     source = next((path for path in sources if path.endswith(".rs")), "")
     crate = next((each for each in crates if source.startswith(f"{each}/".removeprefix("/"))), None) if source else None
@@ -147,7 +157,8 @@ def path_of(text: str, near: str, files: Collection[str]) -> str:
         return join(directory, called[1] + splitext(near)[1])
     # In Go what follows an underscore may stand for a system.
     mark = "" if near.endswith(".go") else "-" if "-" in name else "_"
-    title = next((match["said"] or match["name"] for match in _TITLE.finditer(text)), "")
+    titles = (match["said"] or match["name"] for match in _TITLE.finditer(text))
+    title = next(chain(_RUST_TITLE.findall(text), titles), "")
     words = mark.join(word.lower() for word in _WORD.findall(title))[:_NAME_CHARS].strip(mark) or "made"
     words = f"a{mark}{words}" if words[0].isdigit() else words
     names = chain([words], (f"{words}{mark}{number}" for number in count(2)))

@@ -92,7 +92,7 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check | None, str
     most = estimate_tokens(brief.task) + context.settings.context.source_tokens
     task = question_text(brief, budget_tokens=min(room, most))
     task = "\n\n".join(filter(None, (task, _failing_now(state, context))))
-    near = next(iter(example), "") or made_for_runner.place_without_tests([*brief.sources], state["discovery"].files)
+    near = made_for_runner.place_of(next(iter(example), ""), [*brief.sources], context.workspace.list_files())
     return await _written(task, near, context.models.profiles.named(agent.profile), state, context)
 
 

@@ -21,6 +21,7 @@ KNOWN = {"parse", "Options"}
         ("src/other.test.tsx", "describe(`Parse`, () => it('b', f))", "src/parse.test.tsx"),
         ("pkg/parse_test.go", "package pkg\n\nfunc TestParseOnLinux(t *testing.T) {}", "pkg/parseonlinux_test.go"),
         ("tests/new.rs", "#[test]\nfn half_of_4() {}", "tests/half_of_4.rs"),
+        ("tests/new.rs", "fn helper() {}\n\n#[test]\n#[ignore]\nfn half() {}", "tests/half.rs"),
         ("spec/parse_spec.rb", 'RSpec.describe Parse do\n  it "gives 2" do', "spec/gives_2_spec.rb"),
         ("test/test_parse.rb", "class TestA\n  def test_4_parts\n", "test/test_a_4_parts.rb"),
         ("src/test/java/a/ParseTest.java", "package a;\n\npublic class EmptyTest {}", "src/test/java/a/EmptyTest.java"),
@@ -35,15 +36,17 @@ def test_it_is_called_after_its_first_words_in_the_way_of_the_one_beside(near: s
 
 
 @pytest.mark.parametrize(
-    ("sources", "files", "place"),
+    ("example", "sources", "files", "place"),
     [
-        (["src/lib.rs"], ["Cargo.toml", "src/lib.rs"], "tests/new.rs"),
-        (["a/src/x.rs"], ["Cargo.toml", "a/Cargo.toml", "a/src/x.rs"], "a/tests/new.rs"),
-        (["a.c"], ["Makefile", "a.c"], ""),
+        ("", ["src/lib.rs"], ["Cargo.toml", "src/lib.rs"], "tests/new.rs"),
+        ("src/tests/mod.rs", ["src/lib.rs"], ["Cargo.toml", "src/lib.rs"], "tests/new.rs"),
+        ("", ["a/src/x.rs"], ["Cargo.toml", "a/Cargo.toml", "a/src/x.rs"], "a/tests/new.rs"),
+        ("", ["a.c"], ["Makefile", "a.c"], ""),
+        ("test/a.js", ["a.js"], ["package.json", "a.js", "test/a.js"], "test/a.js"),
     ],
 )
-def test_only_where_a_first_test_is_found_has_it_a_place(sources: list[str], files: list[str], place: str) -> None:
-    assert made_for_runner.place_without_tests(sources, files) == place
+def test_where_its_runner_finds_it(example: str, sources: list[str], files: list[str], place: str) -> None:
+    assert made_for_runner.place_of(example, sources, files) == place
 
 
 @pytest.mark.parametrize(
@@ -78,6 +81,7 @@ SLIP = "FAIL: keeps\nTypeError: keep is not a function\nContext.<anonymous> (tes
         ("it is wrong", ended(4, 5, "--- FAIL: TestA\n    a_test.go:9: parse = 1"), ("a_test.go",), ""),
         ("it is wrong", ended(4, 5, SLIP), ("test/made.js",), "TypeError is raised by the test itself"),
         ("it crashes", ended(4, 5, SLIP), ("test/made.js", "src/parse.js"), ""),
+        ("it is wrong", ended(4, 5, "FAIL: a\n  operator: throws\n  expected: [Function: TypeError]"), (), ""),
         ("add keep", ended(4, 5, SLIP), ("test/made.js",), ""),
         ("add keep", ended(0, 1, "x_test.go:7:5: undefined: pkg.keep"), ("a_test.go",), ""),
         ("add keep", ended(0, 1, "error[E0425]: cannot find function `keep` in this scope"), (), ""),
