@@ -42,6 +42,7 @@ _PLAIN_WORDS = frozenset(
     pass run set should test tests that the then there this use was were what when where which with work wrong you
     """.split()
 )
+_WHOLE_NAME = 6.0  # the weight of a name all of whose words a task says, relative to one of which it says some
 _NAMED_FILE, _IDENTIFIERS, _WORDS, _FAILURE, _TESTS, _WORDS_OF_TESTS = 1.0, 1.5, 0.4, 3.0, 1.0, 1.5
 
 
@@ -152,16 +153,20 @@ def _words(view: View, task: str) -> dict[Node, float]:
     if not wanted:
         return {}
     hits: dict[str, set[Node]] = {}
+    meant = set[Node]()
     for name in view.names():
-        for word in wanted & {part.lower() for part in _PARTS.findall(name)}:
+        parts = {part.lower() for part in _PARTS.findall(name)}
+        for word in wanted & parts:
             hits.setdefault(word, set()).update(view.defined(name))
+        if parts and parts <= wanted:
+            meant.update(view.defined(name))
     for path, facts in view.facts.items():
         for word in wanted & {part.lower() for part in _PARTS.findall(path.removesuffix(".py"))}:
             hits.setdefault(word, set()).update((path, number) for number in range(len(facts.blocks)))
     found: dict[Node, float] = {}
     for nodes in hits.values():
         for node in nodes:
-            found[node] = found.get(node, 0.0) + 1 / len(nodes)
+            found[node] = found.get(node, 0.0) + (_WHOLE_NAME if node in meant else 1.0) / len(nodes)
     return found
 
 

@@ -145,6 +145,8 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *_lines(view, [node for node in best if node[0] in clues.guessed][:_NEAR_BLOCKS], "needed"),
         *_lines(view, best[:_NEAR_BLOCKS], "needed"),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in _files_of(likely)[:_NEAR_FILES]),
+        *_lines(view, [node for node in likely if node[0] in clues.guessed][:_RANKED_BLOCKS], "useful"),
+        *(Want(path=path, partly=True) for path in clues.guessed if path not in tested and not standing(path)),
         *_lines(view, likely[:_RANKED_BLOCKS], "useful"),
         *(Want(path=path, partly=True) for path in (*named, *clues.likely) if path not in tested),
         *(Want(path=place.path, line=place.line) for place in places if place.line),
