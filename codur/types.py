@@ -162,7 +162,7 @@ class Check(Struct):
     @property
     def label(self) -> str:
         """The command as a person would type it, with `< input` where a file is given on standard input."""
-        if self.beside is not None:
+        if self.beside is not None and not self.ran_without:
             return f"{replace(self, beside=None).label} && {self.beside.label}"
         if self.argv[:2] == ("sh", "-c"):
             words = self.argv[2]

@@ -49,6 +49,11 @@ _UP_TO_DATE = regex(r"make(?:\[\d+\])?: (?:['`]\S+' is up to date|Nothing to be 
 """All that make says where a file of a target's name keeps it from doing anything."""
 _QUIET = 0.4  # of the time of a run: a test that takes the rest of it hangs, as each is stopped far earlier
 _NAMED = 3
+_BROKEN = regex(
+    r"\[(?:build|setup) failed\]|could not compile|COMPILATION ERROR|BUILD FAILED|[Ff]ailed to load|while loading"
+    r"|Test suite failed to run|Cannot find module|SyntaxError"
+)
+"""Beside its tests a run fails for what is no test, so that these say not all of it."""
 _RED = frozenset({1, 2, 101})  # the exit statuses of test runners, PHPUnit's 2 and cargo's 101 among them
 _NOT_UNDERSTOOD = regex(r"unrecognized arguments|Unknown config option")
 
@@ -181,8 +186,8 @@ class Checker:
             # Looked at while it is still in place: afterwards it is taken away, whatever it says.
             if not self.workspace.is_file(path) or self.workspace.read_bytes(path) != text:
                 return tampered(verdict, f"the program changed {path}, which is the check")
-        if check.ran_without and verdict.passed and (verdict.tests_total or 0) <= check.ran_without:
-            return tampered(verdict, f"{path} was not among the tests that ran")
+        if check.ran_without:
+            return self._made_among(check, verdict)
         if beside is None or verdict.status not in {"passed", "failed"}:
             return verdict
         if not verdict.passed:
@@ -192,6 +197,24 @@ class Checker:
             return replace(other, progress=(1 + other.progress) / 2) if other.status == "failed" else other
         ran, total = ((verdict.tests_passed, other.tests_passed), (verdict.tests_total, other.tests_total))
         return replace(other, check=check.label, tests_passed=_sum(ran), tests_total=_sum(total))
+
+    def _made_among(self, check: Check, verdict: Verdict) -> Verdict:
+        """The verdict on a made test that ran with the project's own, which may be what it shut out or wrote over.
+
+        So these are run once more without it: all of them must pass, and fewer be told.
+        """
+        if verdict.passed and (verdict.tests_total or 0) <= check.ran_without:
+            return tampered(verdict, f"{check.entry} was not among the tests that ran")
+        all_pass = verdict.tests_passed == verdict.tests_total and not verdict.timed_out
+        if check.beside is None or verdict.status not in {"passed", "failed"} or not all_pass:
+            return verdict
+        other = self.run(check.beside)
+        if not other.passed:
+            return replace(verdict, status="failed", error=other.error, note=other.note) if verdict.passed else verdict
+        if (verdict.tests_total or 0) <= (other.tests_total or 0):
+            return tampered(verdict, f"{check.entry} was not among the tests that ran")
+        # What is wrong beside that is the test's form, such as a linter of all files finds it.
+        return verdict if verdict.passed else replace(other, check=verdict.check, tests_passed=verdict.tests_passed)
 
     # --- one run ------------------------------------------------------------------------------------------------------
 
@@ -326,16 +349,7 @@ class Checker:
             return self._verdict(check, result, status="no_check", note=result.stderr)
         output = f"{result.stdout}\n{result.stderr}"
         counts = counts_in(output) or (told_so_far(output) if result.timed_out else None)
-        self.last_tests = {}
-        excused: tuple[str, ...] = ()
-        if counts is not None and is_other(check) and are_named(counts) and not result.timed_out:
-            told = zip(counts.failing, counts.words, strict=True)
-            self.last_tests = {name: TestEnd(outcome="failed", text=words) for name, words in told}
-            excused = tuple(name for name in counts.failing if name in check.left_out)
-            counts = without(counts, excused)
-            # What a runner ends with when a test failed.
-            if excused and not counts.failing and result.exit_status in _RED:
-                result = replace(result, exit_status=0)
+        result, counts, excused = self._without_left_out(check, result, counts)
         # Right after a failure it is a file that has the target's name; after a pass all is built already.
         if result.exit_status == 0 and self.conditions.is_red(check) and _UP_TO_DATE.fullmatch(result.stdout.strip()):
             return self._no_tests(check, result)
@@ -347,13 +361,32 @@ class Checker:
             if counts is not None and counts.ran == counts.total == 0:
                 return self._no_tests(check, result)
         verdict = self._tests_verdict(check, result, counts)
-        if self.last_tests:
-            failing = counts.failing if counts is not None else ()
-            note = verdict.note or _left_out(excused, check)
-            verdict = replace(verdict, failing=failing, excused=excused, note=note)
+        if counts is not None and check.entry and any(name.endswith(check.entry) for name in counts.passing):
+            return tampered(verdict, f"{check.entry} told of no test")  # a runner counts the file itself
+        failing = counts.failing if counts is not None and self.last_tests else ()
+        verdict = replace(verdict, failing=failing, excused=excused, note=verdict.note or _left_out(excused, check))
         # Where tests ran, what they needed was there: that one of them asks for a host is its own failure.
         offline = _OFFLINE.search(verdict.error) if counts is None and not verdict.passed else None
         return replace(verdict, unfit=offline[0].strip()) if offline else verdict
+
+    def _without_left_out(
+        self, check: Check, result: ProcessResult, counts: TestCounts | None
+    ) -> tuple[ProcessResult, TestCounts | None, tuple[str, ...]]:
+        """The end and the counts of a run of another language's tests without those that are left out, and these.
+
+        Nothing is, unless each test that failed is named and nothing else is wrong.
+        """
+        self.last_tests = {}
+        whole = counts is not None and is_other(check) and are_named(counts) and not result.timed_out
+        if counts is None or not whole or _BROKEN.search(f"{result.stdout}\n{result.stderr}"):
+            return result, counts, ()
+        told = zip(counts.failing, counts.words, strict=True)
+        self.last_tests = {name: TestEnd(outcome="failed", text=words) for name, words in told}
+        excused = tuple(name for name in counts.failing if name in check.left_out)
+        rest = without(counts, excused)
+        # What a runner ends with when a test failed.
+        green = excused and not rest.failing and result.exit_status in _RED
+        return replace(result, exit_status=0) if green else result, rest, excused
 
     def _no_tests(self, check: Check, result: ProcessResult) -> Verdict:
         verdict = self._verdict(check, result, status="no_check", note=_NO_TESTS)

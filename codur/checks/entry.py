@@ -25,7 +25,7 @@ _TEST_NAME = regex(
     r"|.*\.(?:test|spec)\.[cm]?[jt]sx?|(?:Test[A-Z]\w*|\w*Tests?)\.(?:java|kt|cs|php|swift)"
 )
 TEST_FORM = regex(
-    r"(?P<before>(?:test|spec)[_-]|Test(?=[A-Z]))?(?P<subject>.+?)(?P<after>(?:[._-](?:tests?|spec)|Tests?|Spec)?\.\w+)"
+    r"(?P<before>(?:test|spec)[._-]|Test(?=[A-Z]))?(?P<subject>.+?)(?P<after>(?:[._-](?:tests?|spec)|Tests?|Spec)?\.\w+)"
 )
 """The name of a file of tests: what it is about, and what stands around it."""
 _PYTEST_NAME = regex(r"(?:test_.*|.*_test)\.py")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain, count
 from posixpath import basename, dirname, join, splitext
 
-from codur.checks.describe import FAILED_TEST, compiler_error
+from codur.checks.describe import FAILED_TEST, compiler_error, headline
 from codur.checks.entry import TEST_FORM, is_test_code
 from codur.checks.made_check import hangs_by_task, is_told
 from codur.lazy import regex
@@ -22,16 +22,19 @@ _TITLE = regex(
     r"\b(?:test|it|specify|describe|context)\b\s*\(?\s*(?P<mark>['\"`])(?P<said>.+?)(?P=mark)"
     r"|\b(?:func|fn|def|function) +(?:[Tt]est_?)?(?P<name>\w+)"
 )
-_CLASS = regex(r"\bclass\s+(\w+)")
+_CLASS = regex(r"^[ \t]*(?:(?:public|final|abstract|open|internal) +)*class +(\w+)", re.MULTILINE)
+_CLASS_OF_TESTS = regex(r"Tests?\Z|Spec\Z|\ATest")
 _NAMED_BY_CLASS = frozenset({".java", ".kt", ".cs", ".php"})
 _WORD = regex(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _NAME_CHARS = 40
 _SAID_CHARS = 500
 _MISSING = regex(
     r"undefined: (?:\w+\.)*(\w+)|has no field or method (\w+)|unknown field '?(\w+)"  # Go
-    r"|cannot find (?:\w+,? )+[`'](\w+)|no (?:\w+ )+?(?:named )?`(\w+)` (?:found|in)"  # Rust
-    r"|unresolved import `(?:\w+::)*(\w+)"
-    r"|(\w+) is not (?:a function|defined|a constructor)|does not provide an export named '(\w+)'"  # JavaScript
+    r"|provides package (?:[\w.-]+/)*(\w+)|package (?:[\w.-]+/)*(\w+) is not in"
+    r"|cannot find (?:\w+,? ){0,6}[`'](\w+)|no (?:\w+ ){1,6}?(?:named )?`(\w+)` (?:found|in|on)"  # Rust
+    r"|unresolved import `(?:\w+::)*(\w+)|has no field named `(\w+)"
+    r"|\b(\w{1,80}) is not (?:a function|defined|a constructor)|does not provide an export named '(\w+)'"  # JavaScript
+    r"|Cannot find module '(?:[\w.@-]*/)*([\w-]+)(?:\.\w+)?'|cannot load such file -- (?:[\w.-]*/)*(\w+)"
     r"|has no exported member (?:named )?['\"](\w+)|Property '(\w+)' does not exist|Cannot find name '(\w+)'"
     r"|[Uu]ndefined (?:local variable or )?method [`'](\w+[?!]?)|uninitialized constant (?:\w+::)*(\w+)"  # Ruby
     r"|unknown keywords?: :(\w+)"
@@ -39,12 +42,21 @@ _MISSING = regex(
     r"|Unknown named parameter \$(\w+)|Undefined constant (?:[\w\\]+::)?(\w+)"
     r"|symbol: +(?:method|class|variable) (\w+)"  # Java
 )
-_IMPORT = regex(r"^[ \t]*import\b(.+?)\bfrom\b", re.MULTILINE)
+_IMPORT = regex(r"^[ \t]*import\b[^{}\n]{0,80}\{([^{}]{0,500})\}\s*from\s*['\"]\.", re.MULTILINE)
+_RENAMED = regex(r"\bas\s+\w+")
 _SLIP = regex(
-    r"\b(?:Reference|Type|Syntax|Name|NoMethod|Argument|Load|Parse|ArgumentCount)Error\b|\bNullPointerException\b"
+    r"\b(?:Reference|Type|Range|Syntax|Name|NoMethod|Argument|Load|Parse|ArgumentCount)Error\b"
+    r"|\b(?:NullPointer|ClassCast|NoSuchFile|FileNotFound)Exception\b|\bENOENT\b|[Nn]o such file or directory"
     r"|\bCannot find (?:module|package)\b|^Error: (?:Call to undefined|Class)",
     re.MULTILINE,
 )
+_ENDLESS = regex(
+    r"Timeout of [\d.]+ ?ms exceeded|Exceeded timeout of|[Tt]est timed out|exited without ending"
+    r"|Promise resolution is still pending"
+)
+"""What runners say of a test that does not end."""
+_SNAPSHOT = regex(r"[Ss]napshot\w*\s*\(")
+_NAME_LINE = regex(rf"^{FAILED_TEST}.*$", re.MULTILINE)
 _ASSERTED = regex(
     r"\bAssert\w*|\bExpectationFailed|Failed asserting|panicked at|\bExpected\b"
     r"|\bexpected\b.*\b(?:to|but|got)\b|^ *operator: ",
@@ -101,7 +113,7 @@ def among(text: str, project: Check, ran: int, near: str, files: Sequence[str]) 
     path = path_of(text, near, files)
     protected = (path, *project.protected)
     source = "a test that was made for the task"
-    return replace(project, entry=path, protected=protected, source=source, text=text, ran_without=ran)
+    return replace(project, entry=path, protected=protected, source=source, text=text, ran_without=ran, beside=project)
 
 
 def why_not_red(
@@ -114,9 +126,9 @@ def why_not_red(
         frames: the workspace's files that the failure names, as they come.
         known: whether something of that name is defined in the workspace.
     """
-    total = verdict.tests_total or 0
-    if verdict.passed and total <= check.ran_without:
-        return "it was not run: as many tests ran as without it"
+    total, said = verdict.tests_total or 0, _NAME_LINE.sub("", verdict.error)
+    if _SNAPSHOT.search(check.text):
+        return "it compares with a snapshot, which is made of what the program does now"
     if verdict.passed:
         return "it passes as the program is now, so it does not show what the task is about"
     if verdict.status != "failed" or verdict.unfit:
@@ -125,26 +137,33 @@ def why_not_red(
     unloaded = f"{FAILED_TEST}{check.entry}\n" in verdict.error
     if any(is_told(name, prompt) and not known(name) for name in _missing(check, verdict.error, unloaded=unloaded)):
         return ""  # what the task asks for is not there yet
-    if verdict.timed_out:
+    if verdict.timed_out or _ENDLESS.search(said):
         return hangs_by_task(prompt)
+    if check.left_out and not verdict.failing:
+        return "its failure cannot be told from those before; give it a name of its own"
     source = any(not is_test_code(path) for path in frames)
     # Some runners end with what a test raises, so that nothing is told of the others.
     aborted = source and check.entry in frames and compiler_error(verdict.error) < 0
     if unloaded or (total <= check.ran_without and not aborted):
-        return f"it cannot be run: {verdict.error[-_SAID_CHARS:] or 'the runner told nothing of its tests'}"
+        return f"it cannot be run: {headline(verdict.error)[:_SAID_CHARS] or 'the runner told nothing of its tests'}"
     if (verdict.tests_passed or 0) < check.ran_without and not aborted:
         return f"with it only {verdict.tests_passed or 0} tests pass, and {check.ran_without} do without it"
     # An error in the test is a mistake of who wrote it; one that comes out of the project is what the task tells of.
-    slip = _SLIP.search(verdict.error) if not _ASSERTED.search(verdict.error) else None
+    slip = _SLIP.search(said) if not _ASSERTED.search(said) else None
     own = f"{slip[0]} is raised by the test itself and not by the project's code" if slip else ""
     return "" if source else own
 
 
 def _missing(check: Check, error: str, *, unloaded: bool) -> Iterator[str]:
     """The names that an error says are not there; of a file that could not be loaded, those that it imports."""
-    imports = _IMPORT.findall(check.text) if unloaded else ()
-    told = (name for match in _MISSING.finditer(error) for name in match.groups() if name)
-    return chain(told, (word for line in imports for word in re.findall(r"\w+", line)))
+    for match in _MISSING.finditer(error):
+        name = next(filter(None, match.groups()), "")
+        # `errors.New` and `fs.read` are those of a library that the test forgot to import.
+        of_library = "undefined: " in match[0] or " not defined" in match[0]
+        if not (of_library and re.search(rf"\b{re.escape(name)}\.\w", check.text)):
+            yield name
+    for line in _IMPORT.findall(check.text) if unloaded else ():
+        yield from re.findall(r"\w+", _RENAMED.sub("", line))
 
 
 def path_of(text: str, near: str, files: Collection[str]) -> str:
@@ -152,11 +171,12 @@ def path_of(text: str, near: str, files: Collection[str]) -> str:
     directory, name = dirname(near), basename(near)
     form = TEST_FORM.fullmatch(name)
     before, after = (form["before"] or "", form["after"]) if form else ("", splitext(name)[1])
-    called = _CLASS.search(text) if splitext(near)[1] in _NAMED_BY_CLASS else None
-    if called is not None:
-        return join(directory, called[1] + splitext(near)[1])
-    # In Go what follows an underscore may stand for a system.
-    mark = "" if near.endswith(".go") else "-" if "-" in name else "_"
+    called = _CLASS.findall(text) if splitext(near)[1] in _NAMED_BY_CLASS else []
+    if called:
+        return join(directory, next(filter(_CLASS_OF_TESTS.search, called), called[0]) + splitext(near)[1])
+    mark = "-" if "-" in name else "_"
+    if near.endswith(".go"):  # what follows an underscore may stand for a system
+        mark = before = ""
     titles = (match["said"] or match["name"] for match in _TITLE.finditer(text))
     title = next(chain(_RUST_TITLE.findall(text), titles), "")
     words = mark.join(word.lower() for word in _WORD.findall(title))[:_NAME_CHARS].strip(mark) or "made"

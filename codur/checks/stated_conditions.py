@@ -155,8 +155,8 @@ class Conditions:
 
 
 def _run_of(check: Check) -> tuple[str, ...]:
-    """What tells the runs of a check from those of others: with a test that was made more tests run."""
-    return (*check.argv, check.entry or "")
+    """What tells a check's runs from others: with a made test more count, without those that failed before fewer."""
+    return (*check.argv, check.entry or "", *check.left_out)
 
 
 def allowed_by(prompt: str, path: str) -> bool:

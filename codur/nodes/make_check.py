@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from posixpath import basename, splitext
 
 from codur.checks import made_for_runner
 from codur.checks.describe import error_text
@@ -236,9 +237,9 @@ def _tried_among(check: Check, state: RunState, context: RunContext) -> tuple[Ch
     except WorkspaceError as error:
         return None, error.message, ""
     frames = [place.path for place in places_in(verdict.error, [*files, check.entry or ""])]
-    view = context.repository.view(files, frames)
+    view, stems = context.repository.view(files, frames), {splitext(basename(path))[0] for path in files}
     problem = made_for_runner.why_not_red(
-        check, verdict, state["task"].prompt, frames, known=lambda name: bool(view.defined(name))
+        check, verdict, state["task"].prompt, frames, known=lambda name: name in stems or bool(view.defined(name))
     )
     return check, problem, verdict.error
 

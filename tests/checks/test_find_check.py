@@ -309,7 +309,13 @@ REST: dict[str, tuple[dict[str, str], str, tuple[str, ...], Check | None]] = {
         {"Cargo.toml": "[package]\n", "src/lib.rs": "", "tests/all.rs": ""},
         "fix it",
         (),
-        run_of_tests("cargo", "test", source="the tests that Cargo.toml declares", protected=("tests/all.rs",)),
+        run_of_tests(
+            "cargo",
+            "test",
+            "--no-fail-fast",
+            source="the tests that Cargo.toml declares",
+            protected=("tests/all.rs",),
+        ),
     ),
     "jest": (
         {"package.json": '{"scripts": {"test": "NODE_ENV=test jest --ci"}}', "a.test.js": ""},

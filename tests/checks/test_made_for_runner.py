@@ -25,6 +25,13 @@ KNOWN = {"parse", "Options"}
         ("spec/parse_spec.rb", 'RSpec.describe Parse do\n  it "gives 2" do', "spec/gives_2_spec.rb"),
         ("test/test_parse.rb", "class TestA\n  def test_4_parts\n", "test/test_a_4_parts.rb"),
         ("src/test/java/a/ParseTest.java", "package a;\n\npublic class EmptyTest {}", "src/test/java/a/EmptyTest.java"),
+        (
+            "src/test/java/a/ParseTest.java",
+            "class Helper {}\n/** Tests class of H. */\nclass HTest {}",
+            "src/test/java/a/HTest.java",
+        ),
+        ("test/test.parse.js", "it('keeps')", "test/test.keeps.js"),
+        ("a/test_a_test.go", "func TestWindows(", "a/windows_test.go"),
         ("tests/ParseTest.php", "<?php\nfinal class EmptyTest extends TestCase {}", "tests/EmptyTest.php"),
         ("test/parse.js", "", "test/made.js"),
         ("test/parse.js", "it('parse')", "test/parse_2.js"),
@@ -93,7 +100,7 @@ SLIP = "FAIL: keeps\nTypeError: keep is not a function\nContext.<anonymous> (tes
         ("add keep", ended(0, 1, "  symbol:   method keep(int)"), (), ""),
         ("parse fails", ended(0, 1, "x_test.go:7:5: undefined: parse"), (), "it cannot be run: x_test.go:7:5"),
         ("it is wrong", ended(0, 1, "x_test.go:7:5: undefined: keep"), (), "it cannot be run: x_test.go:7:5"),
-        ("it is wrong", ended(4, 5, "FAIL: test/made.js\nerror: 'test failed'"), (), "it cannot be run: FAIL"),
+        ("it is wrong", ended(4, 5, "FAIL: test/made.js\nerror: 'test failed'"), (), "it cannot be run: test/made.js"),
         ("add keep", ended(4, 5, "FAIL: test/made.js\nerror: 'test failed'"), (), ""),
         ("it is wrong", ended(3, 6, "AssertionError"), (), "with it only 3 tests pass, and 4 do without it"),
         ("it crashes", ended(0, 0, SLIP), ("src/parse.js", "test/made.js"), ""),
@@ -109,12 +116,35 @@ SLIP = "FAIL: keeps\nTypeError: keep is not a function\nContext.<anonymous> (tes
         ("it is wrong", ended(4, 5, "", timed_out=True), (), "it does not end"),
         ("it is wrong", ended(4, 5, "", unfit="EAI_AGAIN"), (), "it cannot be run: EAI_AGAIN"),
         ("it is wrong", ended(5, 5, "", status="passed"), (), "it passes as the program is now"),
-        ("it is wrong", ended(4, 4, "", status="passed"), (), "it was not run"),
+        ("parse errors are lost", ended(0, 1, "x_test.go:7:5: undefined: errors"), (), "it cannot be run"),
+        ("add slug.js", ended(0, 0, "Error: Cannot find module '../slug.js'"), ("test/made.js",), ""),
+        ("add slug", ended(4, 5, "LoadError: cannot load such file -- lib/slug"), ("test/made.js",), ""),
+        ("add slug", ended(0, 0, "a_test.go:3:8: no required module provides package x.org/a/slug"), (), ""),
+        ("add slug", ended(0, 0, "error[E0433]: cannot find `slug` in `text`"), (), ""),
+        ("add slug", ended(0, 0, "error[E0609]: no field `slug` on type `A`"), (), ""),
+        ("it is wrong", ended(4, 5, "FAIL: a\nError: ENOENT: no such file"), ("test/made.js",), "ENOENT is raised"),
+        ("it is wrong", ended(4, 5, "FAIL: Expected titles\nTypeError: x"), ("test/made.js",), "TypeError is raised"),
+        ("it is wrong", ended(4, 5, "FAIL: a\nError: Timeout of 2000ms exceeded."), (), "it does not end"),
+        ("it hangs", ended(4, 5, "FAIL: a\nError: Timeout of 2000ms exceeded."), (), ""),
+        ("it is wrong", ended(4, 5, "FAIL: a\n" + "x" * 200_000 + " is not"), (), ""),
     ],
 )
 def test_what_it_may_fail_for(prompt: str, verdict: Verdict, frames: tuple[str, ...], why: str) -> None:
-    text = "import { keep } from '../src/parse.js';\n"
+    text = "import { keep } from '../src/parse.js';\nerrors.New('x');\n"
     check = replace(PROJECT, text=text, entry="test/made.js", ran_without=4)
     found = made_for_runner.why_not_red(check, verdict, prompt, frames, known=KNOWN.__contains__)
     assert found[: len(why)] == why
     assert bool(found) == bool(why)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "text", "why"),
+    [
+        (("host",), "", "its failure cannot be told from those before"),
+        ((), "expect(title('')).toMatchSnapshot()", "it compares with a snapshot"),
+    ],
+)
+def test_what_can_never_be_told(left_out: tuple[str, ...], text: str, why: str) -> None:
+    check = replace(PROJECT, text=text, entry="test/made.js", ran_without=4, left_out=left_out)
+    verdict = ended(4, 6, "FAIL: host\nAssertionError")
+    assert made_for_runner.why_not_red(check, verdict, "", (), known=KNOWN.__contains__).startswith(why)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -269,3 +270,80 @@ def test_who_breaks_another_test_cannot_say_so(tmp_path: Path) -> None:
     breaks = calls(("replace_in_file", {"path": "text.js", "old": "split(' ')", "new": "split('')"}), finish)
     replies = [text("NONE: it cannot be shown"), breaks, calls(finish), calls(finish)]
     assert run(tmp_path, with_foreign(NODE), replies).result.outcome != "done"
+
+
+def test_a_test_that_shuts_out_the_others_hides_nothing(tmp_path: Path) -> None:
+    """With the focus on it the project's own tests do not run, and more than before are told."""
+    helper = "require './text'\n\nRSpec.configure { |c| c.filter_run_when_matching :focus }\n"
+    spec = "require 'spec_helper'\n\nRSpec.describe 'text' do\n  it('doubles') { expect(twice(2)).to eq 4 }\nend\n"
+    made = (
+        "require 'spec_helper'\n\nRSpec.describe 'half', :focus do\n"
+        "  it('of four') { expect(half(4)).to eq 2 }\n  it('of three') { expect(half(3)).to eq 1 }\nend\n"
+    )
+    project = Project(
+        tool="rspec",
+        files={
+            ".rspec": "",
+            "text.rb": "def twice(n)\n  n * 2\nend\n\ndef half(n)\n  n / 3\nend\n",
+            "spec/spec_helper.rb": helper,
+            "spec/text_spec.rb": spec,
+        },
+        prompt="half(4) must be 2",
+        test=made,
+        path="spec/half_spec.rb",
+        source="text.rb",
+        wrong="n / 3",
+        right="n / 2",
+    )
+    both = calls(
+        ("replace_in_file", {"path": "text.rb", "old": "n * 2", "new": "n * 3"}),
+        ("replace_in_file", {"path": "text.rb", "old": "n / 3", "new": "n / 2"}),
+    )
+    played = run(tmp_path, project, [answer(made), both, edit(project)])
+    assert played.result.outcome == "done"
+    assert len(played.result.attempts) == 1, "what passed before did not in the first attempt"
+    assert "doubles" in played.result.attempts[0].error
+
+
+def test_a_file_that_ends_the_process_is_no_test(tmp_path: Path) -> None:
+    files = {
+        "package.json": '{"name": "text", "type": "module", "scripts": {"test": "node --test test/"}}',
+        "text.js": "export const words = (text) => text.split(' ');\n",
+        "test/text.test.js": (
+            "import test from 'node:test';\nimport { words } from '../text.js';\n\ntest('words', () => words('a'));\n"
+        ),
+    }
+    test = files["test/text.test.js"].replace("words", "shout")
+    project = replace(NODE, files=files)
+    ends = "export const shout = () => process.exit(0);\nprocess.exit(0);\nexport const words"
+    sly = calls(("replace_in_file", {"path": "text.js", "old": "export const words", "new": ends}))
+    finish = calls(("finish", {"reason": "done"}))
+    played = run(
+        tmp_path, project, [answer(test), sly, finish, finish], prompt="add shout", task_type="code_generation"
+    )
+    assert any(isinstance(event, TestMade) for event in played.events)
+    assert played.result.outcome != "done"
+
+
+def test_what_looks_at_the_form_of_tests_is_no_failure_of_the_program(tmp_path: Path) -> None:
+    lint = "process.exit(require('fs').readdirSync('test').filter((name) => name.includes('title')).length);\n"
+    package = '{"name": "text", "scripts": {"test": "node --test test/ && node lint.js"}}'
+    project = replace(NODE, files={**NODE.files, "package.json": package, "lint.js": lint})
+    played = run(tmp_path, project, [answer(NODE.test), edit(NODE)])
+    assert (played.result.outcome, played.result.model_calls) == ("done", 3)
+
+
+def test_a_failure_beside_the_tests_is_not_left_out_with_them(tmp_path: Path) -> None:
+    if shutil.which("go") is None:
+        pytest.skip("go is not here")
+    go = PROJECTS["Go"]
+    fails = 'package text\n\nimport "testing"\n\nfunc TestHost(t *testing.T) {\n\tt.Fatal("no host")\n}\n'
+    files = {**go.files, "host_test.go": fails, "cmd/main.go": "package main\n\nfunc main() {}\n"}
+    project = replace(go, files=files)
+    breaks = calls(
+        ("replace_in_file", {"path": go.source, "old": go.wrong, "new": go.right}),
+        ("replace_in_file", {"path": "cmd/main.go", "old": "func main() {}", "new": "func main() { nothing() }"}),
+    )
+    finish = calls(("finish", {"reason": "done"}))
+    played = run(tmp_path, project, [answer(go.test), breaks, finish, finish])
+    assert played.result.outcome != "done"

@@ -274,7 +274,7 @@ _PLACES, _NAMES = ("", "tests/", "test/", "scripts/"), ("run-tests.sh", "run_tes
 _SCRIPTS = tuple(place + name for place in _PLACES for name in _NAMES)
 _RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
     ("package.json", ("npm", "test"), _has_test_script),
-    ("Cargo.toml", ("cargo", "test"), bool),
+    ("Cargo.toml", ("cargo", "test", "--no-fail-fast"), bool),
     ("go.mod", ("go", "test", "-v", ALL_PACKAGES), bool),
     # A wrapper knows the version that the project asks for.
     ("mvnw", ("sh", "mvnw", "--offline", "test"), bool),

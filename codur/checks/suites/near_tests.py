@@ -122,7 +122,7 @@ def near_tests(sources: Iterable[str], protected: Sequence[str], workspace: Work
     tests = [path for path in protected if _is_test(path)]
     named = [path for path in sources if path in tests]
     kinds = {_kind(path) for path in tests}
-    modules = [path for path in sources if _kind(path) in kinds and not is_test_code(path)]
+    modules = [path for path in sources if _kind(path) in kinds and path not in tests]
     defined = {path: _defined(path, workspace) for path in modules}
     scores: dict[str, tuple[int, int]] = {}
     for test in tests[:_MOST_READ] if modules else ():

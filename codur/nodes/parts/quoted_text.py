@@ -25,6 +25,7 @@ _NAME = regex(
     r"(?<![\w./-])(?:--)?([A-Za-z][A-Za-z0-9]*(?:[_-][A-Za-z0-9]+){2,}|[a-z]+(?:[A-Z][a-z0-9]+){2,})(?![\w/-])"
 )
 """A name of three parts or more, such as that of a setting."""
+_SMALL_WORDS = frozenset("a and by of or the to".split())  # of `end-to-end`, which is no name
 _LAST_PART = regex(r"(?:(?<=[_-])[A-Za-z0-9]+|[A-Z][a-z0-9]+)$")
 _MOST, _OF_ONE, _PLACES, _SIBLINGS = 6, 2, 2, 3
 """Pieces that are looked for, of all texts and of one, and places of one, and of a new name, that are taken."""
@@ -36,7 +37,8 @@ def quoted_places(prompt: str, files: Iterable[str], workspace: Workspace) -> st
     Of a name that is in no source, lines with names that differ from it in their last part.
     """
     quoted = list(dict.fromkeys(_pieces(prompt[:_PROMPT_CHARS])))[:_MOST]
-    names = list(dict.fromkeys(_NAME.findall(prompt[:_PROMPT_CHARS])))[:_MOST]
+    found = dict.fromkeys(_NAME.findall(prompt[:_PROMPT_CHARS]))
+    names = [name for name in found if _SMALL_WORDS.isdisjoint(name.split("-"))][:_MOST]
     new = {name: _LAST_PART.sub("", name) for name in names}
     places: dict[str, list[str]] = {piece: [] for piece in quoted}
     siblings: dict[str, list[tuple[int, str]]] = {start: [] for start in new.values()}
@@ -49,8 +51,8 @@ def quoted_places(prompt: str, files: Iterable[str], workspace: Workspace) -> st
             text = workspace.peek_text(path)
             for piece in wanted:
                 places[piece] += [f"{path}:{line}" for line in _lines_with(piece, text, _PLACES - len(places[piece]))]
-            for start, found in siblings.items():
-                found += [(-text.count(start), f"{path}:{line}") for line in _lines_with(start, text, 1)]
+            for start, near in siblings.items():
+                near += [(-text.count(start), f"{path}:{line}") for line in _lines_with(start, text, 1)]
             new = {name: start for name, start in new.items() if name not in text}
         wanted = [piece for piece in wanted if len(places[piece]) < _PLACES]
     # Where most of them are comes first.

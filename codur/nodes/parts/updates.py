@@ -28,7 +28,7 @@ _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 _SHOWN_LINES = 60
 _SHOWN_CHARS = 400
 """Lines of a file's diff that are told while a run goes on, and characters of each: an event is no place for a file."""
-_DOCUMENTS = frozenset({".md", ".rst", ".txt", ".adoc"})  # no test fails for what these say
+_DOCUMENTS = frozenset({".md", ".rst", ".adoc"})  # no test fails for what these say
 _LEAST_CALLS = 2  # model calls that must be left for a test to be made: one for it, one for the edit
 
 
@@ -341,7 +341,8 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
     found = state["discovery"]
     if found.task_type not in {"code_fix", "code_generation"} or asks_for_tests(task.prompt):
         return False
-    if found.files and all(splitext(path)[1] in _DOCUMENTS for path in found.files):
+    documents = found.files and all(splitext(path)[1] in _DOCUMENTS for path in found.files)
+    if documents and found.task_type == "code_generation":
         return False
     if check is not None and check.kind not in {"tests", "syntax"}:
         return False
