@@ -210,7 +210,7 @@ class Checker:
             return verdict
         other = self.run(check.beside)
         if not other.passed:
-            return replace(verdict, status="failed", error=other.error, note=other.note) if verdict.passed else verdict
+            return replace(other, progress=(1 + other.progress) / 2) if verdict.passed else verdict
         if (verdict.tests_total or 0) <= (other.tests_total or 0):
             return tampered(verdict, f"{check.entry} was not among the tests that ran")
         # What is wrong beside that is the test's form, such as a linter of all files finds it.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from codur.checks import made_for_runner
@@ -72,7 +74,7 @@ def test_which_projects_have_a_runner_of_their_own(check: Check | None, *, other
     assert made_for_runner.is_other(check) == other
 
 
-def ended(passed: int, total: int, error: str, **fields: object) -> Verdict:
+def ended(passed: int, total: int, error: str, **fields: Any) -> Verdict:
     return replace(
         Verdict(status="failed", check="npm test", tests_passed=passed, tests_total=total, error=error), **fields
     )
