@@ -9,7 +9,9 @@ _BESIDE = frozenset(
     "tests test __tests__ spec specs testdata fixtures docs doc documentation examples example samples demo demos"
     " benchmarks locale locales i18n translations".split()
 )
-_TEST_NAME = regex(r"test_.*|.*_tests?\.\w+|tests?\.py|conftest\.py|.*\.(?:test|spec)\.\w+|setup\.py|noxfile\.py")
+_TEST_NAME = regex(
+    r"test_.*|.*_tests?\.\w+|tests?\.py|conftest\.py|.*\.(?:test|spec)\.\w+|.*_spec\.rb|\w*Tests?\.(?:java|php)|setup\.py|noxfile\.py"
+)
 _NOT_WRITTEN = frozenset("vendor vendored _vendor third_party node_modules dist site-packages generated".split())
 _GENERATED_NAME = regex(
     r".*_pb2(?:_grpc)?\.pyi?|.*\.min\.(?:js|css)|.*[.-]lock(?:\.\w+)?|package-lock\.json|.*\.(?:map|pot?|mo)"

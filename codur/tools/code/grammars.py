@@ -54,6 +54,15 @@ _GOES = Grammar(
 )
 _RUSTS = Grammar(language="Rust", family="Rust", package="tree_sitter_rust", queries=("rust",))
 _JAVAS = Grammar(language="Java", family="Java", package="tree_sitter_java", queries=("java",), package_wide=True)
+_RUBIES = Grammar(language="Ruby", family="Ruby", package="tree_sitter_ruby", queries=("ruby",))
+_PHPS = Grammar(
+    language="PHP",
+    family="PHP",
+    package="tree_sitter_php",
+    function="language_php",
+    queries=("php",),
+    package_wide=True,
+)
 _CS = Grammar(language="C", family="C", package="tree_sitter_c", queries=("c",))
 
 BY_SUFFIX: Final[Mapping[str, Grammar]] = {
@@ -63,6 +72,8 @@ BY_SUFFIX: Final[Mapping[str, Grammar]] = {
     ".go": _GOES,
     ".rs": _RUSTS,
     ".java": _JAVAS,
+    **dict.fromkeys((".rb", ".rake", ".gemspec"), _RUBIES),
+    ".php": _PHPS,
     **dict.fromkeys((".c", ".h"), _CS),
 }
 """The grammar of each file's suffix."""

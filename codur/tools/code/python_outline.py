@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Annotated
 
-from codur.tools.code.definitions import Defined, Definition, assigned, definitions, definitions_in, parse
+from codur.lazy import regex
+from codur.tools.code.definitions import Defined, Definition, assigned, definitions, definitions_in, dotted, parse
 from codur.tools.code.syntax_trees import Syntax, grammar_of
 from codur.tools.flow.code_outputs import (
     Dependencies,
@@ -24,6 +25,8 @@ from codur.workspace.workspace import Workspace
 
 _MAX_FILES = 5_000
 _MAX_TOGETHER, _MAX_BELOW = 20, 300
+_SYMBOL = regex(r"[#$~]?[^\W\d][\w$]*[?!=]?|(?:operator)?[][<>=!+*/%&|^~-]{1,3}")
+"""A name of whatever language: also Ruby's `empty?` and `[]=`."""
 
 
 @tool(Outline)
@@ -76,8 +79,9 @@ def find_definition(
     ] = "",
 ) -> ToolResult:
     """Find where a function, class, method or module variable is defined."""
+    name = dotted(name)
     last = name.rpartition(".")[2]
-    if not last.replace("$", "_").removeprefix("#").isidentifier():
+    if not _SYMBOL.fullmatch(last):
         raise ToolError("invalid", f"{name!r} is no name")
     workspace = context.workspace
     paths = [path] if workspace.is_file(path) else _sources(workspace, path)

@@ -16,9 +16,10 @@ from codur.tools.flow.outputs import Edit, edited, unchanged
 from codur.tools.tool import ToolContext, ToolError
 from codur.types import ToolResult
 
-_ABOVE = ("//", "/*", "@", "#[")
+_ABOVE = ("//", "/*", "@", "#[", "# ")
 """What begins a line that belongs to the definition below it."""
-_EXPORT = regex(r"export (?:default )?")
+_EXPORT = regex(r"export (?:default )?|(?!export|def)\w+ (?=def )")
+"""What stands before a definition on its line: `export`, or Ruby's `private`."""
 
 Find = Callable[[Sequence[SyntaxDefinition]], Sequence[SyntaxDefinition]]
 
@@ -76,7 +77,7 @@ def added(context: ToolContext, given_path: str, grammar: Grammar, code: GivenCo
         raise ToolError("not_found", f"nothing named {after} in {path} to put it after")
     lines = text.split("\n") if text else []
     if owner is not None and anchor is None:
-        inner = [line for line in lines[owner.line : owner.end - 1] if line.strip()]
+        inner = [line for line in lines[owner.line : owner.end - 1] if line.strip() not in {"", "{"}]
         indent = leading(inner[0]) if inner else leading(lines[owner.line - 1]) + "    "
         new, place = _indented(given, indent), owner.end - 1
         space = [""] if inner and lines[place - 1].strip() else []
@@ -89,7 +90,8 @@ def added(context: ToolContext, given_path: str, grammar: Grammar, code: GivenCo
     new_lines = range(place + 1, place + len(new) + 3)
     after_all = Syntax(grammar, result)
     own = [item.qualname for item in after_all.definitions if item.line in new_lines and item.kind != "class"]
-    label = code.label if code.name else next(iter(own), "a function")
+    named = code.label if owner is None else f"{owner.qualname}.{code.name}"
+    label = named if code.name else next(iter(own), "a function")
     if any(item.qualname == label for item in found):
         raise ToolError("invalid", f"{path} defines {label} already; replace it")
     _require_understood(path, syntax, after_all, label, new_lines)
@@ -142,9 +144,9 @@ def _indented(given: Sequence[str], indent: str) -> list[str]:
 
 
 def _exported(before: str, line: str) -> str:
-    """The first line with `export`, where it was exported and the code only left that out."""
+    """The first line with `export`, where it was exported and the code only left that out; so with Ruby's `private`."""
     word = _EXPORT.match(before.lstrip())
-    if word is None or line.lstrip().startswith(("export", "exports.", "module.")):
+    if word is None or line.lstrip().startswith((word[0], "export", "exports.", "module.")):
         return line
     return leading(line) + word[0] + line.lstrip()
 
