@@ -154,6 +154,114 @@ push(struct ring *ring, int item)
 int declared(void);
 static int count = 1;
 """,
+    "till.rb": """require 'json'
+require_relative '../lib/coins'
+
+module Shop
+  autoload :Coin, 'shop/coin'
+  COINS = [1, 2].freeze
+
+  # A till.
+  class Till < Shop::Box
+    include Comparable
+    attr_reader :drawer
+
+    # How much.
+    def sum(coins, from: 0)
+      # all of them
+      coins.sum(from) { |coin| worth(coin) }
+    end
+
+    def self.open(*) = new
+
+    def []=(at, coin)
+      @drawer[at] = coin
+    end
+
+    def full?
+      drawer.full?
+    end
+
+    def drawer=(box); @drawer = box; end
+
+    private def clean
+    end
+    alias_method :wipe, :clean
+    alias size sum
+
+    class Shut < StandardError; end
+    Key = Struct.new(:no) do
+      def turn; no; end
+    end
+  end
+
+  module Loud
+    def say; end
+  end
+end
+
+RSpec.describe Shop::Till do
+  let(:till) { described_class.new }
+
+  describe '#sum' do
+    it 'counts all' do
+      expect(till.sum([])).to eq 0
+    end
+  end
+end
+
+class TillTest < Minitest::Test
+  def test_sum; end
+end
+""",
+    "Order.php": """<?php
+
+namespace Shop\\Orders;
+
+use Shop\\Tax\\Vat;
+use Shop\\{Line, Other as Far};
+
+require_once __DIR__ . '/helpers.php';
+
+const LEAST = 3;
+
+/** An order. */
+#[Entity]
+final class Order extends Paper implements Sent, \\Countable
+{
+    use Prints;
+
+    private static ?int $made = 0;
+
+    /**
+     * How much.
+     */
+    #[Pure]
+    public function price(array $lines): int
+    {
+        return $this->add($lines);
+    }
+
+    abstract protected function kind(): string;
+}
+
+interface Sent { public function send(); }
+trait Prints { function print() {} }
+enum Size: string { case Big = 'b'; }
+
+function &ship(int $x) { return fn($y) => $y; }
+
+class OrderTest extends TestCase
+{
+    /** @test */
+    public function adds() {}
+
+    #[Test]
+    public function more() {}
+}
+
+it('sends all', function () {});
+""",
 }
 FOUND = {
     "cart.js": """class Cart 6-13 | export class Cart extends Base
@@ -196,6 +304,38 @@ FOUND = {
         class Cursor 6-6 | typedef struct Cursor
         class ring 8-10 | struct ring
         function push 12-17 | static int * push(struct ring *ring, int item)""",
+    "till.rb": """module Shop 4-45 | module Shop
+        class Shop.Till 8-40 | class Till < Shop::Box
+        method Shop.Till.sum 13-17 | def sum(coins, from: 0)
+        method Shop.Till.open 19-19 | def self.open(*)
+        method Shop.Till.[]= 21-23 | def []=(at, coin)
+        method Shop.Till.full? 25-27 | def full?
+        method Shop.Till.drawer= 29-29 | def drawer=(box)
+        method Shop.Till.clean 31-32 | def clean
+        class Shop.Till.Shut 36-36 | class Shut < StandardError
+        class Shop.Till.Key 37-39 | Key = Struct.new(:no)
+        method Shop.Till.Key.turn 38-38 | def turn
+        class Shop.Loud 42-44 | module Loud
+        method Shop.Loud.say 43-43 | def say
+        module Shop::Till 47-55 | RSpec.describe Shop::Till
+        function Shop::Till.till 48-48 | let(:till)
+        module Shop::Till.#sum 50-54 | describe '#sum'
+        function Shop::Till.#sum.counts all 51-53 | it 'counts all' test
+        class TillTest 57-59 | class TillTest < Minitest::Test
+        method TillTest.test_sum 58-58 | def test_sum""",
+    "Order.php": """class Order 12-30 | final class Order extends Paper implements Sent, \\Countable
+        method Order.price 20-27 | public function price(array $lines): int
+        method Order.kind 29-29 | abstract protected function kind(): string;
+        class Sent 32-32 | interface Sent
+        method Sent.send 32-32 | public function send();
+        class Prints 33-33 | trait Prints
+        method Prints.print 33-33 | function print()
+        class Size 34-34 | enum Size: string
+        function ship 36-36 | function &ship(int $x)
+        class OrderTest 38-45 | class OrderTest extends TestCase
+        method OrderTest.adds 40-41 | public function adds() test
+        method OrderTest.more 43-44 | public function more() test
+        function sends all 47-47 | it('sends all') test""",
 }
 BESIDE = {
     "cart.js": (["RATE", "weigh"], ["./lib/tax.js", "./lib/cents"]),
@@ -204,6 +344,8 @@ BESIDE = {
     "lib.rs": (["LIMIT"], ["other", "crate::other::{helper, Thing}"]),
     "Shop.java": (["MAX"], ["import com.acme.tax.Rate;"]),
     "ring.c": (["SIZE", "count", "declared"], ["ring.h", "stdio.h"]),
+    "till.rb": (["COINS", "Key", "drawer", "size", "wipe"], ["json", "../lib/coins", "shop/coin"]),
+    "Order.php": (["LEAST", "made"], ["Shop\\Tax\\Vat", "Line", "Other", "__DIR__ . '/helpers.php"]),
 }
 
 
@@ -337,6 +479,35 @@ PROJECTS = {
         ("tests/test_cart.c", 1),
         ("tax/round.c", 2),
     ),
+    "Ruby": (
+        {
+            "lib/shop/cart.rb": "require 'shop/tax'\nmodule Shop\n  class Cart\n    def total(x)\n"
+            "      Tax.due?(x)\n    end\n  end\nend\n",
+            "lib/shop/tax.rb": "require_relative 'tax/round'\nmodule Shop\n  module Tax\n    def self.due?(x)\n"
+            "      rounded!(x)\n    end\n  end\nend\n",
+            "lib/shop/tax/round.rb": "def other\nend\n\ndef rounded!(x)\n  x\nend\n",
+            "spec/shop/cart_spec.rb": "require 'shop/cart'\nRSpec.describe Shop::Cart do\n  it 'adds' do\n"
+            "    expect(Shop::Cart.new.total(1)).to eq 1\n  end\nend\n",
+        },
+        "     Failure/Error: x\n     # ./spec/shop/cart_spec.rb:4:in `block (2 levels) in <top (required)>'",
+        ("spec/shop/cart_spec.rb", 3),
+        ("lib/shop/tax/round.rb", 4),
+    ),
+    "PHP": (
+        {
+            "src/Cart.php": "<?php\nnamespace Shop;\nuse Shop\\Tax\\Tax;\nclass Cart extends Base {\n"
+            "  function total($x) { return Tax::rate($x); }\n}\n",
+            "src/Tax/Tax.php": "<?php\nnamespace Shop\\Tax;\nclass Tax {\n"
+            "  static function rate($x) { return Round::up($x); }\n}\n",
+            "src/Tax/Round.php": "<?php\nnamespace Shop\\Tax;\nclass Round {\n  static function other() {}\n"
+            "  static function rounded($x) { return $x; }\n  static function up($x) { return self::rounded($x); }\n}\n",
+            "tests/CartTest.php": "<?php\nnamespace Shop;\nclass CartTest extends TestCase {\n"
+            "  function testTotal() {\n    $this->assertSame(1, (new Cart())->total(1));\n  }\n}\n",
+        },
+        "1) Shop\\CartTest::testTotal\nFailed asserting that 2 is identical to 1.\n\n/w/tests/CartTest.php:5\n",
+        ("tests/CartTest.php", 4),
+        ("src/Tax/Round.php", 5),
+    ),
 }
 
 
@@ -405,6 +576,10 @@ def test_an_outline_tells_signatures() -> None:
         ("Queue", ["lib.rs:6: pub struct Queue<T> {", "lib.rs:10: impl<T> Queue<T> {"]),
         ("push", ["lib.rs:13: pub fn push(&mut self, item: T) {", "ring.c:13: static int *"]),
         ("MAX", ["Shop.java:7:     static final int MAX = 3;"]),
+        ("Shop::Till#[]=", ["till.rb:21: def []=(at, coin)"]),
+        ("full?", ["till.rb:25: def full?"]),
+        ("wipe", ["till.rb:33:     alias_method :wipe, :clean"]),
+        ("Order::price", ["Order.php:24: public function price(array $lines): int"]),
         ("adds up", None),
     ],
 )
@@ -427,6 +602,15 @@ def test_usages_are_those_in_code_of_all_files_of_the_language(tmp_path: Path) -
         ("b.js", 1, "usage"),
         ("b.js", 2, "usage"),
     ]
+
+
+def test_usages_of_a_name_with_a_sign(tmp_path: Path) -> None:
+    files = {
+        "a.rb": "class Till\n  def full?\n    false\n  end\nend\n# full?\n",
+        "b.rb": "puts 'full?' if till.full?\ntill.send(:full?)\n",
+    }
+    found = toolbox_on(fill(tmp_path, files)).call("find_usages", {"path": "a.rb", "name": "Till#full?"})
+    assert [(place["path"], place["line"]) for place in found.data["places"]] == [("a.rb", 2), ("b.rb", 1), ("b.rb", 2)]
 
 
 EDITS = [
@@ -461,6 +645,21 @@ EDITS = [
      "static int count = 1;\n", "static int count = 1;\n\nint pop(void)\n{\n    return 1;\n}\n"),
     ("Shop.java", "inject_function", {"class_name": "Shop"}, "void close() {\n}",
      "    record Line(int price) {}\n}\n", "    record Line(int price) {}\n\n    void close() {\n    }\n}\n"),
+    ("till.rb", "replace_method", {"class_name": "Shop::Till", "method_name": "[]="},
+     "def []=(at, coin)\n  @drawer.put(at, coin)\nend", "@drawer[at] = coin", "@drawer.put(at, coin)"),
+    ("till.rb", "replace_method", {"class_name": "Till", "method_name": "clean"}, "def clean\n  drawer.clear\nend",
+     "    private def clean\n    end\n", "    private def clean\n      drawer.clear\n    end\n"),
+    ("till.rb", "replace_method", {"class_name": "Till", "method_name": "sum"},
+     "# The sum.\ndef sum(coins, from: 0)\n  from\nend",
+     "    # How much.\n    def sum(coins, from: 0)\n      # all of them\n"
+     "      coins.sum(from) { |coin| worth(coin) }\n",
+     "    # The sum.\n    def sum(coins, from: 0)\n      from\n"),
+    ("till.rb", "inject_function", {"name": "shout", "class_name": "Loud"}, "def shout\n  say.upcase\nend",
+     "    def say; end\n", "    def say; end\n\n    def shout\n      say.upcase\n    end\n"),
+    ("Order.php", "replace_method", {"class_name": "Order", "method_name": "price"},
+     "public function price(array $lines): int\n{\n    return 0;\n}", "return $this->add($lines);", "return 0;"),
+    ("Order.php", "inject_function", {"name": "drop", "class_name": "Order"}, "public function drop() {}",
+     "function kind(): string;\n", "function kind(): string;\n\n    public function drop() {}\n"),
 ]  # fmt: skip
 
 
