@@ -97,7 +97,7 @@ def _stem(path: str) -> str:
     """A file's name without what makes it a test: `test_fr.py` is about `lang_FR.py`."""
     name, suffix = posixpath.splitext(posixpath.basename(path))
     # `FooTest.java` is a custom of some languages; elsewhere such an end is a part of the name.
-    if suffix in {".java", ".php"}:
+    if suffix in {".cs", ".java", ".php"}:
         name = name.removesuffix("Test").removesuffix("Tests")
     name = name.lower().removesuffix(".test").removesuffix(".spec").removesuffix("_spec")
     return name.removeprefix("test_").removesuffix("_test").removesuffix("_tests")

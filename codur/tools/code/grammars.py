@@ -64,6 +64,8 @@ _PHPS = Grammar(
     package_wide=True,
 )
 _CS = Grammar(language="C", family="C", package="tree_sitter_c", queries=("c",))
+_PLUSES = Grammar(language="C++", family="C", package="tree_sitter_cpp", queries=("cpp",), methods_outside=True)
+_SHARPS = Grammar(language="C#", family="C#", package="tree_sitter_c_sharp", queries=("csharp",), package_wide=True)
 
 BY_SUFFIX: Final[Mapping[str, Grammar]] = {
     **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx"), _SCRIPT),
@@ -74,6 +76,9 @@ BY_SUFFIX: Final[Mapping[str, Grammar]] = {
     ".java": _JAVAS,
     **dict.fromkeys((".rb", ".rake", ".gemspec"), _RUBIES),
     ".php": _PHPS,
-    **dict.fromkeys((".c", ".h"), _CS),
+    ".c": _CS,
+    # A header may be either's; of C's the grammar of C++ tells as much.
+    **dict.fromkeys((".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx"), _PLUSES),
+    ".cs": _SHARPS,
 }
 """The grammar of each file's suffix."""

@@ -108,10 +108,10 @@ def places_of(workspace: Workspace, path: str, name: str, last: str) -> Iterator
         return
     lines = text.split("\n")
     relative = workspace.relative(path)
-    for item in found:
-        if item.qualname == name or item.qualname.endswith(f".{name}"):
-            yield SymbolPlace(path=relative, line=item.line, kind=item.kind, text=lines[item.line - 1].strip()[:200])
-    for line in variables if "." not in name else ():
+    named = [item for item in found if item.qualname == name or item.qualname.endswith(f".{name}")]
+    for item in named:
+        yield SymbolPlace(path=relative, line=item.line, kind=item.kind, text=lines[item.line - 1].strip()[:200])
+    for line in set(variables) - {item.line for item in named} if "." not in name else ():
         yield SymbolPlace(path=relative, line=line, kind="variable", text=lines[line - 1].rstrip("\r")[:200])
 
 

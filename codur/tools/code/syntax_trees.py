@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 Kind = Literal["function", "method", "class", "module"]
 _WRAPPERS = frozenset(
     "export_statement lexical_declaration variable_declaration expression_statement type_declaration"
-    " ambient_declaration".split()
+    " ambient_declaration template_declaration".split()
 )
 """Nodes that hold nothing but a definition and belong to it, if it is alone in them."""
+_BESIDE = frozenset({"template_parameter_list", "requires_clause"})
 _ATTACHED = frozenset("comment line_comment block_comment attribute_item decorator".split())
 """Nodes that belong to the definition below them."""
 _MARKS = _ATTACHED | {"annotation", "marker_annotation", "attribute_list", "attribute_declaration"}
@@ -33,8 +34,11 @@ _AFTER_HEAD = frozenset({"comment", ";", "end"})
 _NAMES = frozenset("name constant simple_symbol operator setter operator_name destructor_name".split())
 """Nodes that are names, beside those that are called identifiers."""
 _NAME = regex(r"[^\W\d]\w*")
-_TEST_MARK = regex(r"@(?:\w*T|t)est\b|#\[[\w:]*test\b|#\[(?:[\w\\]*\\)?Test\b|^\s*\[(?:Test|Fact|Theory)", re.MULTILINE)
-_QUALIFIED = frozenset({"scope_resolution", "qualified_identifier"})
+_TEST_MARK = regex(
+    r"@(?:\w*T|t)est\b|#\[[\w:]*test\b|#\[(?:[\w\\]*\\)?Test\b|^\s*\[(?:Test(?:Method|Case\w*)?|Fact|Theory)\b",
+    re.MULTILINE,
+)
+_QUALIFIED = frozenset({"scope_resolution", "qualified_identifier", "nested_namespace_specifier"})
 _ARGUMENTS = regex(r"\s*<[^()]*>(?=\s*::)")
 _SIGNATURE_CHARS = 300
 
@@ -181,14 +185,16 @@ class Syntax:
         outer = made[inside] if inside >= 0 else None
         told = [outer.qualname] if outer is not None else []
         name, owners = _plain(mark.name), [mark.owner] if mark.owner else []
-        if mark.name.type in _QUALIFIED and mark.kind != "module":
+        # What a group of tests is about (Ruby's `describe A::B`) is the text that names it.
+        is_text = mark.name.parent is not None and mark.name.parent.type == "argument_list"
+        if mark.name.type in _QUALIFIED and not is_text:
             *owners, name = _ARGUMENTS.sub("", name).split("::")
         around = mark.owner or ".".join([*told, *owners])
         in_class = owners or (outer is not None and outer.kind == "class")
         code = _first_code(mark.node)
         head = self._source[mark.node.start_byte : _body_start(mark.node)].decode("utf-8", "replace")
         plain = self._source[code.start_byte : _body_start(mark.node)].decode("utf-8", "replace")
-        if mark.name.type.endswith("string"):
+        if "string" in mark.name.type:
             before = self._source[code.start_byte : mark.name.start_byte].decode("utf-8", "replace")
             plain = before + _text(mark.name) + (")" if "(" in before else "")
         elif mark.kind != "function":
@@ -229,7 +235,7 @@ def _plain(node: Node) -> str:
 def _whole(node: Node) -> Node:
     """The definition with the statement that it is all of."""
     while (parent := node.parent) is not None and parent.type in _WRAPPERS:
-        if any(child.type not in _ATTACHED and child.id != node.id for child in parent.named_children):
+        if any(child.type not in _ATTACHED | _BESIDE and child.id != node.id for child in parent.named_children):
             break
         node = parent
     return node
@@ -263,7 +269,7 @@ def _body_start(node: Node) -> int:
     waiting = [node]
     while waiting:
         each = waiting.pop(0)
-        body = each.child_by_field_name("body")
+        body = each.child_by_field_name("body") or each.child_by_field_name("accessors")
         if each.children and each.children[-1].type == "end":
             return next(child.start_byte for child in each.children if child == body or child.type in _AFTER_HEAD)
         if body is not None:

@@ -262,6 +262,76 @@ class OrderTest extends TestCase
 
 it('sends all', function () {});
 """,
+    "queue.cpp": """#include "queue.hpp"
+#include <vector>
+
+namespace mail {
+
+constexpr int kMost = 3;
+using Items = std::vector<int>;
+
+// A queue.
+template <typename T>
+class Queue2 final : public Base<T> {
+public:
+    explicit Queue2(int size) : size_(size) {}
+    ~Queue2() {}
+    bool operator==(const Queue2& other) const { return true; }
+    virtual void open() = 0;
+private:
+    int size_;
+};
+
+enum class State { Full };
+
+const std::string& Letter::text() const { return text_; }
+
+template <class T>
+T Queue2<T>::take(int at) {
+    return items_[at];
+}
+
+static Items build() { return {}; }
+}
+
+int mail::Letter::weight() { return 2; }
+
+TEST(LetterTest, Weighs) {}
+""",
+    "Parcel.cs": """using System;
+using Post.Tax;
+
+namespace Post.Parcels;
+
+/// <summary>A parcel.</summary>
+[Serializable]
+public sealed class Parcel<T> : Base<T>, IOpen where T : class
+{
+    private const int Most = 3;
+    public int Size { get; set; }
+    public int Count => items.Count;
+
+    public Parcel(int x) : base(x) { }
+
+    /// <summary>How much.</summary>
+    [Pure]
+    public override int Weigh(int[] items)
+    {
+        return this.Sum(items);
+    }
+}
+
+interface IOpen { void Open(); }
+public record Stamp(int Price);
+enum State { Sent }
+
+public class ParcelTests
+{
+    [Theory]
+    [InlineData(1)]
+    public void Weighs(int x) { }
+}
+""",
 }
 FOUND = {
     "cart.js": """class Cart 6-13 | export class Cart extends Base
@@ -336,6 +406,27 @@ FOUND = {
         method OrderTest.adds 40-41 | public function adds() test
         method OrderTest.more 43-44 | public function more() test
         function sends all 47-47 | it('sends all') test""",
+    "queue.cpp": """module mail 4-31 | namespace mail
+        class mail.Queue2 9-19 | template <typename T> class Queue2 final : public Base<T>
+        method mail.Queue2.Queue2 13-13 | explicit Queue2(int size) : size_(size)
+        method mail.Queue2.~Queue2 14-14 | ~Queue2()
+        method mail.Queue2.operator== 15-15 | bool operator==(const Queue2& other) const
+        class mail.State 21-21 | enum class State
+        method mail.Letter.text 23-23 | const std::string& Letter::text() const
+        method mail.Queue2.take 25-28 | template <class T> T Queue2<T>::take(int at)
+        function mail.build 30-30 | static Items build()
+        method mail.Letter.weight 33-33 | int mail::Letter::weight()
+        method LetterTest.Weighs 35-35 | TEST(LetterTest, Weighs) test""",
+    "Parcel.cs": """class Parcel 6-22 | public sealed class Parcel<T> : Base<T>, IOpen where T : class
+        method Parcel.Count 12-12 | public int Count => items.Count;
+        method Parcel.Parcel 14-14 | public Parcel(int x) : base(x)
+        method Parcel.Weigh 16-21 | public override int Weigh(int[] items)
+        class IOpen 24-24 | interface IOpen
+        method IOpen.Open 24-24 | void Open();
+        class Stamp 25-25 | public record Stamp(int Price);
+        class State 26-26 | enum State
+        class ParcelTests 28-33 | public class ParcelTests
+        method ParcelTests.Weighs 30-32 | public void Weighs(int x) test""",
 }
 BESIDE = {
     "cart.js": (["RATE", "weigh"], ["./lib/tax.js", "./lib/cents"]),
@@ -345,6 +436,8 @@ BESIDE = {
     "Shop.java": (["MAX"], ["import com.acme.tax.Rate;"]),
     "ring.c": (["SIZE", "count", "declared"], ["ring.h", "stdio.h"]),
     "till.rb": (["COINS", "Key", "drawer", "size", "wipe"], ["json", "../lib/coins", "shop/coin"]),
+    "queue.cpp": (["Full", "Items", "kMost", "open"], ["queue.hpp", "vector"]),
+    "Parcel.cs": (["Count", "Most", "Size"], ["System", "Post.Tax"]),
     "Order.php": (["LEAST", "made"], ["Shop\\Tax\\Vat", "Line", "Other", "__DIR__ . '/helpers.php"]),
 }
 
@@ -365,6 +458,11 @@ def test_definitions(path: str) -> None:
     assert told == [line.strip() for line in FOUND[path].split("\n")]
     assert (sorted(syntax.constants), list(syntax.imports)) == BESIDE[path]
     assert syntax.mistakes == []
+
+
+def test_a_case_of_catch2_is_a_test() -> None:
+    (case,) = syntax_of("a.cpp", 'TEST_CASE("adds up", "[cart]") {\n    REQUIRE(1 == 1);\n}\n').definitions
+    assert (case.name, case.line, case.end, case.test) == ("adds up", 1, 3, True)
 
 
 def test_a_text_with_mistakes_is_read_as_far_as_that_goes() -> None:
@@ -508,6 +606,34 @@ PROJECTS = {
         ("tests/CartTest.php", 4),
         ("src/Tax/Round.php", 5),
     ),
+    "C++": (
+        {
+            "src/cart.h": "class Cart : public Base {\n public:\n  int total(int x);\n};\n",
+            "src/cart.cpp": '#include "cart.h"\n#include "tax/tax.hpp"\nint Cart::total(int x) { return tax(x); }\n',
+            "src/tax/tax.hpp": "int tax(int x);\n",
+            "src/tax/tax.cpp": '#include "tax/tax.hpp"\n#include "tax/round.h"\nint tax(int x) { return round_up(x); }\n',
+            "src/tax/round.cpp": "int other() { return 0; }\nint round_up(int x) { return x; }\n",
+            "tests/cart_test.cpp": '#include "../src/cart.h"\nTEST(CartTest, Total) {\n'
+            "  EXPECT_EQ(1, Cart().total(1));\n}\n",
+        },
+        "/w/tests/cart_test.cpp:3: Failure\nExpected equality of these values:",
+        ("tests/cart_test.cpp", 2),
+        ("src/tax/round.cpp", 2),
+    ),
+    "C#": (
+        {
+            "src/Cart.cs": "using Shop.Tax;\nnamespace Shop {\n  class Cart : Base {\n"
+            "    int Total(int x) { return Tax.Rate(x); }\n  }\n}\n",
+            "src/Tax/Tax.cs": "namespace Shop.Tax;\nclass Tax {\n  static int Rate(int x) => Round.Up(x);\n}\n",
+            "src/Tax/Round.cs": "namespace Shop.Tax;\nclass Round {\n  static void Other() {}\n"
+            "  static int Up2(int x) => x;\n  static int Up(int x) => Round.Up2(x);\n}\n",
+            "tests/CartTests.cs": "namespace Shop;\npublic class CartTests {\n  [Fact]\n  public void AddsUp() {\n"
+            "    Assert.Equal(1, new Cart().Total(1));\n  }\n}\n",
+        },
+        "  Failed Shop.CartTests.AddsUp\n   at Shop.CartTests.AddsUp() in /w/tests/CartTests.cs:line 5",
+        ("tests/CartTests.cs", 4),
+        ("src/Tax/Round.cs", 4),
+    ),
 }
 
 
@@ -579,6 +705,8 @@ def test_an_outline_tells_signatures() -> None:
         ("Shop::Till#[]=", ["till.rb:21: def []=(at, coin)"]),
         ("full?", ["till.rb:25: def full?"]),
         ("wipe", ["till.rb:33:     alias_method :wipe, :clean"]),
+        ("mail::Letter::text", ["queue.cpp:23: const std::string& Letter::text() const { return text_; }"]),
+        ("Count", ["Parcel.cs:12: public int Count => items.Count;"]),
         ("Order::price", ["Order.php:24: public function price(array $lines): int"]),
         ("adds up", None),
     ],
@@ -660,6 +788,16 @@ EDITS = [
      "public function price(array $lines): int\n{\n    return 0;\n}", "return $this->add($lines);", "return 0;"),
     ("Order.php", "inject_function", {"name": "drop", "class_name": "Order"}, "public function drop() {}",
      "function kind(): string;\n", "function kind(): string;\n\n    public function drop() {}\n"),
+    ("queue.cpp", "replace_method", {"class_name": "Letter", "method_name": "text"},
+     "const std::string& Letter::text() const {\n    return kNone;\n}",
+     "text() const { return text_; }", "text() const {\n    return kNone;\n}"),
+    ("queue.cpp", "replace_method", {"class_name": "mail::Queue2", "method_name": "take"},
+     "template <class T>\nT Queue2<T>::take(int at) {\n    return 0;\n}", "return items_[at];", "return 0;"),
+    ("Parcel.cs", "replace_method", {"class_name": "Parcel", "method_name": "Weigh"},
+     "public override int Weigh(int[] items)\n{\n    return 0;\n}", "return this.Sum(items);", "return 0;"),
+    ("Parcel.cs", "inject_function", {"name": "Drop", "class_name": "Parcel"}, "public void Drop() { }",
+     "        return this.Sum(items);\n    }\n",
+     "        return this.Sum(items);\n    }\n\n    public void Drop() { }\n"),
 ]  # fmt: skip
 
 
