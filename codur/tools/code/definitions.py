@@ -11,7 +11,7 @@ from codur.tools.code.syntax_trees import Kind, Place, Syntax, SyntaxDefinition,
 from codur.tools.tool import ToolError
 
 DefinitionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-_INSIDE = regex(r"::|->|\\\\|(?<=\w)#")
+_INSIDE = regex(r"::|->|\\|(?<=\w)#")
 MISSING = "what it defines is not known here, as codur[languages] is not installed"
 _MOST_NAMES = 12
 PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")

@@ -80,12 +80,15 @@ def find_definition(
 ) -> ToolResult:
     """Find where a function, class, method or module variable is defined."""
     name = dotted(name)
-    last = name.rpartition(".")[2]
+    *around, last = name.split(".")
     if not _SYMBOL.fullmatch(last):
         raise ToolError("invalid", f"{name!r} is no name")
     workspace = context.workspace
     paths = [path] if workspace.is_file(path) else _sources(workspace, path)
-    found = [place for path in paths for place in places_of(workspace, path, name, last)]
+    # What stands first may be a namespace or a package, which is not around the definition in its file.
+    tails = [".".join([*around[start:], last]) for start in range(max(1, len(around)))]
+    tries = ([place for where in paths for place in places_of(workspace, where, tail, last)] for tail in tails)
+    found = next(filter(None, tries), [])
     if not found:
         raise ToolError("not_found", f"no definition of {name} in {path or 'the workspace'}")
     lines = [f"{place.path}:{place.line}: {place.text}" for place in found]

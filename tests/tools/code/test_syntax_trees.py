@@ -465,6 +465,18 @@ def test_a_case_of_catch2_is_a_test() -> None:
     assert (case.name, case.line, case.end, case.test) == ("adds up", 1, 3, True)
 
 
+def test_an_exported_class_of_cpp_is_a_class() -> None:
+    cart = "class API Cart : public Base {\n public:\n  Cart();\n  int size() { return 1; }\n};\n"
+    text = cart + "struct API Line {\n  int a;\n};\n"
+    found = syntax_of("a.hpp", text).definitions
+    assert [(item.kind, item.qualname, item.line, item.end) for item in found] == [
+        ("class", "Cart", 1, 5),
+        ("method", "Cart.size", 4, 4),
+        ("class", "Line", 6, 8),
+    ]
+    assert "Base" in found[0].bases
+
+
 def test_a_text_with_mistakes_is_read_as_far_as_that_goes() -> None:
     syntax = syntax_of("a.js", "function f() { return 1 }\n\nfunction g( {\n")
     assert [item.name for item in syntax.definitions][:1] == ["f"]
@@ -611,7 +623,7 @@ PROJECTS = {
             "src/cart.h": "class Cart : public Base {\n public:\n  int total(int x);\n};\n",
             "src/cart.cpp": '#include "cart.h"\n#include "tax/tax.hpp"\nint Cart::total(int x) { return tax(x); }\n',
             "src/tax/tax.hpp": "int tax(int x);\n",
-            "src/tax/tax.cpp": '#include "tax/tax.hpp"\n#include "tax/round.h"\nint tax(int x) { return round_up(x); }\n',
+            "src/tax/tax.cpp": '#include "tax.hpp"\n#include "round.h"\nint tax(int x) { return round_up(x); }\n',
             "src/tax/round.cpp": "int other() { return 0; }\nint round_up(int x) { return x; }\n",
             "tests/cart_test.cpp": '#include "../src/cart.h"\nTEST(CartTest, Total) {\n'
             "  EXPECT_EQ(1, Cart().total(1));\n}\n",
@@ -706,6 +718,7 @@ def test_an_outline_tells_signatures() -> None:
         ("full?", ["till.rb:25: def full?"]),
         ("wipe", ["till.rb:33:     alias_method :wipe, :clean"]),
         ("mail::Letter::text", ["queue.cpp:23: const std::string& Letter::text() const { return text_; }"]),
+        ("\\Shop\\Orders\\Order->price", ["Order.php:24: public function price(array $lines): int"]),
         ("Count", ["Parcel.cs:12: public int Count => items.Count;"]),
         ("Order::price", ["Order.php:24: public function price(array $lines): int"]),
         ("adds up", None),

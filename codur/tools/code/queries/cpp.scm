@@ -9,6 +9,12 @@
     (call_expression function: (identifier) @_called arguments: (argument_list . (string_literal) @name)))
   . (compound_statement) @function) @test
   (#any-of? @_called "TEST_CASE" "SCENARIO"))
+; A class with a macro before its name, as those that a library exports have, which the grammar takes for a function.
+(function_definition
+  type: [(class_specifier !body) (struct_specifier !body)]
+  (ERROR . (identifier) @name)
+  declarator: (identifier) @base) @class
+(function_definition type: [(class_specifier !body) (struct_specifier !body)] declarator: (identifier) @name) @class
 (function_definition declarator: (function_declarator declarator: (_) @name)) @function
 (function_definition declarator: (_ (function_declarator declarator: (_) @name))) @function
 (function_definition declarator: (_ (_ (function_declarator declarator: (_) @name)))) @function
