@@ -16,7 +16,7 @@ from codur.tools.flow.outputs import Edit, edited, unchanged
 from codur.tools.tool import ToolContext, ToolError
 from codur.types import ToolResult
 
-_ABOVE = ("//", "/*", "@", "#[", "# ")
+_ABOVE = regex(r"//|/\*|@|#\[|# |\[.*\]$")
 """What begins a line that belongs to the definition below it."""
 _EXPORT = regex(r"export (?:default )?|(?!export|def)\w+ (?=def )")
 """What stands before a definition on its line: `export`, or Ruby's `private`."""
@@ -40,7 +40,7 @@ def replaced(context: ToolContext, given_path: str, grammar: Grammar, code: str,
     target = _one(path, find(syntax.definitions), given)
     _require_own_lines(path, target, syntax.definitions)
     lines = text.split("\n")
-    start = target.start if given[0].lstrip().startswith(_ABOVE) else target.line
+    start = target.start if _ABOVE.match(given[0].strip()) else target.line
     new = _indented(given, leading(lines[target.line - 1]))
     new[0] = _exported(lines[start - 1], new[0]) if start == target.line else new[0]
     # A member of an object literal ends with a comma that belongs to the list and not to the function.

@@ -207,6 +207,7 @@ RSpec.describe Shop::Till do
     it 'counts all' do
       expect(till.sum([])).to eq 0
     end
+    it { is_expected.to be }
   end
 end
 
@@ -387,12 +388,13 @@ FOUND = {
         method Shop.Till.Key.turn 38-38 | def turn
         class Shop.Loud 42-44 | module Loud
         method Shop.Loud.say 43-43 | def say
-        module Shop::Till 47-55 | RSpec.describe Shop::Till
+        module Shop::Till 47-56 | RSpec.describe Shop::Till
         function Shop::Till.till 48-48 | let(:till)
-        module Shop::Till.#sum 50-54 | describe '#sum'
+        module Shop::Till.#sum 50-55 | describe '#sum'
         function Shop::Till.#sum.counts all 51-53 | it 'counts all' test
-        class TillTest 57-59 | class TillTest < Minitest::Test
-        method TillTest.test_sum 58-58 | def test_sum""",
+        function Shop::Till.#sum.it 54-54 | it test
+        class TillTest 58-60 | class TillTest < Minitest::Test
+        method TillTest.test_sum 59-59 | def test_sum""",
     "Order.php": """class Order 12-30 | final class Order extends Paper implements Sent, \\Countable
         method Order.price 20-27 | public function price(array $lines): int
         method Order.kind 29-29 | abstract protected function kind(): string;
@@ -808,6 +810,8 @@ EDITS = [
      "template <class T>\nT Queue2<T>::take(int at) {\n    return 0;\n}", "return items_[at];", "return 0;"),
     ("Parcel.cs", "replace_method", {"class_name": "Parcel", "method_name": "Weigh"},
      "public override int Weigh(int[] items)\n{\n    return 0;\n}", "return this.Sum(items);", "return 0;"),
+    ("Parcel.cs", "replace_method", {"class_name": "ParcelTests", "method_name": "Weighs"},
+     "[Theory]\n[InlineData(2)]\npublic void Weighs(int x) { }", "[InlineData(1)]", "[InlineData(2)]"),
     ("Parcel.cs", "inject_function", {"name": "Drop", "class_name": "Parcel"}, "public void Drop() { }",
      "        return this.Sum(items);\n    }\n",
      "        return this.Sum(items);\n    }\n\n    public void Drop() { }\n"),

@@ -10,6 +10,8 @@
   arguments: (argument_list . (string) @name)
   block: (_)
   (#any-of? @_called "it" "specify" "example" "scenario" "test" "should")) @function @test
+(call method: (identifier) @name !arguments block: (_) (#any-of? @name "it" "specify")) @function @test
+(call method: (identifier) @name !arguments block: (_) (#any-of? @name "subject" "subject!")) @function
 (call
   method: (identifier) @_called
   arguments: (argument_list . (_) @name)
