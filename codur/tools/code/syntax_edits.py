@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from codur.lazy import regex
 from codur.tools.code import targets
 from codur.tools.code.code_layout import insert, leading
+from codur.tools.code.definitions import dotted
 from codur.tools.code.grammars import Grammar
 from codur.tools.code.new_code import GivenCode, without_fence
 from codur.tools.code.syntax_trees import Syntax, SyntaxDefinition
@@ -70,7 +71,10 @@ def added(context: ToolContext, given_path: str, grammar: Grammar, code: GivenCo
     syntax = Syntax(grammar, text)
     found = syntax.definitions
     given = without_fence(code.text).strip("\n").split("\n")
-    owner = None if grammar.methods_outside or not code.class_name else _owner(path, found, code.class_name)
+    # Where methods may stand outside, the code says by its form whether it does.
+    alone = Syntax(grammar, "\n".join(given)).definitions if grammar.methods_outside else ()
+    outside = any(item.kind == "method" for item in alone)
+    owner = None if outside or not code.class_name else _owner(path, found, code.class_name)
     near = found if owner is None else [item for item in found if _is_in(item, owner)]
     anchor = next((item for item in reversed(near) if after in {item.name, item.qualname}), None)
     if after and anchor is None:
@@ -78,7 +82,7 @@ def added(context: ToolContext, given_path: str, grammar: Grammar, code: GivenCo
     lines = text.split("\n") if text else []
     if owner is not None and anchor is None:
         inner = [line for line in lines[owner.line : owner.end - 1] if line.strip() not in {"", "{"}]
-        indent = leading(inner[0]) if inner else leading(lines[owner.line - 1]) + "    "
+        indent = leading(inner[-1]) if inner else leading(lines[owner.line - 1]) + "    "
         new, place = _indented(given, indent), owner.end - 1
         space = [""] if inner and lines[place - 1].strip() else []
         after_it = [*lines[:place], *space, *new, *lines[place:]]
@@ -90,8 +94,8 @@ def added(context: ToolContext, given_path: str, grammar: Grammar, code: GivenCo
     new_lines = range(place + 1, place + len(new) + 3)
     after_all = Syntax(grammar, result)
     own = [item.qualname for item in after_all.definitions if item.line in new_lines and item.kind != "class"]
-    named = code.label if owner is None else f"{owner.qualname}.{code.name}"
-    label = named if code.name else next(iter(own), "a function")
+    asked = dotted(code.label) if code.name else ""
+    label = next((name for name in own if not asked or f".{name}".endswith(f".{asked}")), asked or "a function")
     if any(item.qualname == label for item in found):
         raise ToolError("invalid", f"{path} defines {label} already; replace it")
     _require_understood(path, syntax, after_all, label, new_lines)

@@ -25,6 +25,7 @@ _WRAPPERS = frozenset(
 )
 """Nodes that hold nothing but a definition and belong to it, if it is alone in them."""
 _BESIDE = frozenset({"template_parameter_list", "requires_clause"})
+"""Nodes beside a definition in a wrapper that belong to it."""
 _ATTACHED = frozenset("comment line_comment block_comment attribute_item decorator".split())
 """Nodes that belong to the definition below them."""
 _MARKS = _ATTACHED | {"annotation", "marker_annotation", "attribute_list", "attribute_declaration"}
@@ -35,7 +36,7 @@ _NAMES = frozenset("name constant simple_symbol operator setter operator_name de
 """Nodes that are names, beside those that are called identifiers."""
 _NAME = regex(r"[^\W\d]\w*")
 _TEST_MARK = regex(
-    r"@(?:\w*T|t)est\b|#\[[\w:]*test\b|#\[(?:[\w\\]*\\)?Test\b|^\s*\[(?:Test(?:Method|Case\w*)?|Fact|Theory)\b",
+    r"(?<!\w)@(?:\w*T|t)est\b|#\[[\w:]*test\b|#\[(?:[\w\\]*\\)?Test\b|^\s*\[(?:Test(?:Method|Case\w*)?|Fact|Theory)\b",
     re.MULTILINE,
 )
 _QUALIFIED = frozenset({"scope_resolution", "qualified_identifier", "nested_namespace_specifier"})
@@ -183,13 +184,12 @@ class Syntax:
 
     def _definition(self, mark: _Mark, inside: int, made: Sequence[SyntaxDefinition]) -> SyntaxDefinition:
         outer = made[inside] if inside >= 0 else None
-        told = [outer.qualname] if outer is not None else []
         name, owners = _plain(mark.name), [mark.owner] if mark.owner else []
         # What a group of tests is about (Ruby's `describe A::B`) is the text that names it.
         is_text = mark.name.parent is not None and mark.name.parent.type == "argument_list"
         if mark.name.type in _QUALIFIED and not is_text:
             *owners, name = _ARGUMENTS.sub("", name).split("::")
-        around = mark.owner or ".".join([*told, *owners])
+        around = mark.owner or ".".join([*([outer.qualname] if outer is not None else []), *owners])
         in_class = owners or (outer is not None and outer.kind == "class")
         code = _first_code(mark.node)
         head = self._source[mark.node.start_byte : _body_start(mark.node)].decode("utf-8", "replace")
