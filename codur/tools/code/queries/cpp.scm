@@ -32,12 +32,12 @@
 (field_declaration declarator: [
   (function_declarator declarator: (field_identifier) @constant)
   (_ (function_declarator declarator: (field_identifier) @constant))])
-([(translation_unit (declaration declarator: [
-    (identifier) @constant
-    (_ declarator: (identifier) @constant)
-    (_ declarator: (_ declarator: (identifier) @constant))]))
-  (declaration_list (declaration declarator: [
-    (identifier) @constant
-    (_ declarator: (identifier) @constant)
-    (_ declarator: (_ declarator: (identifier) @constant))]))])
+(translation_unit (declaration declarator: [
+  (identifier) @constant
+  (_ declarator: (identifier) @constant)
+  (_ declarator: (_ declarator: (identifier) @constant))]))
+(declaration_list (declaration declarator: [
+  (identifier) @constant
+  (_ declarator: (identifier) @constant)
+  (_ declarator: (_ declarator: (identifier) @constant))]))
 (preproc_include path: (_) @import)
