@@ -12,6 +12,7 @@ from functools import partial
 from codur.context.excerpts import merged
 from codur.lazy import regex
 from codur.parsing.bounded_text import beginning
+from codur.tools.code.definitions import dotted
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolCall, ToolResult, ToolSpec
 
@@ -68,9 +69,9 @@ MIN_CHARS = 300
 _AROUND = 20
 _PLACES, _USES, _USES_CHARS = 3, 20, 1500
 _LINES = regex(r"(?P<path>.+?)(?::|#L| lines? )(?P<start>\d+)(?:\s*(?:-|to|:|L)+\s*(?P<end>\d+))?")
-_WITHIN = regex(r"(?P<path>.+?)(?:::|(?<=\.(?:py|js|ts|go|rs)):(?=[^\W\d]))(?P<name>.+)")
-_NAME = regex(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
-_FILE = regex(r"[\w./-]+/[\w.-]+\.\w+|[\w-]+\.(?:py|md|rst|txt|toml|cfg|json|yaml|yml|js|ts|go|rs)")
+_WITHIN = regex(r"(?P<path>.+?)(?:::|(?:(?<=\.(?:py|js|ts|go|rs|rb))|(?<=\.php)):(?=[^\W\d]))(?P<name>.+)")
+_NAME = regex(r"(?:[^\W\d]\w*\.)*(?:[^\W\d]\w*[?!]?|\[\]=?)")
+_FILE = regex(r"[\w./-]+/[\w.-]+\.\w+|[\w-]+\.(?:py|md|rst|txt|toml|cfg|json|yaml|yml|js|ts|go|rs|rb|php)")
 
 
 def specs(*, looks: bool, check: bool, finish: bool = False) -> tuple[ToolSpec, ...]:
@@ -163,7 +164,7 @@ class Looks:
         parts = item.split("::")
         # In Rust, Ruby and C++ what stands before it may be a module.
         if len(parts) > 1 and not self.count(parts[0]):
-            name = parts[-1].partition("[")[0]
+            name = dotted(parts[-1] if "[]" in parts[-1] else parts[-1].partition("[")[0])
             return self._named(name, room) if _NAME.fullmatch(name) else self._text(item, room)
         if within is not None:
             return self._named(within["name"].partition("[")[0].replace("::", "."), room, within["path"])
@@ -179,8 +180,8 @@ class Looks:
             return self._call("list_files", room, path=item)
         if file.code != "not_found":
             return f"{item}: error: {file.text}"
-        if _NAME.fullmatch(item) and not _FILE.fullmatch(item):
-            return self._named(item, room)
+        if _NAME.fullmatch(dotted(item)) and not _FILE.fullmatch(item):
+            return self._named(dotted(item), room)
         absent = f"There is no file {item}.\n" if _FILE.fullmatch(item) else ""
         return absent + self._text(item, room)
 

@@ -6,7 +6,7 @@ seconds, and a file with a syntax error, perhaps the one that is to be mended, s
 
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from codur.context.file_order import standing
 from codur.lazy import regex
@@ -107,7 +107,7 @@ def _facts_of_syntax(path: str, text: str, syntax: Syntax) -> Facts:
     for home, line in zip(homes, lines, strict=False):
         bodies[home].append(line)
     texts = {number: "\n".join(body) for number, body in bodies.items()}
-    blocks = [_block(path, found[number], texts[number]) for number in list(parts)[1:]]
+    blocks = [_block(path, found, number, texts[number]) for number in list(parts)[1:]]
     module = Block(name=MODULE, owner="", line=1, mentions=_mentions(texts[-1]))
     return Facts(
         blocks=(module, *sorted(blocks, key=lambda block: block.line)),
@@ -116,12 +116,17 @@ def _facts_of_syntax(path: str, text: str, syntax: Syntax) -> Facts:
     )
 
 
-def _block(path: str, item: SyntaxDefinition, body: str) -> Block:
+def _block(path: str, found: Sequence[SyntaxDefinition], number: int, body: str) -> Block:
+    item = found[number]
     own = rf"|{re.escape(item.own)}" if item.own else ""
-    delegates = re.findall(rf"\b(?:this|self|Self|super{own})(?:\?\.|\.|->|::)#?([^\W\d]\w*)", body)
-    around = item.qualname.rpartition(".")[0] if item.kind in {"method", "class"} else ""
+    own = rf"\b(?:(?:this|self|Self|super{own})(?:\?\.|\.|->|::)#?|(?:static|parent)::)"
+    delegates = re.findall(rf"{own}([^\W\d]\w*)", body)
+    # A namespace is no class: what is in it has no owner, as if it stood in a file of its own.
+    in_class = item.kind == "class" and item.inside >= 0 and found[item.inside].kind != "module"
+    around = item.qualname.rpartition(".")[0] if in_class or item.kind == "method" else ""
     return Block(
-        name=sys.intern(item.name),
+        # Ruby's `empty?` and `name=` are mentioned as words are, without their signs.
+        name=sys.intern(item.name.rstrip("?!=") or item.name),
         owner=sys.intern(around.rpartition(".")[2]),
         line=item.line,
         mentions=_mentions(body),

@@ -4,12 +4,14 @@ from functools import cache
 
 from codur.lazy import regex
 
-_CODE = regex(r".*\.(?:pyi?|pyx|[cm]?[jt]sx?|go|rs|java|kt|scala|c|cc|cpp|cxx|h|hpp|cs|rb|php|swift|lua|sh|sql|vue)")
+_CODE = regex(r".*\.(?:pyi?|pyx|[cm]?[jt]sx?|go|rs|java|kt|scala|[ch](?:c|h|pp|xx)?|cs|rb|php|swift|lua|sh|sql|vue)")
 _BESIDE = frozenset(
     "tests test __tests__ spec specs testdata fixtures docs doc documentation examples example samples demo demos"
     " benchmarks locale locales i18n translations".split()
 )
-_TEST_NAME = regex(r"test_.*|.*_tests?\.\w+|tests?\.py|conftest\.py|.*\.(?:test|spec)\.\w+|setup\.py|noxfile\.py")
+_TEST_NAME = regex(
+    r"test_.*|.*_tests?\.\w+|tests?\.py|conftest\.py|.*\.(?:test|spec)\.\w+|.*_spec\.rb|\w*Tests?\.(?:cs|java|php)|setup\.py|noxfile\.py"
+)
 _NOT_WRITTEN = frozenset("vendor vendored _vendor third_party node_modules dist site-packages generated".split())
 _GENERATED_NAME = regex(
     r".*_pb2(?:_grpc)?\.pyi?|.*\.min\.(?:js|css)|.*[.-]lock(?:\.\w+)?|package-lock\.json|.*\.(?:map|pot?|mo)"

@@ -20,7 +20,7 @@ MAX_CHARS = 1_000_000
 _MAX_LINEAGE = 12
 _ENTRIES = frozenset({"index", "mod", "lib"})  # files that stand for their folder
 _WORDS = regex(r"\w[\w-]*(?:\.\w+){0,9}(?=/)|\w[\w-]*")
-_SUFFIX = regex(r"\.(?:[cm]?[jt]sx?|[ch])$|^import\b(?:\s+static\b)?")
+_SUFFIX = regex(r"\.(?:[cm]?[jt]sx?|[ch](?:c|h|pp|xx)?|rb|php)['\"]?$|^import\b(?:\s+static\b)?")
 _NO_WORDS = frozenset({"crate", "super", "self", "std", "as"})
 _SOURCE_DIRECTORIES = ("", "src", "lib")
 

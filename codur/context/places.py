@@ -11,7 +11,7 @@ _COLON = regex(r"^[ \t]*(?:-->[ \t]*)?([\w./+@-]+\.\w+):(\d+)(?::\d+)?(?::? in (
 """A frame as pytest prints it, and `file:line` at the beginning of a line as compilers and most test runners do."""
 _ELSEWHERE = regex(
     r"(?:\bat (?P<package>(?:[\w$]+\.)*)[\w$]+\.(?P<method>[\w$<>]+)\()?"
-    r"(?<![\w./+@-])(?P<path>[\w./+@-]*[\w+@-]\.(?:[cm]?[jt]sx?|go|rs|java|kt|rb|php|cs|[ch](?:c|pp)?))"
+    r"(?<![\w./+@-])(?P<path>[\w./+@-]*[\w+@-]\.(?:[cm]?[jt]sx?|go|rs|java|kt|rb|php|cs|[ch](?:c|h|pp|xx)?))"
     r"(?::(?:line )?|\()(?P<line>\d+)(?!\w)"
 )
 """`file:line` or `file(line` of other languages anywhere in a line: stacks of JavaScript, Go and Java, panics of Rust,

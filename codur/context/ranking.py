@@ -97,10 +97,10 @@ def _of_tests(view: View, failure: FailureClues) -> dict[Node, float]:
 def _stem(path: str) -> str:
     """A file's name without what makes it a test: `test_fr.py` is about `lang_FR.py`."""
     name, suffix = posixpath.splitext(posixpath.basename(path))
-    # `FooTest.java` is Java's custom; elsewhere such an end is a part of the name.
-    if suffix == ".java":
+    # `FooTest.java` is a custom of some languages; elsewhere such an end is a part of the name.
+    if suffix in {".cs", ".java", ".php"}:
         name = name.removesuffix("Test").removesuffix("Tests")
-    name = name.lower().removesuffix(".test").removesuffix(".spec")
+    name = name.lower().removesuffix(".test").removesuffix(".spec").removesuffix("_spec")
     return name.removeprefix("test_").removesuffix("_test").removesuffix("_tests")
 
 

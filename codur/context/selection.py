@@ -33,8 +33,9 @@ _SHARE = (1.0, 0.2, 0.05)
 _UNREACHED = 0.002  # the rank of what was executed and that no mention leads to
 _NOT_EXECUTED = 0.03
 _SET_UP = frozenset(
-    {"setUp", "setUpClass", "asyncSetUp", "setup", "setup_method", "setup_class", "beforeEach", "before_each"}
+    {"setUp", "SetUp", "setUpClass", "asyncSetUp", "setup", "setup_method", "setup_class", "beforeEach", "before_each"}
 )
+_MAKING = frozenset({"__init__", "__construct", "constructor", "initialize"})
 
 
 class Want(Struct):
@@ -195,7 +196,7 @@ def _made_by(view: View, node: Node) -> Iterator[Node]:
     path, number = node
     blocks = view.facts[path].blocks
     name = blocks[number].name
-    yield from ((path, n) for n, block in enumerate(blocks) if block.owner == name and block.name == "__init__")
+    yield from ((path, n) for n, block in enumerate(blocks) if block.owner == name and block.name in _MAKING)
 
 
 def _tests(view: View, places: Iterable[Place]) -> Iterator[Node]:

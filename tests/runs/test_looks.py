@@ -138,16 +138,22 @@ def test_edits_are_sent_back_twice_at_most(tmp_path: Path) -> None:
         ("test_shop.py:test_it", ["def test_it():\n    assert True"]),
         ("test_shop.py::test_it[1]", ["def test_it():\n    assert True"]),
         ("* 0.19", ["shop.py:2004:     return price * 0.19"]),
-        (".", ["main.py\nmain.rst\nshop.py\ntest_shop.py"]),
+        (".", ["main.py\nmain.rst\nshop.py\ntest_shop.py\ntill.rb"]),
         ("absent.py", ["no line matches absent.py"]),
         (".env", ["error: "]),
         ("confval:: retries", ["main.rst:3: .. confval:: retries"]),
         ("shop::part_390", ["def part_390(value):\n    kept = value + 390\n    return kept\n"]),
+        ("Shop::Till#[]=", ["  def []=(at, coin)\n    @drawer[at] = coin\n  end"]),
+        ("Till#full?", ["  def full?\n    @drawer.all?\n  end"]),
+        ("till.rb:full?", ["  def full?\n    @drawer.all?\n  end"]),
     ],
 )
 def test_what_can_be_looked_at(item: str, shown: list[str], tmp_path: Path) -> None:
     files = {**FILES, "test_shop.py": "def test_it():\n    assert True\n", ".env": "KEY=canary-7\n"}
     files["main.rst"] = "Settings\n\n.. confval:: retries\n"
+    files["till.rb"] = (
+        "class Till\n  def []=(at, coin)\n    @drawer[at] = coin\n  end\n\n  def full?\n    @drawer.all?\n  end\nend\n"
+    )
     edit = calls(replaced("shop.py", "part_390", RIGHT))
     run = play(tmp_path, files, "main.py is wrong", [EDIT, look(item), look("part_390"), edit], sections=NARROW)
     assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 4, 0)

@@ -26,7 +26,7 @@ _DEFINED_ELSEWHERE = regex(
     r"\b(?:class|module|def|func(?: \([^)\n]*\))?|fn|function|struct|enum|trait|interface|const|type)"
     r" +(?:self\.)?([A-Za-z]\w{3,})"
 )
-_SCRIPT = regex(r"^\.[cm]?[jt]sx?$")
+_SCRIPT, _HEADED = regex(r"^\.[cm]?[jt]sx?$"), regex(r"^\.[ch](?:c|h|pp|xx)?$")
 _NAMED = regex(r"([\w./-]{1,240}\.py)::(\w[\w:]*(?:\[[^\]\s]*\])?)")
 _PROMPT_CHARS = 20_000
 _TOLD = regex(r"(\w[\w.]*) \(([\w.]+)\)")
@@ -149,8 +149,8 @@ def _is_test(path: str) -> bool:
 
 
 def _kind(path: str) -> str:
-    """What files of one language have in common, those of JavaScript and TypeScript too."""
-    return _SCRIPT.sub(".js", splitext(path)[1])
+    """What files of one language have in common, those of JavaScript and TypeScript too, and those of C and C++."""
+    return _HEADED.sub(".c", _SCRIPT.sub(".js", splitext(path)[1]))
 
 
 def _nearness(test: str, text: str, module: str) -> int:

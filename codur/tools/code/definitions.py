@@ -4,12 +4,14 @@ import ast
 import warnings
 from collections.abc import Iterator, Sequence
 
+from codur.lazy import regex
 from codur.parsing.bounded_text import listed
 from codur.tools.code.grammars import BY_SUFFIX
 from codur.tools.code.syntax_trees import Kind, Place, Syntax, SyntaxDefinition, grammar_of
 from codur.tools.tool import ToolError
 
 DefinitionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_INSIDE = regex(r"::|->|\\|(?<=\w)#")
 MISSING = "what it defines is not known here, as codur[languages] is not installed"
 _MOST_NAMES = 12
 PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
@@ -56,6 +58,11 @@ def definitions_in(path: str, text: str) -> Sequence[Defined]:
     if any(path.endswith(suffix) for suffix in BY_SUFFIX):
         raise ToolError("invalid", f"{path}: {MISSING}")
     return definitions(parse(path, text))
+
+
+def dotted(name: str) -> str:
+    """A name of whatever language with dots: `Cart::total`, `Cart#total` and `Cart->total` as `Cart.total`."""
+    return _INSIDE.sub(".", name).lstrip(".")
 
 
 def is_read(path: str) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from codur.errors import WorkspaceError
 from codur.parsing.bounded_text import listed
-from codur.tools.code.definitions import assigned, definitions, definitions_in, names_of, parse
+from codur.tools.code.definitions import assigned, definitions, definitions_in, dotted, names_of, parse
 from codur.tools.code.python_outline import places_of
 from codur.tools.code.syntax_trees import Syntax, family_of, grammar_of
 from codur.tools.flow.code_outputs import SymbolPlace, SymbolPlaces
@@ -58,6 +58,7 @@ def _rope(context: ToolContext) -> AbstractContextManager[RopeProject]:
 
 def _used(context: ToolContext, path: str, name: str, line: int | None) -> ToolResult:
     """By name alone, in all files of the language: what a name means there is not known."""
+    name = dotted(name)
     workspace, last = context.workspace, name.rpartition(".")[2]
     defined = {place.line for place in places_of(workspace, path, name, last) if line in {None, place.line}}
     if not defined:

@@ -54,7 +54,18 @@ _GOES = Grammar(
 )
 _RUSTS = Grammar(language="Rust", family="Rust", package="tree_sitter_rust", queries=("rust",))
 _JAVAS = Grammar(language="Java", family="Java", package="tree_sitter_java", queries=("java",), package_wide=True)
+_RUBIES = Grammar(language="Ruby", family="Ruby", package="tree_sitter_ruby", queries=("ruby",))
+_PHPS = Grammar(
+    language="PHP",
+    family="PHP",
+    package="tree_sitter_php",
+    function="language_php",
+    queries=("php",),
+    package_wide=True,
+)
 _CS = Grammar(language="C", family="C", package="tree_sitter_c", queries=("c",))
+_PLUSES = Grammar(language="C++", family="C", package="tree_sitter_cpp", queries=("cpp",), methods_outside=True)
+_SHARPS = Grammar(language="C#", family="C#", package="tree_sitter_c_sharp", queries=("csharp",), package_wide=True)
 
 BY_SUFFIX: Final[Mapping[str, Grammar]] = {
     **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx"), _SCRIPT),
@@ -63,6 +74,11 @@ BY_SUFFIX: Final[Mapping[str, Grammar]] = {
     ".go": _GOES,
     ".rs": _RUSTS,
     ".java": _JAVAS,
-    **dict.fromkeys((".c", ".h"), _CS),
+    **dict.fromkeys((".rb", ".rake", ".gemspec"), _RUBIES),
+    ".php": _PHPS,
+    ".c": _CS,
+    # A header may be either's; of C's the grammar of C++ tells as much.
+    **dict.fromkeys((".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx"), _PLUSES),
+    ".cs": _SHARPS,
 }
 """The grammar of each file's suffix."""

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Annotated
 
-from codur.tools.code.definitions import Defined, Definition, assigned, definitions, definitions_in, parse
+from codur.lazy import regex
+from codur.tools.code.definitions import Defined, Definition, assigned, definitions, definitions_in, dotted, parse
 from codur.tools.code.syntax_trees import Syntax, grammar_of
 from codur.tools.flow.code_outputs import (
     Dependencies,
@@ -24,6 +25,8 @@ from codur.workspace.workspace import Workspace
 
 _MAX_FILES = 5_000
 _MAX_TOGETHER, _MAX_BELOW = 20, 300
+_SYMBOL = regex(r"[#$~]?[^\W\d][\w$]*[?!=]?|(?:operator)?[][<>=!+*/%&|^~-]{1,3}")
+"""A name of whatever language: also Ruby's `empty?` and `[]=`."""
 
 
 @tool(Outline)
@@ -76,12 +79,16 @@ def find_definition(
     ] = "",
 ) -> ToolResult:
     """Find where a function, class, method or module variable is defined."""
-    last = name.rpartition(".")[2]
-    if not last.replace("$", "_").removeprefix("#").isidentifier():
+    name = dotted(name)
+    *around, last = name.split(".")
+    if not _SYMBOL.fullmatch(last):
         raise ToolError("invalid", f"{name!r} is no name")
     workspace = context.workspace
     paths = [path] if workspace.is_file(path) else _sources(workspace, path)
-    found = [place for path in paths for place in places_of(workspace, path, name, last)]
+    # What stands first may be a namespace or a package, which is not around the definition in its file.
+    tails = [".".join([*around[start:], last]) for start in range(max(1, len(around)))]
+    tries = ([place for where in paths for place in places_of(workspace, where, tail, last)] for tail in tails)
+    found = next(filter(None, tries), [])
     if not found:
         raise ToolError("not_found", f"no definition of {name} in {path or 'the workspace'}")
     lines = [f"{place.path}:{place.line}: {place.text}" for place in found]
@@ -104,10 +111,10 @@ def places_of(workspace: Workspace, path: str, name: str, last: str) -> Iterator
         return
     lines = text.split("\n")
     relative = workspace.relative(path)
-    for item in found:
-        if item.qualname == name or item.qualname.endswith(f".{name}"):
-            yield SymbolPlace(path=relative, line=item.line, kind=item.kind, text=lines[item.line - 1].strip()[:200])
-    for line in variables if "." not in name else ():
+    named = [item for item in found if item.qualname == name or item.qualname.endswith(f".{name}")]
+    for item in named:
+        yield SymbolPlace(path=relative, line=item.line, kind=item.kind, text=lines[item.line - 1].strip()[:200])
+    for line in set(variables) - {item.line for item in named} if "." not in name else ():
         yield SymbolPlace(path=relative, line=line, kind="variable", text=lines[line - 1].rstrip("\r")[:200])
 
 

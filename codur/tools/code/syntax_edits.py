@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from codur.lazy import regex
 from codur.tools.code import targets
 from codur.tools.code.code_layout import insert, leading
+from codur.tools.code.definitions import dotted
 from codur.tools.code.grammars import Grammar
 from codur.tools.code.new_code import GivenCode, without_fence
 from codur.tools.code.syntax_trees import Syntax, SyntaxDefinition
@@ -16,9 +17,10 @@ from codur.tools.flow.outputs import Edit, edited, unchanged
 from codur.tools.tool import ToolContext, ToolError
 from codur.types import ToolResult
 
-_ABOVE = ("//", "/*", "@", "#[")
+_ABOVE = regex(r"//|/\*|@|#\[|# |\[.*\]$")
 """What begins a line that belongs to the definition below it."""
-_EXPORT = regex(r"export (?:default )?")
+_EXPORT = regex(r"export (?:default )?|(?!export|def)\w+ (?=def )")
+"""What stands before a definition on its line: `export`, or Ruby's `private`."""
 
 Find = Callable[[Sequence[SyntaxDefinition]], Sequence[SyntaxDefinition]]
 
@@ -39,7 +41,7 @@ def replaced(context: ToolContext, given_path: str, grammar: Grammar, code: str,
     target = _one(path, find(syntax.definitions), given)
     _require_own_lines(path, target, syntax.definitions)
     lines = text.split("\n")
-    start = target.start if given[0].lstrip().startswith(_ABOVE) else target.line
+    start = target.start if _ABOVE.match(given[0].strip()) else target.line
     new = _indented(given, leading(lines[target.line - 1]))
     new[0] = _exported(lines[start - 1], new[0]) if start == target.line else new[0]
     # A member of an object literal ends with a comma that belongs to the list and not to the function.
@@ -69,15 +71,18 @@ def added(context: ToolContext, given_path: str, grammar: Grammar, code: GivenCo
     syntax = Syntax(grammar, text)
     found = syntax.definitions
     given = without_fence(code.text).strip("\n").split("\n")
-    owner = None if grammar.methods_outside or not code.class_name else _owner(path, found, code.class_name)
+    # Where methods may stand outside, the code says by its form whether it does.
+    alone = Syntax(grammar, "\n".join(given)).definitions if grammar.methods_outside else ()
+    outside = any(item.kind == "method" for item in alone)
+    owner = None if outside or not code.class_name else _owner(path, found, code.class_name)
     near = found if owner is None else [item for item in found if _is_in(item, owner)]
     anchor = next((item for item in reversed(near) if after in {item.name, item.qualname}), None)
     if after and anchor is None:
         raise ToolError("not_found", f"nothing named {after} in {path} to put it after")
     lines = text.split("\n") if text else []
     if owner is not None and anchor is None:
-        inner = [line for line in lines[owner.line : owner.end - 1] if line.strip()]
-        indent = leading(inner[0]) if inner else leading(lines[owner.line - 1]) + "    "
+        inner = [line for line in lines[owner.line : owner.end - 1] if line.strip() not in {"", "{"}]
+        indent = leading(inner[-1]) if inner else leading(lines[owner.line - 1]) + "    "
         new, place = _indented(given, indent), owner.end - 1
         space = [""] if inner and lines[place - 1].strip() else []
         after_it = [*lines[:place], *space, *new, *lines[place:]]
@@ -89,7 +94,8 @@ def added(context: ToolContext, given_path: str, grammar: Grammar, code: GivenCo
     new_lines = range(place + 1, place + len(new) + 3)
     after_all = Syntax(grammar, result)
     own = [item.qualname for item in after_all.definitions if item.line in new_lines and item.kind != "class"]
-    label = code.label if code.name else next(iter(own), "a function")
+    asked = dotted(code.label) if code.name else ""
+    label = next((name for name in own if not asked or f".{name}".endswith(f".{asked}")), asked or "a function")
     if any(item.qualname == label for item in found):
         raise ToolError("invalid", f"{path} defines {label} already; replace it")
     _require_understood(path, syntax, after_all, label, new_lines)
@@ -142,9 +148,9 @@ def _indented(given: Sequence[str], indent: str) -> list[str]:
 
 
 def _exported(before: str, line: str) -> str:
-    """The first line with `export`, where it was exported and the code only left that out."""
+    """The first line with `export`, where it was exported and the code only left that out; so with Ruby's `private`."""
     word = _EXPORT.match(before.lstrip())
-    if word is None or line.lstrip().startswith(("export", "exports.", "module.")):
+    if word is None or line.lstrip().startswith((word[0], "export", "exports.", "module.")):
         return line
     return leading(line) + word[0] + line.lstrip()
 

@@ -21,15 +21,26 @@ if TYPE_CHECKING:
 Kind = Literal["function", "method", "class", "module"]
 _WRAPPERS = frozenset(
     "export_statement lexical_declaration variable_declaration expression_statement type_declaration"
-    " ambient_declaration".split()
+    " ambient_declaration template_declaration".split()
 )
 """Nodes that hold nothing but a definition and belong to it, if it is alone in them."""
+_BESIDE = frozenset({"template_parameter_list", "requires_clause"})
+"""Nodes beside a definition in a wrapper that belong to it."""
 _ATTACHED = frozenset("comment line_comment block_comment attribute_item decorator".split())
 """Nodes that belong to the definition below them."""
-_MARKS = _ATTACHED | {"annotation", "marker_annotation"}
-_BODIES = ("body", "value", "right", "type", "declarator", "declaration")
+_MARKS = _ATTACHED | {"annotation", "marker_annotation", "attribute_list", "attribute_declaration"}
+_BODIES = ("body", "value", "right", "type", "declarator", "declaration", "block")
+_AFTER_HEAD = frozenset({"comment", ";", "end"})
+"""Children of a definition that ends with `end` (Ruby's) which are not its head."""
+_NAMES = frozenset("name constant simple_symbol operator setter operator_name destructor_name".split())
+"""Nodes that are names, beside those that are called identifiers."""
 _NAME = regex(r"[^\W\d]\w*")
-_TEST_MARK = regex(r"@\w*Test\b|#\[[\w:]*test\b")
+_TEST_MARK = regex(
+    r"(?<!\w)@(?:\w*T|t)est\b|#\[[\w:]*test\b|#\[(?:[\w\\]*\\)?Test\b|^\s*\[(?:Test(?:Method|Case\w*)?|Fact|Theory)\b",
+    re.MULTILINE,
+)
+_QUALIFIED = frozenset({"scope_resolution", "qualified_identifier", "nested_namespace_specifier"})
+_ARGUMENTS = regex(r"\s*<[^()]*>(?=\s*::)")
 _SIGNATURE_CHARS = 300
 
 
@@ -134,7 +145,7 @@ class Syntax:
     def constants(self) -> Mapping[str, int]:
         """Names that are given outside of functions, with their lines (1-based)."""
         nodes = [node for _, found in self._matches for node in found.get("constant", ())]
-        return {_text(node): node.start_point[0] + 1 for node in reversed(nodes)}
+        return {_plain(node): node.start_point[0] + 1 for node in reversed(nodes)}
 
     @property
     def imports(self) -> tuple[str, ...]:
@@ -156,7 +167,7 @@ class Syntax:
         """The lines (1-based) on which a name stands in code, not in texts or comments."""
         for match in re.finditer(rb"(?<![\w$])%b(?![\w$])" % re.escape(name.encode()), self._source):
             node = self._root.descendant_for_byte_range(match.start(), match.end())
-            if node is not None and "identifier" in node.type:
+            if node is not None and ("identifier" in node.type or node.type in _NAMES):
                 yield node.start_point[0] + 1
 
     def _marks(self) -> Iterator[_Mark]:
@@ -173,14 +184,19 @@ class Syntax:
 
     def _definition(self, mark: _Mark, inside: int, made: Sequence[SyntaxDefinition]) -> SyntaxDefinition:
         outer = made[inside] if inside >= 0 else None
-        name = _text(mark.name).strip("\"'`")
-        around = mark.owner or (outer.qualname if outer is not None else "")
-        in_class = mark.owner or (outer is not None and outer.kind == "class")
+        name, owners = _plain(mark.name), [mark.owner] if mark.owner else []
+        # What a group of tests is about (Ruby's `describe A::B`) is the text that names it.
+        is_text = mark.name.parent is not None and mark.name.parent.type == "argument_list"
+        if mark.name.type in _QUALIFIED and not is_text:
+            *owners, name = _ARGUMENTS.sub("", name).split("::")
+        around = mark.owner or ".".join([*([outer.qualname] if outer is not None else []), *owners])
+        in_class = owners or (outer is not None and outer.kind == "class")
         code = _first_code(mark.node)
         head = self._source[mark.node.start_byte : _body_start(mark.node)].decode("utf-8", "replace")
         plain = self._source[code.start_byte : _body_start(mark.node)].decode("utf-8", "replace")
-        if mark.name.type.endswith("string"):
-            plain = self._source[code.start_byte : mark.name.end_byte].decode("utf-8", "replace") + ")"
+        if "string" in mark.name.type:
+            before = self._source[code.start_byte : mark.name.start_byte].decode("utf-8", "replace")
+            plain = before + _text(mark.name) + (")" if "(" in before else "")
         elif mark.kind != "function":
             plain = plain.partition("{")[0]
         first = _first_attached(mark.node, self._source)
@@ -211,10 +227,15 @@ def _text(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "replace")
 
 
+def _plain(node: Node) -> str:
+    """A name without what makes it a text or a symbol."""
+    return _text(node).removeprefix(":") if node.type == "simple_symbol" else _text(node).strip("\"'`")
+
+
 def _whole(node: Node) -> Node:
     """The definition with the statement that it is all of."""
     while (parent := node.parent) is not None and parent.type in _WRAPPERS:
-        if any(child.type not in _ATTACHED and child.id != node.id for child in parent.named_children):
+        if any(child.type not in _ATTACHED | _BESIDE and child.id != node.id for child in parent.named_children):
             break
         node = parent
     return node
@@ -248,7 +269,9 @@ def _body_start(node: Node) -> int:
     waiting = [node]
     while waiting:
         each = waiting.pop(0)
-        body = each.child_by_field_name("body")
+        body = each.child_by_field_name("body") or each.child_by_field_name("accessors")
+        if each.children and each.children[-1].type == "end":
+            return next(child.start_byte for child in each.children if child == body or child.type in _AFTER_HEAD)
         if body is not None:
             return body.start_byte
         near = [each.child_by_field_name(name) for name in _BODIES]
@@ -267,5 +290,5 @@ def _last_row(node: Node) -> int:
 
 
 def _signature(head: str, name: str) -> str:
-    text = " ".join(head.split()).removesuffix("=>").rstrip(" {=")
+    text = " ".join(head.split()).removesuffix("=>").removesuffix(" do").rstrip(" {=")
     return (text if name in text else f"{text} {name}")[:_SIGNATURE_CHARS]

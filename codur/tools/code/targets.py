@@ -4,7 +4,7 @@ import ast
 from collections.abc import Sequence
 from typing import TypeVar
 
-from codur.tools.code.definitions import PYTHON_SUFFIXES, Defined, Definition, names_of
+from codur.tools.code.definitions import PYTHON_SUFFIXES, Defined, Definition, dotted, names_of
 from codur.tools.code.new_code import GivenCode, NewCode
 from codur.tools.tool import ToolError
 
@@ -17,7 +17,7 @@ def functions(path: str, found: Sequence[D], name: str) -> list[D]:
     Raises:
         ToolError: `not_found` with the names there are.
     """
-    if "." in name:
+    if "." in (name := dotted(name)):
         named = [item for item in found if item.qualname == name and item.kind in {"function", "method"}]
     else:
         same = [item for item in found if item.name == name and item.kind == "function"]
@@ -39,6 +39,7 @@ def classes(path: str, found: Sequence[D], name: str) -> list[D]:
         ToolError: `not_found` with the names there are.
     """
     classes = [item for item in found if item.kind == "class"]
+    name = dotted(name)
     named = [item for item in classes if item.qualname == name] or [item for item in classes if item.name == name]
     if not named:
         raise ToolError("not_found", f"no class named {name} in {path}; {names_of(found, 'class')}")
@@ -51,7 +52,7 @@ def methods(path: str, found: Sequence[D], class_name: str, name: str) -> list[D
     Raises:
         ToolError: `not_found` with the names there are.
     """
-    label, every = f"{class_name}.{name}", [item for item in found if item.kind == "method"]
+    label, every = f"{dotted(class_name)}.{name}", [item for item in found if item.kind == "method"]
     if path.endswith(PYTHON_SUFFIXES):
         owners = {item.qualname for item in classes(path, found, class_name)}
         every = [item for item in every if item.qualname.rpartition(".")[0] in owners]

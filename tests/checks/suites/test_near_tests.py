@@ -86,12 +86,15 @@ def test_those_of_the_same_language_are_near(tmp_path: Path) -> None:
         "list/more_test.go": "",
         "map/map_test.go": "Insert",
         "test/list.js": "insert",
+        "test/list_test.cpp": "",
+        "list/list.hpp": "class List {};\n",
     }
     for path, text in texts.items():
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text)
     found = near_tests(["list/list.go"], list(texts)[1:], Workspace.open(tmp_path))
     assert found == ["list/list_test.go"]
+    assert near_tests(["list/list.hpp"], list(texts), Workspace.open(tmp_path)) == ["test/list_test.cpp"]
 
 
 @pytest.mark.parametrize(

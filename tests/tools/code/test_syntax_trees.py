@@ -154,6 +154,185 @@ push(struct ring *ring, int item)
 int declared(void);
 static int count = 1;
 """,
+    "till.rb": """require 'json'
+require_relative '../lib/coins'
+
+module Shop
+  autoload :Coin, 'shop/coin'
+  COINS = [1, 2].freeze
+
+  # A till.
+  class Till < Shop::Box
+    include Comparable
+    attr_reader :drawer
+
+    # How much.
+    def sum(coins, from: 0)
+      # all of them
+      coins.sum(from) { |coin| worth(coin) }
+    end
+
+    def self.open(*) = new
+
+    def []=(at, coin)
+      @drawer[at] = coin
+    end
+
+    def full?
+      drawer.full?
+    end
+
+    def drawer=(box); @drawer = box; end
+
+    private def clean
+    end
+    alias_method :wipe, :clean
+    alias size sum
+
+    class Shut < StandardError; end
+    Key = Struct.new(:no) do
+      def turn; no; end
+    end
+  end
+
+  module Loud
+    def say; end
+  end
+end
+
+RSpec.describe Shop::Till do
+  let(:till) { described_class.new }
+
+  describe '#sum' do
+    it 'counts all' do
+      expect(till.sum([])).to eq 0
+    end
+    it { is_expected.to be }
+  end
+end
+
+class TillTest < Minitest::Test
+  def test_sum; end
+end
+""",
+    "Order.php": """<?php
+
+namespace Shop\\Orders;
+
+use Shop\\Tax\\Vat;
+use Shop\\{Line, Other as Far};
+
+require_once __DIR__ . '/helpers.php';
+
+const LEAST = 3;
+
+/** An order. */
+#[Entity]
+final class Order extends Paper implements Sent, \\Countable
+{
+    use Prints;
+
+    private static ?int $made = 0;
+
+    /**
+     * How much.
+     */
+    #[Pure]
+    public function price(array $lines): int
+    {
+        return $this->add($lines);
+    }
+
+    abstract protected function kind(): string;
+}
+
+interface Sent { public function send(); }
+trait Prints { function print() {} }
+enum Size: string { case Big = 'b'; }
+
+function &ship(int $x) { return fn($y) => $y; }
+
+class OrderTest extends TestCase
+{
+    /** @test */
+    public function adds() {}
+
+    #[Test]
+    public function more() {}
+}
+
+it('sends all', function () {});
+""",
+    "queue.cpp": """#include "queue.hpp"
+#include <vector>
+
+namespace mail {
+
+constexpr int kMost = 3;
+using Items = std::vector<int>;
+
+// A queue.
+template <typename T>
+class Queue2 final : public Base<T> {
+public:
+    explicit Queue2(int size) : size_(size) {}
+    ~Queue2() {}
+    bool operator==(const Queue2& other) const { return true; }
+    virtual void open() = 0;
+private:
+    int size_;
+};
+
+enum class State { Full };
+
+const std::string& Letter::text() const { return text_; }
+
+template <class T>
+T Queue2<T>::take(int at) {
+    return items_[at];
+}
+
+static Items build() { return {}; }
+}
+
+int mail::Letter::weight() { return 2; }
+
+TEST(LetterTest, Weighs) {}
+""",
+    "Parcel.cs": """using System;
+using Post.Tax;
+
+namespace Post.Parcels;
+
+/// <summary>A parcel.</summary>
+[Serializable]
+public sealed class Parcel<T> : Base<T>, IOpen where T : class
+{
+    private const int Most = 3;
+    public int Size { get; set; }
+    public int Count => items.Count;
+
+    public Parcel(int x) : base(x) { }
+
+    /// <summary>How much.</summary>
+    [Pure]
+    public override int Weigh(int[] items)
+    {
+        return this.Sum(items);
+    }
+}
+
+interface IOpen { void Open(); }
+public record Stamp(int Price);
+enum State { Sent }
+
+public class ParcelTests
+{
+    [Theory]
+    [InlineData(1)]
+    public void Weighs(int x) { }
+}
+""",
 }
 FOUND = {
     "cart.js": """class Cart 6-13 | export class Cart extends Base
@@ -196,6 +375,60 @@ FOUND = {
         class Cursor 6-6 | typedef struct Cursor
         class ring 8-10 | struct ring
         function push 12-17 | static int * push(struct ring *ring, int item)""",
+    "till.rb": """module Shop 4-45 | module Shop
+        class Shop.Till 8-40 | class Till < Shop::Box
+        method Shop.Till.sum 13-17 | def sum(coins, from: 0)
+        method Shop.Till.open 19-19 | def self.open(*)
+        method Shop.Till.[]= 21-23 | def []=(at, coin)
+        method Shop.Till.full? 25-27 | def full?
+        method Shop.Till.drawer= 29-29 | def drawer=(box)
+        method Shop.Till.clean 31-32 | def clean
+        class Shop.Till.Shut 36-36 | class Shut < StandardError
+        class Shop.Till.Key 37-39 | Key = Struct.new(:no)
+        method Shop.Till.Key.turn 38-38 | def turn
+        class Shop.Loud 42-44 | module Loud
+        method Shop.Loud.say 43-43 | def say
+        module Shop::Till 47-56 | RSpec.describe Shop::Till
+        function Shop::Till.till 48-48 | let(:till)
+        module Shop::Till.#sum 50-55 | describe '#sum'
+        function Shop::Till.#sum.counts all 51-53 | it 'counts all' test
+        function Shop::Till.#sum.it 54-54 | it test
+        class TillTest 58-60 | class TillTest < Minitest::Test
+        method TillTest.test_sum 59-59 | def test_sum""",
+    "Order.php": """class Order 12-30 | final class Order extends Paper implements Sent, \\Countable
+        method Order.price 20-27 | public function price(array $lines): int
+        method Order.kind 29-29 | abstract protected function kind(): string;
+        class Sent 32-32 | interface Sent
+        method Sent.send 32-32 | public function send();
+        class Prints 33-33 | trait Prints
+        method Prints.print 33-33 | function print()
+        class Size 34-34 | enum Size: string
+        function ship 36-36 | function &ship(int $x)
+        class OrderTest 38-45 | class OrderTest extends TestCase
+        method OrderTest.adds 40-41 | public function adds() test
+        method OrderTest.more 43-44 | public function more() test
+        function sends all 47-47 | it('sends all') test""",
+    "queue.cpp": """module mail 4-31 | namespace mail
+        class mail.Queue2 9-19 | template <typename T> class Queue2 final : public Base<T>
+        method mail.Queue2.Queue2 13-13 | explicit Queue2(int size) : size_(size)
+        method mail.Queue2.~Queue2 14-14 | ~Queue2()
+        method mail.Queue2.operator== 15-15 | bool operator==(const Queue2& other) const
+        class mail.State 21-21 | enum class State
+        method mail.Letter.text 23-23 | const std::string& Letter::text() const
+        method mail.Queue2.take 25-28 | template <class T> T Queue2<T>::take(int at)
+        function mail.build 30-30 | static Items build()
+        method mail.Letter.weight 33-33 | int mail::Letter::weight()
+        method LetterTest.Weighs 35-35 | TEST(LetterTest, Weighs) test""",
+    "Parcel.cs": """class Parcel 6-22 | public sealed class Parcel<T> : Base<T>, IOpen where T : class
+        method Parcel.Count 12-12 | public int Count => items.Count;
+        method Parcel.Parcel 14-14 | public Parcel(int x) : base(x)
+        method Parcel.Weigh 16-21 | public override int Weigh(int[] items)
+        class IOpen 24-24 | interface IOpen
+        method IOpen.Open 24-24 | void Open();
+        class Stamp 25-25 | public record Stamp(int Price);
+        class State 26-26 | enum State
+        class ParcelTests 28-33 | public class ParcelTests
+        method ParcelTests.Weighs 30-32 | public void Weighs(int x) test""",
 }
 BESIDE = {
     "cart.js": (["RATE", "weigh"], ["./lib/tax.js", "./lib/cents"]),
@@ -204,6 +437,10 @@ BESIDE = {
     "lib.rs": (["LIMIT"], ["other", "crate::other::{helper, Thing}"]),
     "Shop.java": (["MAX"], ["import com.acme.tax.Rate;"]),
     "ring.c": (["SIZE", "count", "declared"], ["ring.h", "stdio.h"]),
+    "till.rb": (["COINS", "Key", "drawer", "size", "wipe"], ["json", "../lib/coins", "shop/coin"]),
+    "queue.cpp": (["Full", "Items", "kMost", "open"], ["queue.hpp", "vector"]),
+    "Parcel.cs": (["Count", "Most", "Size"], ["System", "Post.Tax"]),
+    "Order.php": (["LEAST", "made"], ["Shop\\Tax\\Vat", "Line", "Other", "__DIR__ . '/helpers.php"]),
 }
 
 
@@ -223,6 +460,23 @@ def test_definitions(path: str) -> None:
     assert told == [line.strip() for line in FOUND[path].split("\n")]
     assert (sorted(syntax.constants), list(syntax.imports)) == BESIDE[path]
     assert syntax.mistakes == []
+
+
+def test_a_case_of_catch2_is_a_test() -> None:
+    (case,) = syntax_of("a.cpp", 'TEST_CASE("adds up", "[cart]") {\n    REQUIRE(1 == 1);\n}\n').definitions
+    assert (case.name, case.line, case.end, case.test) == ("adds up", 1, 3, True)
+
+
+def test_an_exported_class_of_cpp_is_a_class() -> None:
+    cart = "class API Cart : public Base {\n public:\n  Cart();\n  int size() { return 1; }\n};\n"
+    text = cart + "struct API Line {\n  int a;\n};\n"
+    found = syntax_of("a.hpp", text).definitions
+    assert [(item.kind, item.qualname, item.line, item.end) for item in found] == [
+        ("class", "Cart", 1, 5),
+        ("method", "Cart.size", 4, 4),
+        ("class", "Line", 6, 8),
+    ]
+    assert "Base" in found[0].bases
 
 
 def test_a_text_with_mistakes_is_read_as_far_as_that_goes() -> None:
@@ -337,6 +591,63 @@ PROJECTS = {
         ("tests/test_cart.c", 1),
         ("tax/round.c", 2),
     ),
+    "Ruby": (
+        {
+            "lib/shop/cart.rb": "require 'shop/tax'\nmodule Shop\n  class Cart\n    def total(x)\n"
+            "      Tax.due?(x)\n    end\n  end\nend\n",
+            "lib/shop/tax.rb": "require_relative 'tax/round'\nmodule Shop\n  module Tax\n    def self.due?(x)\n"
+            "      rounded!(x)\n    end\n  end\nend\n",
+            "lib/shop/tax/round.rb": "def other\nend\n\ndef rounded!(x)\n  x\nend\n",
+            "spec/shop/cart_spec.rb": "require 'shop/cart'\nRSpec.describe Shop::Cart do\n  it 'adds' do\n"
+            "    expect(Shop::Cart.new.total(1)).to eq 1\n  end\nend\n",
+        },
+        "     Failure/Error: x\n     # ./spec/shop/cart_spec.rb:4:in `block (2 levels) in <top (required)>'",
+        ("spec/shop/cart_spec.rb", 3),
+        ("lib/shop/tax/round.rb", 4),
+    ),
+    "PHP": (
+        {
+            "src/Cart.php": "<?php\nnamespace Shop;\nuse Shop\\Tax\\Tax;\nclass Cart extends Base {\n"
+            "  function total($x) { return Tax::rate($x); }\n}\n",
+            "src/Tax/Tax.php": "<?php\nnamespace Shop\\Tax;\nclass Tax {\n"
+            "  static function rate($x) { return Round::up($x); }\n}\n",
+            "src/Tax/Round.php": "<?php\nnamespace Shop\\Tax;\nclass Round {\n  static function other() {}\n"
+            "  static function rounded($x) { return $x; }\n  static function up($x) { return self::rounded($x); }\n}\n",
+            "tests/CartTest.php": "<?php\nnamespace Shop;\nclass CartTest extends TestCase {\n"
+            "  function testTotal() {\n    $this->assertSame(1, (new Cart())->total(1));\n  }\n}\n",
+        },
+        "1) Shop\\CartTest::testTotal\nFailed asserting that 2 is identical to 1.\n\n/w/tests/CartTest.php:5\n",
+        ("tests/CartTest.php", 4),
+        ("src/Tax/Round.php", 5),
+    ),
+    "C++": (
+        {
+            "src/cart.h": "class Cart : public Base {\n public:\n  int total(int x);\n};\n",
+            "src/cart.cpp": '#include "cart.h"\n#include "tax/tax.hpp"\nint Cart::total(int x) { return tax(x); }\n',
+            "src/tax/tax.hpp": "int tax(int x);\n",
+            "src/tax/tax.cpp": '#include "tax.hpp"\n#include "round.h"\nint tax(int x) { return round_up(x); }\n',
+            "src/tax/round.cpp": "int other() { return 0; }\nint round_up(int x) { return x; }\n",
+            "tests/cart_test.cpp": '#include "../src/cart.h"\nTEST(CartTest, Total) {\n'
+            "  EXPECT_EQ(1, Cart().total(1));\n}\n",
+        },
+        "/w/tests/cart_test.cpp:3: Failure\nExpected equality of these values:",
+        ("tests/cart_test.cpp", 2),
+        ("src/tax/round.cpp", 2),
+    ),
+    "C#": (
+        {
+            "src/Cart.cs": "using Shop.Tax;\nnamespace Shop {\n  class Cart : Base {\n"
+            "    int Total(int x) { return Tax.Rate(x); }\n  }\n}\n",
+            "src/Tax/Tax.cs": "namespace Shop.Tax;\nclass Tax {\n  static int Rate(int x) => Round.Up(x);\n}\n",
+            "src/Tax/Round.cs": "namespace Shop.Tax;\nclass Round {\n  static void Other() {}\n"
+            "  static int Up2(int x) => x;\n  static int Up(int x) => Round.Up2(x);\n}\n",
+            "tests/CartTests.cs": "namespace Shop;\npublic class CartTests {\n  [Fact]\n  public void AddsUp() {\n"
+            "    Assert.Equal(1, new Cart().Total(1));\n  }\n}\n",
+        },
+        "  Failed Shop.CartTests.AddsUp\n   at Shop.CartTests.AddsUp() in /w/tests/CartTests.cs:line 5",
+        ("tests/CartTests.cs", 4),
+        ("src/Tax/Round.cs", 4),
+    ),
 }
 
 
@@ -405,6 +716,13 @@ def test_an_outline_tells_signatures() -> None:
         ("Queue", ["lib.rs:6: pub struct Queue<T> {", "lib.rs:10: impl<T> Queue<T> {"]),
         ("push", ["lib.rs:13: pub fn push(&mut self, item: T) {", "ring.c:13: static int *"]),
         ("MAX", ["Shop.java:7:     static final int MAX = 3;"]),
+        ("Shop::Till#[]=", ["till.rb:21: def []=(at, coin)"]),
+        ("full?", ["till.rb:25: def full?"]),
+        ("wipe", ["till.rb:33:     alias_method :wipe, :clean"]),
+        ("mail::Letter::text", ["queue.cpp:23: const std::string& Letter::text() const { return text_; }"]),
+        ("\\Shop\\Orders\\Order->price", ["Order.php:24: public function price(array $lines): int"]),
+        ("Count", ["Parcel.cs:12: public int Count => items.Count;"]),
+        ("Order::price", ["Order.php:24: public function price(array $lines): int"]),
         ("adds up", None),
     ],
 )
@@ -427,6 +745,15 @@ def test_usages_are_those_in_code_of_all_files_of_the_language(tmp_path: Path) -
         ("b.js", 1, "usage"),
         ("b.js", 2, "usage"),
     ]
+
+
+def test_usages_of_a_name_with_a_sign(tmp_path: Path) -> None:
+    files = {
+        "a.rb": "class Till\n  def full?\n    false\n  end\nend\n# full?\n",
+        "b.rb": "puts 'full?' if till.full?\ntill.send(:full?)\n",
+    }
+    found = toolbox_on(fill(tmp_path, files)).call("find_usages", {"path": "a.rb", "name": "Till#full?"})
+    assert [(place["path"], place["line"]) for place in found.data["places"]] == [("a.rb", 2), ("b.rb", 1), ("b.rb", 2)]
 
 
 EDITS = [
@@ -461,6 +788,37 @@ EDITS = [
      "static int count = 1;\n", "static int count = 1;\n\nint pop(void)\n{\n    return 1;\n}\n"),
     ("Shop.java", "inject_function", {"class_name": "Shop"}, "void close() {\n}",
      "    record Line(int price) {}\n}\n", "    record Line(int price) {}\n\n    void close() {\n    }\n}\n"),
+    ("till.rb", "replace_method", {"class_name": "Shop::Till", "method_name": "[]="},
+     "def []=(at, coin)\n  @drawer.put(at, coin)\nend", "@drawer[at] = coin", "@drawer.put(at, coin)"),
+    ("till.rb", "replace_method", {"class_name": "Till", "method_name": "clean"}, "def clean\n  drawer.clear\nend",
+     "    private def clean\n    end\n", "    private def clean\n      drawer.clear\n    end\n"),
+    ("till.rb", "replace_method", {"class_name": "Till", "method_name": "sum"},
+     "# The sum.\ndef sum(coins, from: 0)\n  from\nend",
+     "    # How much.\n    def sum(coins, from: 0)\n      # all of them\n"
+     "      coins.sum(from) { |coin| worth(coin) }\n",
+     "    # The sum.\n    def sum(coins, from: 0)\n      from\n"),
+    ("till.rb", "inject_function", {"name": "shout", "class_name": "Loud"}, "def shout\n  say.upcase\nend",
+     "    def say; end\n", "    def say; end\n\n    def shout\n      say.upcase\n    end\n"),
+    ("Order.php", "replace_method", {"class_name": "Order", "method_name": "price"},
+     "public function price(array $lines): int\n{\n    return 0;\n}", "return $this->add($lines);", "return 0;"),
+    ("Order.php", "inject_function", {"name": "drop", "class_name": "Order"}, "public function drop() {}",
+     "function kind(): string;\n", "function kind(): string;\n\n    public function drop() {}\n"),
+    ("queue.cpp", "replace_method", {"class_name": "Letter", "method_name": "text"},
+     "const std::string& Letter::text() const {\n    return kNone;\n}",
+     "text() const { return text_; }", "text() const {\n    return kNone;\n}"),
+    ("queue.cpp", "replace_method", {"class_name": "mail::Queue2", "method_name": "take"},
+     "template <class T>\nT Queue2<T>::take(int at) {\n    return 0;\n}", "return items_[at];", "return 0;"),
+    ("queue.cpp", "inject_function", {"name": "drop", "class_name": "Queue2"}, "void drop() {}",
+     "    int size_;\n", "    int size_;\n\n    void drop() {}\n"),
+    ("queue.cpp", "inject_function", {"name": "seal", "class_name": "Letter", "after": "weight"},
+     "void mail::Letter::seal() {}", "return 2; }\n", "return 2; }\n\nvoid mail::Letter::seal() {}\n"),
+    ("Parcel.cs", "replace_method", {"class_name": "Parcel", "method_name": "Weigh"},
+     "public override int Weigh(int[] items)\n{\n    return 0;\n}", "return this.Sum(items);", "return 0;"),
+    ("Parcel.cs", "replace_method", {"class_name": "ParcelTests", "method_name": "Weighs"},
+     "[Theory]\n[InlineData(2)]\npublic void Weighs(int x) { }", "[InlineData(1)]", "[InlineData(2)]"),
+    ("Parcel.cs", "inject_function", {"name": "Drop", "class_name": "Parcel"}, "public void Drop() { }",
+     "        return this.Sum(items);\n    }\n",
+     "        return this.Sum(items);\n    }\n\n    public void Drop() { }\n"),
 ]  # fmt: skip
 
 
