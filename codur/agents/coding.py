@@ -61,7 +61,8 @@ async def write_code(task: CodingTask, work: Assignment) -> CodingOutcome:
         ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`; LimitReached also if the task and the
             code to be changed cannot be told within what a request may have.
     """
-    own = specs(looks=task.max_looks > 0, check=task.run_check is not None, finish=task.may_finish)
+    answered = task.asking != "nobody"
+    own = specs(looks=task.max_looks > 0, check=task.run_check is not None, finish=task.may_finish, answered=answered)
     task = replace(task, brief=replace(task.brief, more=_MORE if task.max_looks else ""))
     talk = Talk(task, work, own)
     reply = await work.pool.complete(work.agent.profile, talk.request)

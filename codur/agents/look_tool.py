@@ -74,11 +74,12 @@ _NAME = regex(r"(?:[^\W\d]\w*\.)*(?:[^\W\d]\w*[?!]?|\[\]=?)")
 _FILE = regex(r"[\w./-]+/[\w.-]+\.\w+|[\w-]+\.(?:py|md|rst|txt|toml|cfg|json|yaml|yml|js|ts|go|rs|rb|php)")
 
 
-def specs(*, looks: bool, check: bool, finish: bool = False) -> tuple[ToolSpec, ...]:
+def specs(*, looks: bool, check: bool, finish: bool = False, answered: bool = True) -> tuple[ToolSpec, ...]:
     """What is offered beside the editing tools: looking, running the check if there is one, asking, giving up.
 
     Args:
         finish: tests fail that may not be about the task.
+        answered: somebody is there who may answer a question.
     """
     look = _spec(
         LOOK,
@@ -89,7 +90,8 @@ def specs(*, looks: bool, check: bool, finish: bool = False) -> tuple[ToolSpec, 
     run = _spec(RUN_CHECK, "Run the check on the files as they are now, before your edits.")
     ask = _spec(
         ASK,
-        "Ask the user, if the task can be meant in ways that need different programs; at most once.",
+        f"{'Ask the user' if answered else 'End with a question'}, if the task can be meant in ways"
+        f" that need different programs{'; at most once' if answered else ''}.",
         question={"type": "string"},
     )
     cannot = _spec(

@@ -4,6 +4,7 @@ The parts are in the order of how long they stay the same: what differs between 
 that a service that caches the beginnings of requests finds the same beginning again.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
@@ -12,12 +13,15 @@ from codur.checks.entry import is_code
 from codur.context.excerpts import Excerpt, fit
 from codur.context.outline import NOTHING_ELSE, Outline
 from codur.context.selection import Want
+from codur.lazy import regex
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.bounded_text import bounded
 from codur.structs import Struct, field, replace
 from codur.types import Attempt, Check, Verdict
 
 FILE_FRAME_CHARS = 110
+_RESULT = "Result of step"
+_FOUND = regex(r"^([\w./+@-]+):(\d+): ", re.MULTILINE)
 _BETWEEN = "\n\n"
 _TITLES_CHARS = 40
 _TAIL_SHARE = 0.3  # of the message, which the check's result and earlier attempts may take
@@ -85,13 +89,22 @@ def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | N
     if source_tokens is not None:
         spare = min(room, max(spare, room - int(source_tokens * BYTES_PER_TOKEN)))
     files, shown = _files(brief, room, spare=spare)
+    for path, lines in _found_lines(tail):
+        shown[path] = (*shown.get(path, ()), lines)
     return Briefing(text=_BETWEEN.join(part for part in (head, files, tail) if part), shown=shown)
+
+
+def _found_lines(tail: str) -> Iterator[tuple[str, range]]:
+    """The lines of files that results of earlier steps show: `path:line: text`."""
+    for section in tail.split(f"{_BETWEEN}# "):
+        if section.removeprefix("# ").startswith(_RESULT):
+            yield from ((found[1], range(int(found[2]), int(found[2]) + 1)) for found in _FOUND.finditer(section))
 
 
 def _fitting_tail(brief: CodingBrief, budget: int, left: int) -> str:
     """What comes last, with outputs and diffs cut as far as it takes."""
     each = int(budget * _INPUT_SHARE) // max(1, len(brief.inputs))
-    inputs = [(f"Result of step {name}", bounded(plain(text), each)) for name, text in brief.inputs.items()]
+    inputs = [(f"{_RESULT} {name}", bounded(plain(text), each)) for name, text in brief.inputs.items()]
     share = int(budget * _TAIL_SHARE)
     most = max(share, min(share + len(_joined(inputs)), left))
     tails = (_joined([*inputs, *_tail(brief, *limits)]) for limits in _LIMITS)

@@ -459,6 +459,14 @@ def test_long_outputs_keep_head_and_tail_and_say_how_many_lines_are_left_out() -
     assert len(re.findall(r"\[\d+ lines left out\]", text)) == 2  # what an earlier step gave is not cut
 
 
+def test_lines_that_an_earlier_step_found_are_shown() -> None:
+    found = "tests/test_a.py:12: assert total() == 3\nmain.py:1: print('a')"
+    brief = replace(BRIEF, inputs={"places": found}, verdict=replace(RED, error="main.py:40: in show\nKeyError"))
+    shown = brief_text(brief, budget_tokens=4_000).shown
+    assert shown["tests/test_a.py"] == (range(12, 13),)
+    assert all(40 not in lines for lines in shown["main.py"])
+
+
 @pytest.mark.parametrize(
     ("sources", "told"),
     [(("a.py", "b.rb"), True), (("a.rb", "Rakefile"), False), (("a.php",), False), (("README.md",), True), ((), True)],

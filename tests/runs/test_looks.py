@@ -47,6 +47,8 @@ def test_where_all_is_shown_one_answer_does(tmp_path: Path) -> None:
     assert (run.result.outcome, run.result.model_calls) == ("done", 2)
     names = [tool["function"]["name"] for tool in run.requests[1].body["tools"]]
     assert names[-4:] == ["look", "run_check", "ask_user", "cannot"]
+    told = run.requests[1].body["tools"][-2]["function"]["description"]
+    assert told.startswith("End with a question")
 
 
 def test_an_edit_of_lines_that_were_not_shown_is_sent_back_with_them(tmp_path: Path) -> None:
