@@ -55,6 +55,10 @@ _ENDLESS = regex(
     r"|Promise resolution is still pending"
 )
 """What runners say of a test that does not end."""
+_HOLDS = regex(
+    r"\b(?:test|it|its|specify|scenario|example|property)\b[\w.]*\s*[({]?\s*['\"`]|\.each\b|#\[(?:\w+::)*test"
+    r"|\b(?:def|func|function|fun|void) +[Tt]est|[@\[]Test|@test\b|#\[Test|\[(?:Fact|Theory)\b|\bTEST(?:_\w+)?\("
+)
 _SNAPSHOT = regex(r"[Ss]napshot\w*\s*\(")
 _NAME_LINE = regex(rf"^{FAILED_TEST}.*$", re.MULTILINE)
 _ASSERTED = regex(
@@ -116,6 +120,14 @@ def among(text: str, project: Check, ran: int, near: str, files: Sequence[str]) 
     return replace(project, entry=path, protected=protected, source=source, text=text, ran_without=ran, beside=project)
 
 
+def text_problem(text: str) -> str:
+    """What is wrong with a test before it is run; empty if nothing is."""
+    if _HOLDS.search(text) is None:
+        return "it holds no test that a runner finds"
+    # One that is not there yet is made of what the program does now, and stays.
+    return "it compares with a snapshot" if _SNAPSHOT.search(text) else ""
+
+
 def why_not_red(
     check: Check, verdict: Verdict, prompt: str, frames: Sequence[str], *, known: Callable[[str], bool]
 ) -> str:
@@ -127,8 +139,6 @@ def why_not_red(
         known: whether something of that name is defined in the workspace.
     """
     total, said = verdict.tests_total or 0, _NAME_LINE.sub("", verdict.error)
-    if _SNAPSHOT.search(check.text):
-        return "it compares with a snapshot, which is made of what the program does now"
     if verdict.passed:
         return "it passes as the program is now, so it does not show what the task is about"
     if verdict.status != "failed" or verdict.unfit:

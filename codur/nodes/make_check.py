@@ -232,6 +232,9 @@ def _tried(text: str, near: str, state: RunState, context: RunContext) -> tuple[
 def _tried_among(check: Check, state: RunState, context: RunContext) -> tuple[Check | None, str, str]:
     """The same of a test that runs among the project's own."""
     files = context.workspace.list_files()
+    problem = made_for_runner.text_problem(check.text)
+    if problem:
+        return None, problem, ""
     try:
         verdict, _ = tried(check, context)
     except WorkspaceError as error:

@@ -140,13 +140,34 @@ def test_what_it_may_fail_for(prompt: str, verdict: Verdict, frames: tuple[str, 
 
 
 @pytest.mark.parametrize(
-    ("left_out", "text", "why"),
+    ("text", "why"),
     [
-        (("host",), "", "its failure cannot be told from those before"),
-        ((), "expect(title('')).toMatchSnapshot()", "it compares with a snapshot"),
+        ("it('a', () => expect(title('')).toMatchSnapshot())", "it compares with a snapshot"),
+        ("use text::keep;\n\nfn keeps() {}\n", "it holds no test"),
+        ("const assert = require('assert');\nassert(keep());\n", "it holds no test"),
+        ("test('keeps', (t) => t.end());", ""),
+        ("test.each([1])('keeps', f);", ""),
+        ("t.test('keeps', f);", ""),
+        ("#[test]\nfn keeps() {}", ""),
+        ("#[tokio::test]\nasync fn keeps() {}", ""),
+        ("func TestKeeps(t *testing.T) {}", ""),
+        ("def test_keeps\nend", ""),
+        ("it 'keeps' do", ""),
+        ('it { is_expected.to eq 1 }\nit("keeps") {}', ""),
+        ("public function testKeeps(): void", ""),
+        ("#[Test]\npublic function keeps()", ""),
+        ("@Test\nvoid keeps()", ""),
+        ("[Fact]\npublic void Keeps()", ""),
+        ("TEST(Text, Keeps) {}", ""),
     ],
 )
-def test_what_can_never_be_told(left_out: tuple[str, ...], text: str, why: str) -> None:
-    check = replace(PROJECT, text=text, entry="test/made.js", ran_without=4, left_out=left_out)
+def test_what_a_text_must_hold(text: str, why: str) -> None:
+    assert made_for_runner.text_problem(text).startswith(why)
+    assert bool(made_for_runner.text_problem(text)) == bool(why)
+
+
+def test_what_can_never_be_told() -> None:
+    check = replace(PROJECT, entry="test/made.js", ran_without=4, left_out=("host",))
     verdict = ended(4, 6, "FAIL: host\nAssertionError")
-    assert made_for_runner.why_not_red(check, verdict, "", (), known=KNOWN.__contains__).startswith(why)
+    said = made_for_runner.why_not_red(check, verdict, "", (), known=KNOWN.__contains__)
+    assert said.startswith("its failure cannot be told from those before")
