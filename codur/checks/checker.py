@@ -205,7 +205,7 @@ class Checker:
         """
         if verdict.passed and (verdict.tests_total or 0) <= check.ran_without:
             return tampered(verdict, f"{check.entry} was not among the tests that ran")
-        all_pass = verdict.tests_passed == verdict.tests_total and not verdict.timed_out
+        all_pass = verdict.tests_total and verdict.tests_passed == verdict.tests_total and not verdict.timed_out
         if check.beside is None or verdict.status not in {"passed", "failed"} or not all_pass:
             return verdict
         other = self.run(check.beside)

@@ -325,6 +325,26 @@ def test_a_file_that_ends_the_process_is_no_test(tmp_path: Path) -> None:
     assert played.result.outcome != "done"
 
 
+def test_a_runner_may_end_with_what_the_test_raises(tmp_path: Path) -> None:
+    """As tape does: nothing is told of the others then."""
+    runner = """const fs = require('fs');
+let passed = 0;
+global.test = (name, body) => { body(); passed += 1; console.log(`ok ${passed} ${name}`); };
+for (const name of fs.readdirSync('test')) require(`./test/${name}`);
+console.log(`1..${passed}\\n# tests ${passed}\\n# pass  ${passed}\\n\\n# ok`);
+"""
+    package = '{"name": "text", "scripts": {"test": "node run.js"}}'
+    own = NODE.files["test/text.test.js"].replace("const test = require('node:test');\n", "")
+    files = {**NODE.files, "package.json": package, "run.js": runner, "test/text.test.js": own}
+    test = NODE.test.replace("const test = require('node:test');\n", "")
+    played = run(tmp_path, replace(NODE, files=files, test=test), [answer(test), edit(NODE)])
+    assert (played.result.outcome, played.result.model_calls, played.result.notes[0][:26]) == (
+        "done",
+        3,
+        "the test that was made for",
+    )
+
+
 def test_what_looks_at_the_form_of_tests_is_no_failure_of_the_program(tmp_path: Path) -> None:
     lint = "process.exit(require('fs').readdirSync('test').filter((name) => name.includes('title')).length);\n"
     package = '{"name": "text", "scripts": {"test": "node --test test/ && node lint.js"}}'
