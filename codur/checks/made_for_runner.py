@@ -62,7 +62,7 @@ _HOLDS = regex(
 _SNAPSHOT = regex(r"[Ss]napshot\w*\s*\(")
 _NAME_LINE = regex(rf"^{FAILED_TEST}.*$", re.MULTILINE)
 _ASSERTED = regex(
-    r"\bAssert\w*|\bExpectationFailed|Failed asserting|panicked at|\bExpected\b"
+    r"\bAssert\w*|\bExpectationFailed|Failed asserting|panicked at (?!\S+\s+called `Result::)|\bExpected\b"
     r"|\bexpected\b.*\b(?:to|but|got)\b|^ *operator: ",
     re.MULTILINE,
 )

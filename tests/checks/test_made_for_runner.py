@@ -80,6 +80,7 @@ def ended(passed: int, total: int, error: str, **fields: Any) -> Verdict:
     )
 
 
+UNWRAPPED = "panicked at tests/made.rs:4:37:\ncalled `Result::unwrap()` on an `Err` value: "
 SLIP = "FAIL: keeps\nTypeError: keep is not a function\nContext.<anonymous> (test/made.js:5:9)"
 
 
@@ -125,6 +126,8 @@ SLIP = "FAIL: keeps\nTypeError: keep is not a function\nContext.<anonymous> (tes
         ("add slug", ended(0, 0, "error[E0433]: cannot find `slug` in `text`"), (), ""),
         ("add slug", ended(0, 0, "error[E0609]: no field `slug` on type `A`"), (), ""),
         ("it is wrong", ended(4, 5, "FAIL: a\nError: ENOENT: no such file"), ("test/made.js",), "ENOENT is raised"),
+        ("it is wrong", ended(4, 5, f"{UNWRAPPED}Os {{ NotFound: No such file or directory }}"), (), "No such file or"),
+        ("it is wrong", ended(4, 5, f"{UNWRAPPED}ParseIntError"), (), ""),
         ("it is wrong", ended(4, 5, "FAIL: Expected titles\nTypeError: x"), ("test/made.js",), "TypeError is raised"),
         ("it is wrong", ended(4, 5, "FAIL: a\nError: Timeout of 2000ms exceeded."), (), "it does not end"),
         ("it hangs", ended(4, 5, "FAIL: a\nError: Timeout of 2000ms exceeded."), (), ""),
