@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from codur.events import TestMade
+from codur.types import Limits
 from codur.ui.shown import plans
 from tests.runs.kit import Played, play
 from tests.runs.test_plans import classified
@@ -323,6 +324,17 @@ def test_a_file_that_ends_the_process_is_no_test(tmp_path: Path) -> None:
     )
     assert any(isinstance(event, TestMade) for event in played.events)
     assert played.result.outcome != "done"
+
+
+def test_none_is_made_where_the_tests_take_too_long_for_it(tmp_path: Path) -> None:
+    slow = (
+        NODE.files["test/text.test.js"]
+        .replace("'words', () => {", "'words', async () => {\n  await SLEEP;")
+        .replace("SLEEP", "new Promise((done) => setTimeout(done, 4000))")
+    )
+    project = replace(NODE, files={**NODE.files, "test/text.test.js": slow})
+    played = run(tmp_path, project, [edit(NODE)], limits=Limits(max_runtime_s=31))
+    assert (played.result.outcome, played.result.model_calls) == ("done", 2)
 
 
 def test_a_runner_may_end_with_what_the_test_raises(tmp_path: Path) -> None:
