@@ -188,6 +188,8 @@ class Checker:
                 return tampered(verdict, f"the program changed {path}, which is the check")
         if check.ran_without:
             return self._made_among(check, verdict)
+        if verdict.passed and is_other(beside) and not verdict.tests_total:
+            return tampered(verdict, f"{path} told of no test")
         if beside is None or verdict.status not in {"passed", "failed"}:
             return verdict
         if not verdict.passed:

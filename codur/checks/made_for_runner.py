@@ -12,6 +12,7 @@ from posixpath import basename, dirname, join, splitext
 from codur.checks.describe import FAILED_TEST, compiler_error, headline
 from codur.checks.entry import TEST_FORM, is_test_code
 from codur.checks.made_check import hangs_by_task, is_told
+from codur.checks.suites.near_tests import of_files
 from codur.lazy import regex
 from codur.python.test_command import PYTHON
 from codur.structs import replace
@@ -87,26 +88,26 @@ def is_other(project: Check | None) -> bool:
 
 def is_example(path: str) -> bool:
     """Whether a file is a test of such a project, and none of the files that its tests rest on."""
-    return is_test_code(path) and not path.endswith(".py") and not _HELPER.search(path)
+    # Of Rust's tests those in `src` use what others cannot.
+    own = path.endswith(".rs") and (basename(dirname(path)) != "tests" or "/src/" in f"/{path}")
+    return is_test_code(path) and not (path.endswith(".py") or own or _HELPER.search(path))
 
 
 def place_of(example: str, sources: Sequence[str], files: Sequence[str]) -> str:
-    """Beside what a test lies: an example, or where the runner finds a first one without being told; empty if nowhere.
-
-    In Rust it is the latter, as those beside an example in `src` are found only if another file names them.
-    """
-    return _in_crate(sources, files) or ("" if example.endswith(".rs") else example)
+    """Beside what a test lies: an example, or where Rust finds a first one without being told; empty if nowhere."""
+    crate = crate_of(sources, files)
+    return example or (join(dirname(crate), _NEW) if crate else "")
 
 
-def _in_crate(sources: Sequence[str], files: Sequence[str]) -> str:
-    crates = sorted((dirname(path) for path in files if basename(path) == _CRATE), key=len, reverse=True)
+def crate_of(sources: Sequence[str], files: Sequence[str]) -> str:
+    """The file that says what the crate is called which the first of these sources is in; empty if it is in none."""
+    crates = sorted((path for path in files if basename(path) == _CRATE), key=len, reverse=True)
     source = next((path for path in sources if path.endswith(".rs")), "")
-    crate = next((each for each in crates if source.startswith(f"{each}/".removeprefix("/"))), None) if source else None
-    return join(crate, _NEW) if crate is not None else ""
+    return next((path for path in crates if source.startswith(path.removesuffix(_CRATE))), "") if source else ""
 
 
 def among(text: str, project: Check, ran: int, near: str, files: Sequence[str]) -> Check:
-    """The check of a test that was made: the project's, in which it runs as well.
+    """The check of a test that was made: its file alone and then the project's, or the project's in which it runs, too.
 
     Args:
         project: it may leave out tests that failed before.
@@ -116,8 +117,12 @@ def among(text: str, project: Check, ran: int, near: str, files: Sequence[str]) 
     """
     path = path_of(text, near, files)
     protected = (path, *project.protected)
-    source = "a test that was made for the task"
-    return replace(project, entry=path, protected=protected, source=source, text=text, ran_without=ran, beside=project)
+    made = replace(
+        project, entry=path, protected=protected, source="a test that was made for the task", text=text, beside=project
+    )
+    if project.suite and project.argv[0] != "go":  # of Go a package is the least that can be asked for
+        return replace(made, argv=of_files(project.suite, [path]), suite=())
+    return replace(made, ran_without=ran)
 
 
 def text_problem(text: str) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from posixpath import basename, splitext
+from posixpath import basename, dirname, splitext
 
 from codur.checks import made_for_runner
 from codur.checks.describe import error_text
@@ -85,16 +85,26 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check | None, str
     profile = context.models.sizes.fitted(context.models.profiles.named(agent.profile))
     brief = await asyncio.to_thread(brief_of, state, step, context)
     example = await asyncio.to_thread(_example, brief.sources, state, context)
+    files = context.workspace.list_files()
     # First, as a long source would take all the room: how a test here imports and calls what it is about.
-    heads = [Want(path=path, line=1, end=_EXAMPLE_LINES, need="needed") for path in example]
+    shown = {**example, **_crate([*brief.sources], files, context)}
+    heads = [Want(path=path, line=1, end=_EXAMPLE_LINES, need="needed") for path in shown]
     wants = (*heads, *brief.wants, *(Want(path=path, partly=True) for path in example))
-    brief = replace(brief, sources={**brief.sources, **example}, wants=wants)
+    brief = replace(brief, sources={**brief.sources, **shown}, wants=wants)
     room = profile.request_tokens - profile.max_completion_tokens - _HEAD_ROOM
     most = estimate_tokens(brief.task) + context.settings.context.source_tokens
     task = question_text(brief, budget_tokens=min(room, most))
     task = "\n\n".join(filter(None, (task, _failing_now(state, context))))
-    near = made_for_runner.place_of(next(iter(example), ""), [*brief.sources], context.workspace.list_files())
+    near = made_for_runner.place_of(next(iter(example), ""), [*brief.sources], files)
     return await _written(task, near, context.models.profiles.named(agent.profile), state, context)
+
+
+def _crate(sources: Sequence[str], files: Sequence[str], context: RunContext) -> dict[str, str]:
+    """What says how a test of Rust names the crate of these sources."""
+    path = made_for_runner.crate_of(sources, files)
+    with suppress(WorkspaceError):
+        return {path: context.for_models.peek_text(path)} if path else {}
+    return {}
 
 
 def _instructions(near: str, state: RunState, context: RunContext) -> str:
@@ -103,7 +113,8 @@ def _instructions(near: str, state: RunState, context: RunContext) -> str:
     if check is None or not made_for_runner.is_found(check, state["before"], near):
         return render("make_check", what="pytest file", rules=render("make_check.pytest"))
     name = made_for_runner.path_of("", near, ())
-    rules = render("make_check.runner", command=check.label, name=name, near=near)
+    form = near if context.workspace.is_file(near) else f"other tests in {dirname(near)}/"
+    rules = render("make_check.runner", command=check.label, name=name, near=form)
     return render("make_check", what=f"test file for `{check.label}`", rules=rules)
 
 

@@ -48,7 +48,7 @@ def test_it_is_called_after_its_first_words_in_the_way_of_the_one_beside(near: s
     ("example", "sources", "files", "place"),
     [
         ("", ["src/lib.rs"], ["Cargo.toml", "src/lib.rs"], "tests/new.rs"),
-        ("src/tests/mod.rs", ["src/lib.rs"], ["Cargo.toml", "src/lib.rs"], "tests/new.rs"),
+        ("tests/all.rs", ["src/lib.rs"], ["Cargo.toml", "src/lib.rs", "tests/all.rs"], "tests/all.rs"),
         ("", ["a/src/x.rs"], ["Cargo.toml", "a/Cargo.toml", "a/src/x.rs"], "a/tests/new.rs"),
         ("", ["a.c"], ["Makefile", "a.c"], ""),
         ("test/a.js", ["a.js"], ["package.json", "a.js", "test/a.js"], "test/a.js"),
@@ -56,6 +56,32 @@ def test_it_is_called_after_its_first_words_in_the_way_of_the_one_beside(near: s
 )
 def test_where_its_runner_finds_it(example: str, sources: list[str], files: list[str], place: str) -> None:
     assert made_for_runner.place_of(example, sources, files) == place
+
+
+@pytest.mark.parametrize(
+    ("path", "fits"),
+    [
+        ("test/parse.js", True),
+        ("test/helpers/parse.js", False),
+        ("tests/test_a.py", False),
+        ("src/parse.js", False),
+        ("tests/all.rs", True),
+        ("a/tests/all.rs", True),
+        ("src/tests/mod.rs", False),
+        ("tests/common/mod.rs", False),
+    ],
+)
+def test_which_files_show_how_tests_are_written(path: str, *, fits: bool) -> None:
+    assert made_for_runner.is_example(path) == fits
+
+
+def test_where_a_runner_takes_files_the_test_runs_alone_and_the_projects_own_after_it() -> None:
+    project = replace(PROJECT, argv=("rspec", "spec/a_spec.rb"), suite=("rspec",), protected=("spec/a_spec.rb",))
+    made = made_for_runner.among("it 'keeps' do", project, 4, "spec/a_spec.rb", project.protected)
+    assert (made.argv, made.ran_without, made.beside) == (("rspec", "spec/keeps_spec.rb"), 0, project)
+    go = replace(PROJECT, argv=("go", "test", "./..."), suite=("go", "test", "./..."))
+    made = made_for_runner.among("func TestKeeps(", go, 4, "a/a_test.go", ())
+    assert (made.argv, made.ran_without, made.entry) == (go.argv, 4, "a/keeps_test.go")
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,39 @@ PROJECTS = {
 }
 
 
+PHP_TEST = """<?php
+use PHPUnit\\Framework\\TestCase;
+
+require_once __DIR__ . '/../text.php';
+
+final class TextTest extends TestCase
+{
+    public function testZero(): void
+    {
+        $this->assertSame(0, half(0));
+    }
+}
+"""
+PROJECTS["PHP"] = Project(
+    tool="phpunit",
+    files={
+        # Tests are listed, so that a new file is found only if it is named.
+        "phpunit.xml": (
+            "<phpunit><testsuites><testsuite name='all'><file>test/TextTest.php</file></testsuite></testsuites>"
+            "</phpunit>"
+        ),
+        "text.php": "<?php\nfunction half(int $n): int\n{\n    return intdiv($n, 3);\n}\n",
+        "test/TextTest.php": PHP_TEST,
+    },
+    prompt="half(4) must be 2",
+    test=PHP_TEST.replace("TextTest", "FourTest").replace("testZero", "testFour").replace("0, half(0)", "2, half(4)"),
+    path="test/FourTest.php",
+    source="text.php",
+    wrong="intdiv($n, 3)",
+    right="intdiv($n, 2)",
+)
+
+
 def run(place: Path, project: Project, replies: Sequence[ServerReply], **fields: Any) -> Played:
     found = subprocess.run(
         ["sh", "-c", f"{project.tool} --version || {project.tool} version"],
@@ -150,7 +183,7 @@ def test_a_test_is_made_and_runs_among_the_projects_own(tmp_path: Path, language
     assert result.before is not None
     assert result.verdict is not None
     assert result.before.status == "failed"
-    assert result.verdict.tests_passed == result.verdict.tests_total == result.before.tests_total
+    assert result.verdict.tests_passed == result.verdict.tests_total == 2
     assert result.changed_files == (project.source,)
     assert project.path not in played.files
     assert project.test.strip() in played.message(2)
@@ -300,7 +333,9 @@ def test_a_test_that_shuts_out_the_others_hides_nothing(tmp_path: Path) -> None:
         ("replace_in_file", {"path": "text.rb", "old": "n * 2", "new": "n * 3"}),
         ("replace_in_file", {"path": "text.rb", "old": "n / 3", "new": "n / 2"}),
     )
-    played = run(tmp_path, project, [answer(made), both, edit(project)])
+    right = project.files["text.rb"].replace("n / 3", "n / 2")
+    mends = calls(("replace_file_content", {"path": "text.rb", "content": right}))
+    played = run(tmp_path, project, [answer(made), both, mends])
     assert played.result.outcome == "done"
     assert len(played.result.attempts) == 1, "what passed before did not in the first attempt"
     assert "doubles" in played.result.attempts[0].error

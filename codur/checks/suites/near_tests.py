@@ -47,7 +47,7 @@ def fewer_tests(check: Check, tests: Iterable[str], workspace: Workspace) -> Che
         return None
     source = f"{check.source}; of these {listed(files, 2)}"
     if not python:
-        return replace(check, argv=_of_files(check.argv, files), source=source)
+        return replace(check, argv=of_files(check.argv, files), source=source)
     words = files
     if not _is_pytest(check):
         # unittest takes names of modules, and Django's script those below its own directory.
@@ -56,7 +56,7 @@ def fewer_tests(check: Check, tests: Iterable[str], workspace: Workspace) -> Che
     return replace(check, argv=(*_without_tests(check), *words), source=source)
 
 
-def _of_files(argv: tuple[str, ...], files: Sequence[str]) -> tuple[str, ...]:
+def of_files(argv: tuple[str, ...], files: Sequence[str]) -> tuple[str, ...]:
     """The command of another language's runner for these files of tests alone."""
     if argv[0] == "go":
         packages = dict.fromkeys(f"./{dirname(path)}" for path in files)
