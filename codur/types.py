@@ -133,7 +133,7 @@ class Check(Struct):
         sample_s: seconds of tests after which a run that would take far longer than `timeout_s` ends; 0 for none.
         beside: the project's own check, which must pass, too.
         left_out: node ids of tests that failed before a test was made, and may go on to.
-        ran_without: of a test that was made and runs among the project's own: how many of those there are; else 0.
+        ran_without: of a made test of another runner than pytest: how many of the project's own passed before.
     """
 
     kind: CheckKind
@@ -160,9 +160,14 @@ class Check(Struct):
         return bool(self.suite) and self.argv == self.suite
 
     @property
+    def is_among(self) -> bool:
+        """Whether a test that was made runs with the project's own, and not alone."""
+        return self.beside is not None and self.beside.argv == self.argv
+
+    @property
     def label(self) -> str:
         """The command as a person would type it, with `< input` where a file is given on standard input."""
-        if self.beside is not None and not self.ran_without:
+        if self.beside is not None and not self.is_among:
             return f"{replace(self, beside=None).label} && {self.beside.label}"
         if self.argv[:2] == ("sh", "-c"):
             words = self.argv[2]

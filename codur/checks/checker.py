@@ -14,6 +14,7 @@ from codur.checks import suites
 from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
 from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, headline, plain
+from codur.checks.entry import is_test_code
 from codur.checks.made_for_runner import is_other
 from codur.checks.pristine import Pristine
 from codur.checks.python_syntax import syntax_verdict
@@ -49,9 +50,13 @@ _UP_TO_DATE = regex(r"make(?:\[\d+\])?: (?:['`]\S+' is up to date|Nothing to be 
 """All that make says where a file of a target's name keeps it from doing anything."""
 _QUIET = 0.4  # of the time of a run: a test that takes the rest of it hangs, as each is stopped far earlier
 _NAMED = 3
+_AT_LINE = regex(r" \(line \d+\)")
 _BROKEN = regex(
     r"\[(?:build|setup) failed\]|could not compile|COMPILATION ERROR|BUILD FAILED|[Ff]ailed to load|while loading"
-    r"|Test suite failed to run|Cannot find module|SyntaxError"
+    r"|Test suite failed to run|Cannot find module|SyntaxError|occurred outside of examples"
+    r"|Unhandled (?:Errors|Rejection)"
+    r"|^ *Errors +\d+ error|signal: \d|\b(?:Risky|Warnings): \d",
+    re.MULTILINE,
 )
 """Beside its tests a run fails for what is no test, so that these say not all of it."""
 _RED = frozenset({1, 2, 101})  # the exit statuses of test runners, PHPUnit's 2 and cargo's 101 among them
@@ -187,9 +192,7 @@ class Checker:
             if not self.workspace.is_file(path) or self.workspace.read_bytes(path) != text:
                 return tampered(verdict, f"the program changed {path}, which is the check")
         if check.ran_without:
-            return self._made_among(check, verdict)
-        if verdict.passed and is_other(beside) and not verdict.tests_total:
-            return tampered(verdict, f"{path} told of no test")
+            return self._made_for_runner(check, verdict)
         if beside is None or verdict.status not in {"passed", "failed"}:
             return verdict
         if not verdict.passed:
@@ -200,12 +203,12 @@ class Checker:
         ran, total = ((verdict.tests_passed, other.tests_passed), (verdict.tests_total, other.tests_total))
         return replace(other, check=check.label, tests_passed=_sum(ran), tests_total=_sum(total))
 
-    def _made_among(self, check: Check, verdict: Verdict) -> Verdict:
-        """The verdict on a made test that ran with the project's own, which may be what it shut out or wrote over.
+    def _made_for_runner(self, check: Check, verdict: Verdict) -> Verdict:
+        """The verdict on a made test that another runner ran, alone or with the project's own.
 
-        So these are run once more without it: all of them must pass, and fewer be told.
+        These run once more without it, as it may have shut them out or written over some: all that passed before must.
         """
-        if verdict.passed and (verdict.tests_total or 0) <= check.ran_without:
+        if verdict.passed and (verdict.tests_total or 0) <= (check.ran_without if check.is_among else 0):
             return tampered(verdict, f"{check.entry} was not among the tests that ran")
         all_pass = verdict.tests_total and verdict.tests_passed == verdict.tests_total and not verdict.timed_out
         if check.beside is None or verdict.status not in {"passed", "failed"} or not all_pass:
@@ -213,10 +216,15 @@ class Checker:
         other = self.run(check.beside)
         if not other.passed:
             return replace(other, progress=(1 + other.progress) / 2) if verdict.passed else verdict
-        if (verdict.tests_total or 0) <= (other.tests_total or 0):
+        if check.is_among and (verdict.tests_total or 0) <= (other.tests_total or 0):
             return tampered(verdict, f"{check.entry} was not among the tests that ran")
-        # What is wrong beside that is the test's form, such as a linter of all files finds it.
-        return verdict if verdict.passed else replace(other, check=verdict.check, tests_passed=verdict.tests_passed)
+        ran, edited = other.tests_passed or 0, (each for each in self.workspace.changes() if each.before is not None)
+        if ran < check.ran_without and not any(is_test_code(each.path) for each in edited):
+            return tampered(other, f"{check.ran_without} tests passed before, {ran} do now")
+        # What is wrong beside that is the test's form, as a linter of all files finds it, or that it covers a part.
+        made = 0 if check.is_among else verdict.tests_total or 0
+        passed = verdict.tests_passed if check.is_among else ran + made
+        return replace(other, check=check.label, tests_passed=passed, tests_total=passed)
 
     # --- one run ------------------------------------------------------------------------------------------------------
 
@@ -382,6 +390,11 @@ class Checker:
         whole = counts is not None and is_other(check) and are_named(counts) and not result.timed_out
         if counts is None or not whole or _BROKEN.search(f"{result.stdout}\n{result.stderr}"):
             return result, counts, ()
+        # A line is no part of a test's name that an edit above it leaves alone.
+        names = tuple(_AT_LINE.sub("", name) for name in counts.failing)
+        if len(set(names)) < len(names):
+            return result, counts, ()
+        counts = replace(counts, failing=names)
         told = zip(counts.failing, counts.words, strict=True)
         self.last_tests = {name: TestEnd(outcome="failed", text=words) for name, words in told}
         excused = tuple(name for name in counts.failing if name in check.left_out)

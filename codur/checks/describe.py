@@ -46,7 +46,7 @@ def check_text(check: Check | None, failing: int = 0) -> str:
     if check.kind == "output":
         wanted = check.expected_file or "the output stated in the task"
         return f"`{check.label}` must print exactly what {wanted} says (white space at line ends does not count)."
-    if check.ran_without:
+    if check.is_among:
         return (
             f"`{check.label}` must pass: {check.entry} was written for this task, runs with the others and fails now."
         )

@@ -57,8 +57,9 @@ _ENDLESS = regex(
 )
 """What runners say of a test that does not end."""
 _HOLDS = regex(
-    r"\b(?:test|it|its|specify|scenario|example|property)\b[\w.]*\s*[({]?\s*['\"`]|\.each\b|#\[(?:\w+::)*test"
-    r"|\b(?:def|func|function|fun|void) +[Tt]est|[@\[]Test|@test\b|#\[Test|\[(?:Fact|Theory)\b|\bTEST(?:_\w+)?\("
+    r"\b(?:test|it|its|specify|scenario|example|property|should|it_behaves_like)\b[\w.]*\s*[({'\"`:]"
+    r"|#\[(?:\w+::)*\w*test|\bfunc +(?:Test|Example|Fuzz)|\b(?:def|func|function|fun|void) +[Tt]est|@\w*[Tt]est\b"
+    r"|\[(?:Fact|Theory|Property|\w*Test\w*)\b|\b\w*TEST\w*\("
 )
 _SNAPSHOT = regex(r"[Ss]napshot\w*\s*\(")
 _NAME_LINE = regex(rf"^{FAILED_TEST}.*$", re.MULTILINE)
@@ -111,18 +112,24 @@ def among(text: str, project: Check, ran: int, near: str, files: Sequence[str]) 
 
     Args:
         project: it may leave out tests that failed before.
-        ran: how many of the others the project's check runs without it.
+        ran: how many of the others pass without it.
         near: the test beside which it goes, and after whose name it is called; it need not exist.
         files: the workspace's files.
     """
     path = path_of(text, near, files)
     protected = (path, *project.protected)
     made = replace(
-        project, entry=path, protected=protected, source="a test that was made for the task", text=text, beside=project
+        project,
+        entry=path,
+        protected=protected,
+        source="a test that was made for the task",
+        text=text,
+        beside=project,
+        ran_without=ran,
     )
     if project.suite and project.argv[0] != "go":  # of Go a package is the least that can be asked for
         return replace(made, argv=of_files(project.suite, [path]), suite=())
-    return replace(made, ran_without=ran)
+    return made
 
 
 def text_problem(text: str) -> str:
@@ -144,6 +151,7 @@ def why_not_red(
         known: whether something of that name is defined in the workspace.
     """
     total, said = verdict.tests_total or 0, _NAME_LINE.sub("", verdict.error)
+    ran = check.ran_without if check.is_among else 0
     if verdict.passed:
         return "it passes as the program is now, so it does not show what the task is about"
     if verdict.status != "failed" or verdict.unfit:
@@ -154,15 +162,15 @@ def why_not_red(
         return ""  # what the task asks for is not there yet
     if verdict.timed_out or _ENDLESS.search(said):
         return hangs_by_task(prompt)
-    if check.left_out and not verdict.failing:
-        return "its failure cannot be told from those before; give it a name of its own"
     source = any(not is_test_code(path) for path in frames)
     # Some runners end with what a test raises, so that nothing is told of the others.
     aborted = source and check.entry in frames and compiler_error(verdict.error) < 0
-    if unloaded or (total <= check.ran_without and not aborted):
+    if unloaded or (total <= ran and not aborted):
         return f"it cannot be run: {headline(verdict.error)[:_SAID_CHARS] or 'the runner told nothing of its tests'}"
-    if (verdict.tests_passed or 0) < check.ran_without and not aborted:
-        return f"with it only {verdict.tests_passed or 0} tests pass, and {check.ran_without} do without it"
+    if check.is_among and check.left_out and not verdict.failing:
+        return "its failure cannot be told from those before; give it a name of its own"
+    if (verdict.tests_passed or 0) < ran and not aborted:
+        return f"with it only {verdict.tests_passed or 0} tests pass, and {ran} do without it"
     # An error in the test is a mistake of who wrote it; one that comes out of the project is what the task tells of.
     slip = _SLIP.search(said) if not _ASSERTED.search(said) else None
     own = f"{slip[0]} is raised by the test itself and not by the project's code" if slip else ""

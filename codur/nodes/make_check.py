@@ -46,6 +46,7 @@ TRIES = 2
 """Tests that are asked for: one, and one more that knows what became of it."""
 _FRAMES = 3  # of what a test of no use failed in, shown to who edits
 _EXAMPLE_LINES = 40  # of such a test, shown in any case
+_OWN_PACKAGE = 100  # what a test of the same package is worth, in words that it shares
 _EXAMPLES = 60  # test files that are looked into for one that is like what is to be written
 _WORD = regex(r"[A-Za-z_]\w{3,}")
 _LISTED = 20  # tests that are named to a model
@@ -210,8 +211,15 @@ def _example(shown: Mapping[str, str], state: RunState, context: RunContext) -> 
     shared = {path: wanted & set(_WORD.findall(text)) for path, text in texts.items()}
     spread = Counter(word for words in shared.values() for word in words)
 
+    own = {dirname(path) for path in shown if path.endswith(".go")}  # a test of Go belongs to its package
+
     def nearness(path: str) -> tuple[float, bool, int]:
-        return (path in near) + sum(1 / spread[word] for word in shared[path]), path in shown, -len(texts[path])
+        beside = _OWN_PACKAGE * (path.endswith(".go") and dirname(path) in own)
+        return (
+            beside + (path in near) + sum(1 / spread[word] for word in shared[path]),
+            path in shown,
+            -len(texts[path]),
+        )
 
     best = max(texts, key=nearness, default="")
     return {best: texts[best]} if best else {}

@@ -78,10 +78,11 @@ def test_which_files_show_how_tests_are_written(path: str, *, fits: bool) -> Non
 def test_where_a_runner_takes_files_the_test_runs_alone_and_the_projects_own_after_it() -> None:
     project = replace(PROJECT, argv=("rspec", "spec/a_spec.rb"), suite=("rspec",), protected=("spec/a_spec.rb",))
     made = made_for_runner.among("it 'keeps' do", project, 4, "spec/a_spec.rb", project.protected)
-    assert (made.argv, made.ran_without, made.beside) == (("rspec", "spec/keeps_spec.rb"), 0, project)
+    assert (made.argv, made.ran_without, made.beside) == (("rspec", "spec/keeps_spec.rb"), 4, project)
+    assert made.label == "rspec spec/keeps_spec.rb && rspec spec/a_spec.rb"
     go = replace(PROJECT, argv=("go", "test", "./..."), suite=("go", "test", "./..."))
     made = made_for_runner.among("func TestKeeps(", go, 4, "a/a_test.go", ())
-    assert (made.argv, made.ran_without, made.entry) == (go.argv, 4, "a/keeps_test.go")
+    assert (made.label, made.ran_without, made.entry) == ("go test ./...", 4, "a/keeps_test.go")
 
 
 @pytest.mark.parametrize(
@@ -162,7 +163,7 @@ SLIP = "FAIL: keeps\nTypeError: keep is not a function\nContext.<anonymous> (tes
 )
 def test_what_it_may_fail_for(prompt: str, verdict: Verdict, frames: tuple[str, ...], why: str) -> None:
     text = "import { keep } from '../src/parse.js';\nerrors.New('x');\n"
-    check = replace(PROJECT, text=text, entry="test/made.js", ran_without=4)
+    check = replace(PROJECT, text=text, entry="test/made.js", ran_without=4, beside=PROJECT)
     found = made_for_runner.why_not_red(check, verdict, prompt, frames, known=KNOWN.__contains__)
     assert found[: len(why)] == why
     assert bool(found) == bool(why)
@@ -188,6 +189,14 @@ def test_what_it_may_fail_for(prompt: str, verdict: Verdict, frames: tuple[str, 
         ("@Test\nvoid keeps()", ""),
         ("[Fact]\npublic void Keeps()", ""),
         ("TEST(Text, Keeps) {}", ""),
+        ("BOOST_AUTO_TEST_CASE(keeps) {}", ""),
+        ("it { expect(half(4)).to eq(2) }", ""),
+        ("should 'keep' do", ""),
+        ("#[rstest]\nfn keeps() {}", ""),
+        ("@ParameterizedTest\nvoid keeps(int n)", ""),
+        ("[DataTestMethod]\npublic void Keeps()", ""),
+        ("func ExampleKeeps() {}", ""),
+        ("test(async () => keeps());", ""),
     ],
 )
 def test_what_a_text_must_hold(text: str, why: str) -> None:
@@ -196,7 +205,7 @@ def test_what_a_text_must_hold(text: str, why: str) -> None:
 
 
 def test_what_can_never_be_told() -> None:
-    check = replace(PROJECT, entry="test/made.js", ran_without=4, left_out=("host",))
+    check = replace(PROJECT, entry="test/made.js", ran_without=4, left_out=("host",), beside=PROJECT)
     verdict = ended(4, 6, "FAIL: host\nAssertionError")
     said = made_for_runner.why_not_red(check, verdict, "", (), known=KNOWN.__contains__)
     assert said.startswith("its failure cannot be told from those before")

@@ -414,3 +414,43 @@ def test_a_failure_beside_the_tests_is_not_left_out_with_them(tmp_path: Path) ->
     finish = calls(("finish", {"reason": "done"}))
     played = run(tmp_path, project, [answer(go.test), breaks, finish, finish])
     assert played.result.outcome != "done"
+
+
+def test_a_pass_in_which_fewer_of_the_projects_own_tests_run_is_none(tmp_path: Path) -> None:
+    """Alone the made test passes; the edit ends the program in a test of the project's own."""
+    php = PROJECTS["PHP"]
+    one = "    public function testOne(): void\n    {\n        $this->assertSame(0, half(1));\n    }\n\n"
+    more = PHP_TEST.replace("    public function testZero", f"{one}    public function testZero")
+    project = replace(php, files={**php.files, "test/TextTest.php": more})
+    sly = "if ($n < 1) { exit(0); }\n    return intdiv($n, 2)"
+    ends = calls(("replace_in_file", {"path": php.source, "old": "return intdiv($n, 3)", "new": sly}))
+    finish = calls(("finish", {"reason": "done"}))
+    played = run(tmp_path, project, [answer(php.test), ends, finish, finish])
+    assert any(isinstance(event, TestMade) for event in played.events)
+    assert played.result.outcome != "done"
+
+
+def test_what_a_runner_says_beside_its_tests_is_not_left_out(tmp_path: Path) -> None:
+    hook = (
+        "RSpec.describe 'text' do\n  after(:context) { raise 'open' if half(4) == 2 }\n"
+        "  it('zero') { expect(half(0)).to eq 0 }\nend\n"
+    )
+    project = Project(
+        tool="rspec",
+        files={
+            ".rspec": "--require ./text",
+            "text.rb": RUBY,
+            "spec/text_spec.rb": hook,
+            "spec/host_spec.rb": "RSpec.describe 'host' do\n  it('is there') { expect(ENV['HOST']).to eq 'x' }\nend\n",
+        },
+        prompt="half(4) must be 2",
+        test="RSpec.describe 'half' do\n  it('of four') { expect(half(4)).to eq 2 }\nend\n",
+        path="spec/of_four_spec.rb",
+        source="text.rb",
+        wrong="n / 3",
+        right="n / 2",
+    )
+    finish = calls(("finish", {"reason": "done"}))
+    played = run(tmp_path, project, [answer(project.test), edit(project), finish, finish])
+    assert any(isinstance(event, TestMade) for event in played.events)
+    assert played.result.outcome != "done"
