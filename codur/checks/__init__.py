@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codur.lazy import parts_of
 
 if TYPE_CHECKING:
-    from codur.checks import check_programs, checker, describe, find_check, linters, made_for_runner, signature
+    from codur.checks import check_programs, checker, describe, find_check, linters, signature
 
-__all__ = ["check_programs", "checker", "describe", "find_check", "linters", "made_for_runner", "signature"]
+__all__ = ["check_programs", "checker", "describe", "find_check", "linters", "signature"]
 __getattr__ = parts_of(__name__)

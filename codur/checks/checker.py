@@ -15,12 +15,12 @@ from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
 from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, headline, plain
 from codur.checks.entry import is_test_code
-from codur.checks.made_for_runner import is_other
 from codur.checks.pristine import Pristine
 from codur.checks.python_syntax import syntax_verdict
 from codur.checks.signature import signature_of, told_apart
 from codur.checks.stated_conditions import Conditions
 from codur.checks.suites.junit import TestCounts, counts_of, less, read_report
+from codur.checks.suites.made_for_runner import is_other
 from codur.checks.suites.runner_output import are_named, counts_in, is_plain_runner, told_so_far, was_exited, without
 from codur.config.settings import VerificationSettings
 from codur.lazy import regex

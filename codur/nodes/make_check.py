@@ -8,10 +8,10 @@ from contextlib import suppress
 from functools import partial
 from posixpath import basename, dirname, splitext
 
-from codur.checks import made_for_runner
 from codur.checks.describe import error_text
 from codur.checks.entry import is_pytest_file
-from codur.checks.made_check import MOST_CHARS, made_check, text_problem, why_not_red
+from codur.checks.suites import made_for_runner
+from codur.checks.suites.made_check import MOST_CHARS, made_check, text_problem, why_not_red
 from codur.checks.suites.near_tests import near_tests
 from codur.context.brief import question_text
 from codur.context.file_order import standing

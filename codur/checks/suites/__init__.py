@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from codur.lazy import parts_of
 
 if TYPE_CHECKING:
-    from codur.checks.suites import near_tests, run_problem
+    from codur.checks.suites import made_for_runner, near_tests, run_problem
 
-__all__ = ["near_tests", "run_problem"]
+__all__ = ["made_for_runner", "near_tests", "run_problem"]
 __getattr__ = parts_of(__name__)

@@ -11,7 +11,7 @@ from posixpath import basename, dirname, join, splitext
 
 from codur.checks.describe import FAILED_TEST, compiler_error, headline
 from codur.checks.entry import TEST_FORM, is_test_code
-from codur.checks.made_check import hangs_by_task, is_told
+from codur.checks.suites.made_check import hangs_by_task, is_told
 from codur.checks.suites.near_tests import of_files
 from codur.lazy import regex
 from codur.python.test_command import PYTHON

@@ -9,7 +9,7 @@ import pytest
 
 from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
-from codur.checks.made_check import made_check, text_problem, why_not_red
+from codur.checks.suites.made_check import made_check, text_problem, why_not_red
 from codur.config.settings import Settings
 from codur.errors import WorkspaceError
 from codur.python.test_run import TestEnd

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from codur.checks import made_for_runner
+from codur.checks.suites import made_for_runner
 from codur.structs import replace
 from codur.types import Check, Verdict
 
