@@ -79,6 +79,10 @@ class TaskOptions(Options, total=False):
     """Tell answers of models word by word, too."""
     earlier: str
     """What models are told of earlier tasks."""
+    places: tuple[str, ...]
+    """Files, or lines of them as `path:line`, that models are shown."""
+    made: tuple[str, ...]
+    """Files that earlier tasks made: those that are tests may be changed."""
     ask: Callable[[Question], Answer]
     """Answers the questions of the run, in its thread; without it nobody is asked."""
 

@@ -193,6 +193,9 @@ class Task(Struct):
         scope: which files may change; None: as the settings say.
         hint: what the user thinks is wrong; an offline search tries it first.
         earlier: what models are told of earlier tasks of the same conversation.
+        places: files, or lines of them as `path:line`, that models are shown: what these tasks changed last, and what
+            the user added.
+        made: files that these tasks made; those that are tests may be changed.
     """
 
     prompt: str
@@ -216,13 +219,15 @@ class Task(Struct):
     scope: ScopeRules | None = None
     hint: str = ""
     earlier: str = ""
+    places: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
 
     @property
     def told(self) -> str:
         """The task as models are told it: the prompt, and what came before it in the conversation."""
         if not self.earlier:
             return self.prompt
-        mark = "Earlier in this conversation (over and done; only for what the task refers to):"
+        mark = "Earlier in this conversation, the latest first (only for what the task refers to):"
         return f"{self.prompt}\n\n{mark}\n{self.earlier}"
 
 

@@ -1,6 +1,7 @@
 """The coding agent: looks where it must, then one answer with edits, applied whole or not at all."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from posixpath import normpath
@@ -17,9 +18,9 @@ from codur.parsing.bounded_text import listed
 from codur.parsing.code import code_from_text
 from codur.parsing.tool_calls import tool_calls_from_text
 from codur.structs import replace
-from codur.tools.files.file_tools import nearest_line
+from codur.tools.files.file_tools import line_numbers, nearest_line
 from codur.tools.toolbox import Toolbox
-from codur.types import ToolCall, ToolCode
+from codur.types import ToolCall, ToolCode, ToolResult
 from codur.workspace.workspace import Workspace
 
 WHOLE_FILE_TOOL = "replace_file_content"
@@ -31,6 +32,11 @@ _LOOK_SHARE = 8  # of a request: what the looks of one answer, or the lines of e
 _MORE = f"Call {LOOK} to see what is not shown and matters for the edit."
 _DECIDE = "Nobody can answer that now. Decide from what is known, and give the edits."
 _QUESTION_CHARS = 800
+_NOT_CARRIED_OUT = "not carried out"
+_KEPT = "kept, and made with the others; do not give it again"
+_AGAIN = "Give what could not be made once more, made for what is there, and nothing else"
+_ALL_AGAIN = "Give the edits of this step once more, made for what is there"
+_SAME_PLACES = 4  # of a text that is there several times, which are shown
 
 _NAMED = ("class_name", "method_name", "function_name", "name")
 """Arguments that name the definition which an edit is of."""
@@ -90,6 +96,7 @@ class _Step:
         self.told_to_decide = False
         self.sight = Sight()
         self.looks = Looks(work.toolbox, self.sight)
+        self.kept: list[ToolCall] = []  # edits that could be made, while others are asked for again
 
     async def take(self, reply: ChatReply) -> CodingOutcome | None:
         """What comes of an answer; None if the step goes on."""
@@ -167,26 +174,53 @@ class _Step:
         return int(self.work.profile.request_tokens * BYTES_PER_TOKEN) // _LOOK_SHARE
 
     def _edit(self, reply: ChatReply, calls: Sequence[ToolCall], edits: Sequence[ToolCall]) -> CodingOutcome | None:
-        """Apply the edits; those to lines that were not shown, or that cannot be made, are sent back and told why."""
+        """Apply the edits; those to lines that were not shown, or that cannot be made, are sent back and told why.
+
+        The others are kept, and made with those that come instead.
+        """
+        names = {call.name for call in edits}
         edits = [_bound(call, self.task.target, self.work.toolbox) for call in edits]
         start = self.task.workspace.snapshot()
         earlier = {change.path: change.after for change in self.task.workspace.changes()}
-        outcome, failed = apply_edits(edits, self.work.agent, self.work.toolbox, self.task.workspace)
-        places = self._unseen(outcome, earlier)
+        outcome, problems = self._applied(edits)
+        unseen = self._unseen(outcome, earlier)
         why = outcome.error
-        if places:
+        if unseen:
             self.task.workspace.restore(start)
-            shown = listed([f"{path}:{lines.start}-{lines.stop - 1}" for path, lines in places], 6)
-            why = f"lines that you had not been shown would change ({shown}); no edit was applied"
-        elif failed is not None and outcome.code in _MENDABLE:
-            places = self._nearest(failed)
-        else:
+            lines = listed([f"{path}:{lines.start}-{lines.stop - 1}" for path, lines in unseen], 6)
+            why = f"lines that you had not been shown would change ({lines})"
+            paths = {"", *(path for path, _ in unseen)}
+            problems = [why if _path_of(call) in paths else "" for call in outcome.edits]
+            why += "; no edit was applied"
+        elif not any(problems) or outcome.code not in _MENDABLE:
             return outcome
         if self.refusals_left <= 0:
             return _nothing("refused", why)
         self.refusals_left -= 1
-        self.talk.add(reply, calls, [self._sent_back(why, places), *("not carried out" for _ in calls[1:])])
+        self.kept = [call for call, problem in zip([*self.kept, *edits], problems, strict=True) if not problem]
+        own = problems[-len(edits) :]
+        places = unseen or [
+            place for call, problem in zip(edits, own, strict=True) if problem for place in self._at(call)
+        ]
+        said = iter(own)
+        told = [(next(said) or _KEPT) if call.name in names else _NOT_CARRIED_OUT for call in calls]
+        first = next(at for at, text in enumerate(told) if text not in {_KEPT, _NOT_CARRIED_OUT})
+        told[first] = "\n\n".join([f"{told[first]}. {_AGAIN if self.kept else _ALL_AGAIN}.", *self._shown(places)])
+        self.talk.add(reply, calls, told)
         return None
+
+    def _applied(self, edits: Sequence[ToolCall]) -> tuple[CodingOutcome, list[str]]:
+        """Apply what was kept and these edits; these alone if they are all that is needed."""
+        agent, toolbox, workspace = self.work.agent, self.work.toolbox, self.task.workspace
+        given = [(call.name, call.arguments) for call in edits]
+        self.kept = [call for call in self.kept if (call.name, call.arguments) not in given]
+        outcome, problems = apply_edits([*self.kept, *edits], agent, toolbox, workspace)
+        if any(problems) and self.kept:
+            alone, none = apply_edits(edits, agent, toolbox, workspace)
+            if not any(none):
+                self.kept = []
+                return alone, none
+        return outcome, problems
 
     def _unseen(self, outcome: CodingOutcome, earlier: Mapping[str, bytes | None]) -> list[tuple[str, range]]:
         """The lines that edits took out although they had not been shown; a text replaced everywhere is known."""
@@ -200,22 +234,21 @@ class _Step:
                 found += [(change.path, lines) for lines in self.sight.blind(change.path, old, new)]
         return found
 
-    def _nearest(self, failed: ToolCall) -> list[tuple[str, range]]:
-        """The lines that are most like the text that an edit was to replace."""
+    def _at(self, failed: ToolCall) -> list[tuple[str, range]]:
+        """The lines that hold the text that an edit was to replace, or are most like it."""
         path, old = str(failed.arguments.get("path", "")), str(failed.arguments.get("old", ""))
         text = self.work.toolbox.call("read_file", {"path": path}).text if path and old else ""
-        line = nearest_line(text, old)
-        return [(path, range(line, line + old.strip().count("\n") + 1))] if line else []
+        lines = (line_numbers(text, old) if old else []) or [nearest_line(text, old)]
+        return [(path, range(line, line + old.strip().count("\n") + 1)) for line in lines[:_SAME_PLACES] if line]
 
-    def _sent_back(self, why: str, places: Sequence[tuple[str, range]]) -> str:
-        """What the model is told of edits that were not applied, with the lines in question and those around them."""
+    def _shown(self, places: Sequence[tuple[str, range]]) -> list[str]:
+        """These lines with those around them."""
         room = self._room() // max(1, len(places))
-        shown = [
+        return [
             self.looks.lines(path, lines, room)
             for path in dict.fromkeys(path for path, _ in places)
             for lines in windows([lines for other, lines in places if other == path], self.looks.count(path))
         ]
-        return "\n\n".join([f"{why}. Give all edits of this step again, made for what is there.", *shown])
 
 
 def _path_of(call: ToolCall) -> str:
@@ -242,26 +275,40 @@ def _calls_in_text(text: str, target: str | None) -> tuple[ToolCall, ...]:
 
 def apply_edits(
     calls: Sequence[ToolCall], agent: Agent, toolbox: Toolbox, workspace: Workspace
-) -> tuple[CodingOutcome, ToolCall | None]:
-    """Run edits in order; the first that fails undoes those before it, and is told."""
+) -> tuple[CodingOutcome, list[str]]:
+    """Run edits in order; if one fails none stays, and the first is told.
+
+    Returns:
+        What came of it; and of each edit why it failed, empty if it did not.
+    """
     start = workspace.snapshot()
     changed: list[str] = []
+    problems: list[str] = []
+    code: ToolCode = "ok"
+    error = ""
     for number, call in enumerate(calls, 1):
-        code: ToolCode = "invalid"
-        if call.name in agent.config.tools:
-            problem = toolbox.guess_refused(call)
-        else:
-            problem = f"there is no such tool here; there are: {', '.join(agent.config.tools)}"
-        if not problem:
-            result = toolbox.call(call.name, call.arguments)
-            changed += [path for path in result.changed_files if path not in changed]
-            problem, code = "" if result.ok else result.text, result.code
-        if problem:
-            workspace.restore(start)
-            error = f"edit {number} of {len(calls)}, {call.name}: {problem}; no edit was applied"
-            return _nothing(code, error), call
-    summary = ", ".join(_described(call) for call in calls)
-    return CodingOutcome(code="ok", summary=summary, changed_files=tuple(changed), edits=tuple(calls)), None
+        result = _made(call, agent, toolbox)
+        changed += [path for path in result.changed_files if path not in changed]
+        problems.append("" if result.ok else f"edit {number} of {len(calls)}, {call.name}: {result.text}")
+        if not result.ok and (code == "ok" or result.code not in _MENDABLE):
+            code, error = result.code, problems[-1]
+        if code not in {"ok", *_MENDABLE}:
+            break
+    if error:
+        workspace.restore(start)
+        return _nothing(code, f"{error}; no edit was applied"), problems
+    deeds = Counter(map(_described, calls))
+    summary = ", ".join(f"{deed} ({times} times)" if times > 1 else deed for deed, times in deeds.items())
+    return CodingOutcome(code="ok", summary=summary, changed_files=tuple(changed), edits=tuple(calls)), problems
+
+
+def _made(call: ToolCall, agent: Agent, toolbox: Toolbox) -> ToolResult:
+    """What came of one edit."""
+    if call.name in agent.config.tools:
+        problem = toolbox.guess_refused(call)
+    else:
+        problem = f"there is no such tool here; there are: {', '.join(agent.config.tools)}"
+    return ToolResult(code="invalid", text=problem) if problem else toolbox.call(call.name, call.arguments)
 
 
 def _bound(call: ToolCall, target: str | None, toolbox: Toolbox) -> ToolCall:

@@ -75,6 +75,8 @@ class _Conversation:
         self._profile = work.profile
         self._offers = offers
         self._after = ""
+        tools = map(work.toolbox.get, agent.config.tools)
+        self._edits = any(tool is not None and tool.side_effect == "write" for tool in tools)
         self._changed: list[str] = []
         self._seen: set[str] = set()
         self._outputs: list[_Output] = []
@@ -208,6 +210,11 @@ class _Conversation:
         reads = tool is not None and tool.side_effect == "read"
         data = result.data if result.ok and isinstance(result.data, dict) else {}
         first_line = data.get("start_line") if "total_lines" in data else None  # of a part of a file
+        if first_line is not None and not self._edits:
+            # For who is to tell of lines, and does not copy them.
+            text = "\n".join(
+                f"{number}\t{line}" for number, line in enumerate(text.rstrip("\n").split("\n"), first_line)
+            )
         text = beginning(text, limit, first_line) if reads else bounded(plain(text), limit)
         while earlier and self._free() < len(text):
             self._drop(earlier.pop(self._least(earlier)))

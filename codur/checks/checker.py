@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from secrets import token_hex
@@ -115,6 +115,11 @@ class Checker:
             self.pristine.keep(each, self.workspace)
             self.conditions.keep(each, self.workspace)
             self.workspace.protect(each.protected)
+
+    def free(self, paths: Collection[str]) -> None:
+        """Let files of the check be changed from now on."""
+        self.pristine = self.pristine.without(paths)
+        self.workspace.unprotect(paths)
 
     def on(self, workspace: Workspace, launcher: Launcher | None = None, *, without: Iterable[str] = ()) -> Checker:
         """The same checker for a copy of the workspace; files of the check that are to be left out there stay known.

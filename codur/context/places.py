@@ -27,7 +27,7 @@ _UNFINISHED = regex(
     r"|\b(?:UnsupportedOperation|NotImplemented)Exception\b",
     re.MULTILINE,
 )
-_HUNK = regex(r"@@ -(\d+)")
+_HUNK = regex(r"@@ -(\d+)(?:,\d+)? \+(\d+)")
 _HUNK_CONTEXT = 3
 
 
@@ -73,14 +73,19 @@ def is_unfinished(text: str) -> bool:
     return _UNFINISHED.search(text) is not None
 
 
-def edited_lines(diff: str) -> str:
-    """The places of a diff's hunks in the files as they were before it, a line each as `places_in` reads them."""
+def edited_lines(diff: str, *, after: bool = False) -> str:
+    """The places of a diff's hunks in the files as they were before it, a line each as `places_in` reads them.
+
+    Args:
+        after: in the files as they are after it.
+    """
     found, path = [], ""
+    mark, prefix = ("+++ ", "b/") if after else ("--- ", "a/")
     for line in diff.splitlines():
-        if line.startswith("--- "):
-            path = line[4:].partition("\t")[0].removeprefix("a/")
-        elif match := _HUNK.match(line):
-            found.append(f"{path}:{int(match[1]) + _HUNK_CONTEXT}")
+        if line.startswith(mark):
+            path = line[4:].partition("\t")[0].removeprefix(prefix)
+        elif (match := _HUNK.match(line)) and path != "/dev/null":
+            found.append(f"{path}:{int(match[2 if after else 1]) + _HUNK_CONTEXT}")
     return "\n".join(found)
 
 

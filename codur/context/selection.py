@@ -79,6 +79,7 @@ class Clues(Struct):
     likely: Sequence[str] = ()  # files that rules settled on
     runs: Sequence[TestRun] = ()  # what tests executed, those that failed and others; empty if that is not known
     looked_at: str = ""  # outputs of earlier steps: the places that they begin with are needed
+    placed: Sequence[Place] = ()  # where earlier tasks were at work that this one may go on with
     guessed: Sequence[str] = ()  # files that a model thinks of, from their names
     also: Sequence[str] = ()  # files that come last
 
@@ -130,6 +131,8 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
             Want(path=place.path, line=max(1, place.line), need="needed")
             for place in places_in(clues.looked_at, files)[:4]
         ),
+        *_lines(view, list(identified(view, clues.task, named))[:_ASKED] if tests or frames else (), "needed"),
+        *(Want(path=place.path, line=place.line, need="needed") for place in clues.placed if place.line),
         *_lines(view, support, "needed"),
         *_lines(view, subjects, "needed"),
         *_constants(view, tests[:_TESTS]),

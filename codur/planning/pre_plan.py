@@ -33,7 +33,7 @@ async def classify(brief: PlanningBrief, asker: Asker) -> PrePlanReply:
         task=brief.prompt[:PROMPT_CHARS],
         findings=discovery_text(brief.discovery),
         files=file_list(brief.files),
-        check=demanded(brief.discovery),
+        check=demanded(brief.discovery, brief.verdict),
         verdict=_told(brief.verdict),
         tools=", ".join(map(signature, brief.tools)) or "none",
     )

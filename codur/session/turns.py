@@ -3,25 +3,31 @@
 import hashlib
 import json
 import os
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from msgspec import to_builtins
 
+from codur.context.places import edited_lines
+from codur.lazy import regex
 from codur.parsing.bounded_text import beginning
 from codur.store.atomic import PRIVATE_DIRECTORY, PRIVATE_FILE, state_errors
 from codur.structs import Struct, convert
 from codur.types import RunResult
 
-MAX_CHARS = 12_000
-"""Of what is told of all earlier turns: about 3,000 tokens of a request."""
+MAX_CHARS = 8_000
+"""Of what is told of all earlier turns: about 2,000 tokens of a request."""
 _SHARE = 2
 """A turn may take one part in so many of what is left: the latest half, the one before it a quarter, and so on."""
+_OLD_CHARS = 600  # of what was said in a turn that is not the latest
+_PLACES = 12
 _KEPT = 200
 _ASIDE = 9
 """Earlier conversations that are kept of a project."""
 _LEAST_CHARS = 200
+_MADE = regex(r"^--- /dev/null\n\+\+\+ b/(.+)$", re.MULTILINE)
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -32,21 +38,43 @@ class Turn(Struct):
     outcome: str  # how its run ended
     said: str = ""  # its answer, explanation or reason
     diff: str = ""  # what it changed
+    tried: str = ""  # what its furthest attempt had changed, if that was put back
     run_id: str = ""  # the run's name; empty if it was not kept
+    # the run that this turn undid, or made again; such a turn is no task
+    undid: str = ""
+    redid: str = ""
     # calls, tokens, cost_usd: of models, as far as they are known
     calls: int = 0
     tokens: int = 0
     cost_usd: float = 0.0
 
 
+class Since(Struct):
+    """What earlier turns left: told to models, and what these have to see for a task that goes on with it.
+
+    Attributes:
+        told: the turns in words.
+        places: of the latest change, or attempt, lines of files as `path:line`.
+        made: files that the turns made.
+    """
+
+    told: str = ""
+    places: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
+
+
 def turn_of(asked: str, result: RunResult) -> Turn:
     """What is remembered of a run."""
     said = "\n".join(filter(None, (result.answer, result.explanation, result.reason)))
+    best = result.best
+    put_back = best is not None and not best.kept and not result.diff
+    tried = [attempt.diff for attempt in result.attempts if best is not None and attempt.number == best.number]
     return Turn(
         asked=asked,
         outcome=result.outcome,
         said=said,
         diff=result.diff,
+        tried=tried[0] if put_back and tried else "",
         run_id=result.run_id,
         calls=result.model_calls,
         tokens=result.usage.total_tokens,
@@ -60,14 +88,39 @@ def cost_text(turns: Sequence[Turn]) -> str:
     return f"of {len(turns)} remembered tasks: {calls} model calls, {tokens:,} tokens, ${cost:.4f}"
 
 
-def earlier_text(turns: Sequence[Turn], limit: int = MAX_CHARS) -> str:
-    """What later tasks are told of earlier ones, the oldest first.
-
-    The latest gets half of the room, the one before it half of the rest; what does not fit is cut at its
-    end and says so, and the oldest are left out.
+def since(turns: Sequence[Turn], limit: int = MAX_CHARS) -> Since:
+    """What a task is told of the earlier ones, and where these were at work.
 
     Args:
         limit: characters.
+    """
+    undone = _undone(turns)
+    tasks = [turn for turn in turns if not (turn.undid or turn.redid)]
+    standing = [turn for turn in tasks if turn.run_id not in undone]
+    last = next((turn for turn in reversed(standing) if turn.diff or turn.tried), Turn(asked="", outcome=""))
+    places = edited_lines(last.diff, after=True) if last.diff else edited_lines(last.tried)
+    made = (path for turn in standing for path in _MADE.findall(turn.diff))
+    return Since(
+        told=_told(tasks, undone, limit),
+        places=tuple(places.splitlines()[:_PLACES]),
+        made=tuple(dict.fromkeys(made)),
+    )
+
+
+def _undone(turns: Sequence[Turn]) -> set[str]:
+    """The runs of which nothing is left."""
+    found = set[str]()
+    for turn in turns:
+        found.add(turn.undid)
+        found.discard(turn.redid)
+    return found - {""}
+
+
+def _told(turns: Sequence[Turn], undone: Collection[str], limit: int) -> str:
+    """The turns in words, the latest first: who has room for less of it cuts the end.
+
+    The latest gets half of the room, the one before it half of the rest; what does not fit is cut at its end and says
+    so, and the oldest are left out.
     """
     told: list[str] = []
     left = limit
@@ -75,15 +128,17 @@ def earlier_text(turns: Sequence[Turn], limit: int = MAX_CHARS) -> str:
         room = max(left // _SHARE, _LEAST_CHARS)
         if left < _LEAST_CHARS:
             break
-        told.append(beginning(_text(turn), room))
+        text = _text(turn, latest=not told, undone=turn.run_id in undone)
+        told.append(beginning(text, room))
         left -= len(told[-1])
-    return "\n\n".join(reversed(told))
+    return "\n\n".join(told)
 
 
-def _text(turn: Turn) -> str:
-    parts = [f"User: {turn.asked}", f"Outcome: {turn.outcome}"]
-    parts += [turn.said] if turn.said else []
-    parts += [f"Changed:\n{turn.diff}"] if turn.diff else []
+def _text(turn: Turn, *, latest: bool, undone: bool) -> str:
+    parts = [f"User: {turn.asked}", f"Outcome: {turn.outcome}{', and undone since' if undone else ''}"]
+    parts += [turn.said if latest else beginning(turn.said, _OLD_CHARS)] if turn.said else []
+    parts += [f"Changed:\n{turn.diff}"] if turn.diff and not undone else []
+    parts += [f"Tried, and put back:\n{turn.tried}"] if turn.tried else []
     return "\n".join(parts)
 
 

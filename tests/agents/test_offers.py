@@ -136,7 +136,7 @@ def test_what_alone_can_follow_is_run_unasked(tmp_path: Path) -> None:
     _, model, chosen = work(
         tmp_path, ChatReply(tool_calls=(call("list_files"),)), "Done.", names=("list_files", "read_file")
     )
-    assert model.requests[1].messages[-1].content.startswith("Result of read_file:\ndef one():")
+    assert model.requests[1].messages[-1].content.startswith("Result of read_file:\n1\tdef one():")
     assert [(item.after, item.tier, item.choice) for item in chosen] == [
         ("", "open", "list_files"),
         ("list_files", "deterministic", "read_file"),

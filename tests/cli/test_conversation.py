@@ -19,7 +19,7 @@ from codur.cli.conversation.line_completion import LineCompleter
 from codur.cli.conversation.slash_commands import COMMANDS, Asked, help_text, read_line
 from codur.cli.project_names import ProjectNames
 from codur.errors import UsageError
-from codur.session.turns import Turn, Turns, earlier_text
+from codur.session.turns import Turn, Turns, since
 from tests.cli.kit import codur, environment
 from tests.runs.kit import KEY, REPAIRABLE, fill
 from tests.support.groq_server import GroqServer, hold, json_reply, text
@@ -75,9 +75,9 @@ def test_a_fix_its_undoing_and_what_is_remembered(opens: Opens, project: Path, h
         say(terminal, "!echo $((6 * 7))")
         terminal.until("42")
         say(terminal, "/context")
-        told = terminal.until("Outcome: done\n42")
-        assert told.index("User: fix main.py") < told.index("changed was put back.")
-        assert (told.count("changed was put back."), told.count("had changed was made again.")) == (2, 1)
+        told = terminal.until("Outcome: done, and undone since")
+        assert told.index("User: !echo") < told.index("User: fix main.py")
+        assert "Changed:" not in told
         say(terminal, CTRL_D)
         assert terminal.ended() == 0
     kept = home / ".local/state/codur/conversations"
@@ -392,13 +392,39 @@ def test_lines_that_are_refused(line: str) -> None:
 
 def test_what_is_told_of_earlier_tasks_is_bounded_and_the_latest_most() -> None:
     turns = [Turn(asked=f"task {number}", outcome="done", said="line\n" * 2000) for number in range(200)]
-    told = earlier_text(turns, 4000)
+    told = since(turns, 4000).told
     assert 1000 < len(told) < 4400
-    assert told.index("task 198") < told.index("task 199")
+    assert told.index("task 199") < told.index("task 198"), "who has room for less cuts the end"
     assert "task 0\n" not in told
     assert told.count("more lines did not fit]") == told.count("User: ")
-    assert earlier_text([], 4000) == ""
-    assert earlier_text(turns[:1]).count("line\n") > 1000
+    assert since([], 4000).told == ""
+    assert since(turns[:1]).told.count("line\n") > 700
+
+
+NEW = "--- /dev/null\n+++ b/tests/test_new.py\n@@ -0,0 +1,2 @@\n+def test_new():\n+    assert 1\n"
+OLD = "--- a/app.py\n+++ b/app.py\n@@ -40,7 +50,8 @@ def f():\n a\n b\n c\n+d\n"
+
+
+def test_what_a_task_goes_on_with() -> None:
+    turns = [
+        Turn(asked="add it", outcome="done", diff=OLD + NEW, run_id="1"),
+        Turn(asked="why?", outcome="done", said="long\n" * 400),
+        Turn(asked="no, otherwise", outcome="not_achieved", tried=OLD, run_id="2"),
+        Turn(asked="!ls", outcome="done", said="app.py"),
+    ]
+    found = since(turns)
+    assert (found.places, found.made) == (("app.py:43",), ("tests/test_new.py",)), "as what was tried was put back"
+    assert f"Tried, and put back:\n{OLD}" in found.told
+    assert found.told.count("long\n") < 200
+    assert since(turns[:2]).places == ("app.py:53", "tests/test_new.py:4")
+
+
+def test_a_task_that_was_undone_is_told_as_that() -> None:
+    task = Turn(asked="add it", outcome="done", diff=OLD + NEW, run_id="1")
+    undone, redone = Turn(asked="/undo", outcome="done", undid="1"), Turn(asked="/redo", outcome="done", redid="1")
+    found = since([task, undone])
+    assert (found.told, found.places, found.made) == ("User: add it\nOutcome: done, and undone since", (), ())
+    assert since([task, undone, redone]) == since([task])
 
 
 def test_turns_on_disk(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_an_edit_of_lines_that_were_not_shown_is_sent_back_with_them(tmp_path: P
     first, second = results(run, 2)
     assert "lines that you had not been shown would change (shop.py:" in first
     assert "def part_380(value):\n    kept = value + 380\n" in first
-    assert second == "not carried out"
+    assert second.startswith("lines that you had not been shown would change (shop.py:")
     assert "part_380(value):\n    kept" in run.files["shop.py"]
 
 
@@ -119,7 +119,32 @@ def test_an_edit_that_cannot_be_made_is_mended_in_the_same_attempt(
     assert (run.result.outcome, run.nodes.count("coding"), run.unexpected) == ("done", 1, 0)
     (told,) = results(run, 2)
     assert why in told or "def median(:" in told
-    assert "Give all edits of this step again" in told
+    assert "Give the edits of this step once more" in told
+
+
+def test_of_several_edits_only_those_that_cannot_be_made_are_asked_for_again(tmp_path: Path) -> None:
+    """Nine right edits and one that means two places: the nine need not be written again."""
+    low = ("replace_in_file", {"path": "main.py", "old": "low = 0", "new": "low = 1"})
+    twice = ("replace_in_file", {"path": "main.py", "old": "high = 0", "new": "high = 2"})
+    once = ("replace_in_file", {"path": "main.py", "old": "# upper\nhigh = 0", "new": "# upper\nhigh = 2"})
+    start = {"main.py": "low = 0\n# upper\nhigh = 0\n# again\nhigh = 0\nprint(low, 0)\n", "expected.txt": "1 0\n"}
+    run = play(tmp_path, start, "main.py is wrong", [EDIT, calls(low, twice), calls(once)])
+    assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 3, 0)
+    kept, told = results(run, 2)
+    assert kept == "kept, and made with the others; do not give it again"
+    assert "main.py has this text 2 times (lines 3, 5)" in told
+    assert "nothing else" in told
+    assert run.files["main.py"] == "low = 1\n# upper\nhigh = 2\n# again\nhigh = 0\nprint(low, 0)\n"
+
+
+def test_who_gives_all_edits_again_is_taken_at_their_word(tmp_path: Path) -> None:
+    low = ("replace_in_file", {"path": "main.py", "old": "low = 0", "new": "low = 5"})
+    off = ("replace_in_file", {"path": "main.py", "old": "height = 0", "new": "high = 2"})
+    other = ("replace_in_file", {"path": "main.py", "old": "low = 0\nhigh = 0", "new": "low = 1\nhigh = 2"})
+    start = {"main.py": "low = 0\nhigh = 0\nprint(low, 0)\n", "expected.txt": "1 0\n"}
+    run = play(tmp_path, start, "main.py is wrong", [EDIT, calls(low, off), calls(other)])
+    assert (run.result.outcome, run.result.model_calls) == ("done", 3)
+    assert run.files["main.py"] == "low = 1\nhigh = 2\nprint(low, 0)\n"
 
 
 def test_edits_are_sent_back_twice_at_most(tmp_path: Path) -> None:

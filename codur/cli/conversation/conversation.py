@@ -23,7 +23,7 @@ from codur.errors import UsageError
 from codur.redaction import Redactor, redact_value
 from codur.session.host import redactor_of
 from codur.session.stop import INTERRUPTED, code_of
-from codur.session.turns import Turn, Turns, cost_text, earlier_text, turn_of
+from codur.session.turns import Turn, Turns, cost_text, since, turn_of
 from codur.store.directory import StateDirectory
 from codur.structs import replace
 from codur.types import Plan, Step, Task
@@ -34,7 +34,6 @@ from codur.ui.stream import SafeStream
 from codur.ui.styled_lines import block, clip, count, folded, joined
 
 _PROMPT = "codur> "
-_UNDONE = {False: "What task {run} changed was put back.", True: "What task {run} had changed was made again."}
 _TRY = ('"the tests fail, fix the bug"', '"explain FILE"', "/help")
 
 Command = Callable[[], int]
@@ -116,13 +115,15 @@ class Conversation:
 
     def _work(self, asked: Asked) -> int:
         """Carry out a task or a program, and remember it."""
-        chosen = self._choices
+        chosen, earlier = self._choices, since(self._turns)
         task = Task(
             prompt=asked.task or f"!{asked.program}",
             workspace=str(self._directory.absolute()),
             agent=chosen.agent,
             offline=chosen.offline,
-            earlier=chosen.told(earlier_text(self._turns)),
+            earlier=chosen.told(earlier.told),
+            places=(*chosen.files, *earlier.places),
+            made=earlier.made,
         )
         if asked.program:
             step = Step(id="run", action="tool", capability="run_command", arguments={"command": asked.program})
@@ -157,7 +158,8 @@ class Conversation:
         """Undo a task, or take that back; only what was put back is remembered."""
         report, record = actions.undo.put_back(wanted or None, self._directory, dry=False, again=again)
         if report.restored or report.removed:
-            self._remember(Turn(asked=line, outcome="done", said=_UNDONE[again].format(run=record.id)))
+            undid, redid = ("", record.id) if again else (record.id, "")
+            self._remember(Turn(asked=line, outcome="done", undid=undid, redid=redid))
         return actions.undo.told(report, record, dry=False, again=again, json=False)
 
     def _remember(self, turn: Turn) -> None:
@@ -170,7 +172,7 @@ class Conversation:
             case "help":
                 _say(help_text(machine.width()))
             case "context":
-                _say(earlier_text(self._turns) or "nothing yet: later tasks are told of earlier ones")
+                _say(since(self._turns).told or "nothing yet: later tasks are told of earlier ones")
             case "compact":
                 self._compact()
             case "cost":

@@ -22,7 +22,7 @@ from codur.cli.actions import undo
 from codur.errors import CodurError
 from codur.events import AnswerDelta, CheckRan, Event, FileChanged, StepBegan
 from codur.questions import Answer, Question
-from codur.session.turns import Turn, earlier_text, turn_of
+from codur.session.turns import Turn, since, turn_of
 from codur.store.blobs import BlobStore
 from codur.structs import Struct, field
 from codur.types import RunResult
@@ -97,11 +97,14 @@ class CodurAgent:
         def ask(question: Question) -> Answer:
             return asyncio.run_coroutine_threadsafe(telling.asked(question), loop).result()
 
+        earlier = since(session.turns)
         session.job = api.solve(
             words,
             session.directory,
             ask=ask,
-            earlier=earlier_text(session.turns),
+            earlier=earlier.told,
+            places=earlier.places,
+            made=earlier.made,
             environ=self._environ,
             stream=True,
         )

@@ -83,7 +83,15 @@ def _named(state: RunState, step: Step) -> list[str]:
     said = f"{state['task'].prompt}\n{step.objective}"
     by_rules = check is not None and check.kind == "tests"
     named = [path for path in _known(state) if not by_rules or splitext(basename(path))[0] in said]
-    return list(dict.fromkeys(filter(None, (str(step.arguments.get("path", "")), *named))))
+    added = [place for place in state["task"].places if not _FRAME.search(place)]
+    return list(dict.fromkeys(filter(None, (str(step.arguments.get("path", "")), *named, *added))))
+
+
+def _about(state: RunState) -> str:
+    """The words that tell which code a task is about: its own, and where these name nothing, what came before it."""
+    prompt = state["task"].prompt
+    names = _known(state) or _PLACE.search(prompt)
+    return "\n\n".join((prompt, *state["guidance"])) if names else task_told(state)
 
 
 def _selection(
@@ -101,7 +109,7 @@ def _selection(
     leads = failed is not None and not (check is not None and check.text)
     ran = {path for _, lines in runs for path, _ in lines}
     clues = Clues(
-        task=task_told(state),
+        task=_about(state),
         named=named,
         step=objective(state, step),
         failure="\n\n".join(told),
@@ -109,6 +117,7 @@ def _selection(
         likely=[path for path in _known(state) if not runs or path in ran],
         runs=runs,
         looked_at="\n\n".join([quoted, *inputs(state, step, context).values()]),
+        placed=places_in("\n".join(state["task"].places), files),
         guessed=() if leads else (*discovery.guessed, *_tests_beside(state, context)),
         also=(*discovery.guessed, *(check.protected if check is not None else ())),
     )
@@ -148,8 +157,8 @@ def listed_files(state: RunState, context: RunContext) -> list[str]:
     writes, then sources, those first that are called as it speaks, and what is made last.
     """
     files, verdict = context.workspace.list_files(), state["verdict"] or state["before"]
-    told = "\n".join((verdict.error, *verdict.failing)) if verdict is not None and verdict.status == "failed" else ""
-    near = dict.fromkeys(place.path for place in places_in(told, files))
+    told = (verdict.error, *verdict.failing) if verdict is not None and verdict.status == "failed" else ()
+    near = dict.fromkeys(place.path for place in places_in("\n".join((*told, *state["task"].places)), files))
     prompt, known = state["task"].prompt, _known(state)
     view = context.repository.view(files, list(near)) if near or _PLACE.search(prompt) else None
     imported = {path for source in near for path in view.imports(source)} if view is not None else set()

@@ -1,7 +1,7 @@
 """What is known of a request about code: the check that applies, the program, and the files that it is about."""
 
 import re
-from posixpath import basename, dirname
+from posixpath import dirname
 
 from codur.checks.entry import is_test_code
 from codur.checks.find_check import CheckRequest, find_check, find_entry
@@ -48,20 +48,16 @@ def discover_code(request: Request, found: Classification) -> Discovery:
     check = _check(request, named)
     entry = check.entry if check is not None and check.entry else find_entry(workspace, named)
     entry = entry if entry is not None and workspace.is_file(entry) else None
-    if (
-        entry
-        and check is not None
-        and check.kind == "tests"
-        and entry not in named
-        and basename(entry) != "__main__.py"
-    ):
+    if entry and check is not None and check.kind == "tests" and entry not in named:
         # A module of a library, or of documents, that can be run as well is not what a task about tests is about.
         inside = standing(entry) > 0 or workspace.is_file(f"{dirname(entry)}/__init__.py")
         entry = None if inside else entry
     files = _involved(request, *named, *([entry] if entry else [])) or _tested_files(request, check)
     tests = _tests_to_edit(request, check) if check is not None else ()
-    if check is not None and tests:
-        check = replace(check, protected=tuple(path for path in check.protected if path not in tests))
+    if check is not None:
+        # Tests that a task of this conversation made are revised with it.
+        free = {*tests, *filter(is_test_code, request.task.made)}
+        check = replace(check, protected=tuple(path for path in check.protected if path not in free))
     return replace(discovery, files=files, entry=entry, check=check, edits_tests=tests)
 
 

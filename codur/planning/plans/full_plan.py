@@ -111,7 +111,7 @@ def _task_text(
         task=bounded(brief.prompt, prompt_chars),
         findings=discovery_text(brief.discovery),
         files=file_list(brief.files, brief.read_only),
-        check=demanded(brief.discovery),
+        check=demanded(brief.discovery, brief.verdict),
     )
     failed = brief.verdict is not None and brief.verdict.status != "passed"
     now = verdict_text(brief.verdict, limit=output_chars) if brief.verdict is not None and failed else ""
@@ -168,10 +168,14 @@ def file_list(files: Sequence[str], read_only: Collection[str] = ()) -> str:
     return "\n".join(lines) or "(no files)"
 
 
-def demanded(discovery: Discovery) -> str:
-    """What the check demands; where rules did not take the task for one about code, none was looked for."""
-    if discovery.check is None and discovery.task_type not in CODE_TASKS:
-        return "Not looked for yet, as the task need not be about code."
+def demanded(discovery: Discovery, verdict: Verdict | None) -> str:
+    """What the check demands; where rules did not take the task for one about code, none was looked for.
+
+    Args:
+        verdict: the last one; None if nothing was looked for or run.
+    """
+    if discovery.check is None and (discovery.task_type not in CODE_TASKS or verdict is None):
+        return "Not looked for yet, as the task need not be about code; it is found before the first edit."
     return check_text(discovery.check)
 
 

@@ -16,7 +16,7 @@ difflib = late("difflib")
 _NAMED, _LISTED = 3, 10
 """Names near an unknown one that are told, and how many there may be for all of them to be told."""
 _DELETE = regex(
-    r"\b(?:delet\w*|remov\w*|eras\w*|drop\w*|clean\w*|get rid|lösch\w*|entfern\w*|supprim\w*|borra\w*)\b",
+    r"\b(?:delet\w*|remov\w*|eras\w*|drop\w*|clean\w*|get rid|rm|lösch\w*|entfern\w*|supprim\w*|borra\w*)\b",
     re.IGNORECASE,
 )
 _PUSH = regex(r"\b(?:push\w*|publish\w*|upload\w*|release\w*)\b", re.IGNORECASE)
@@ -232,6 +232,11 @@ def beyond(step: Step, plan: Plan, known: Capabilities, asked: Asked) -> Problem
         if not wanted.search(asked.prompt):
             return Problem(text=f"step {step.id!r} {does}, which the task does not ask for", step_id=step.id)
     return None
+
+
+def asks_to_delete(prompt: str) -> bool:
+    """Whether the user's words ask for something to be deleted."""
+    return _DELETE.search(prompt) is not None
 
 
 def _changes(step: Step, known: Capabilities) -> bool:

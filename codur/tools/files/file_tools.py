@@ -179,7 +179,7 @@ def replace_in_file(
     if count == 0:
         raise ToolError("no_match", f"{path} has no such text{_nearest(text, old)}")
     if count > 1 and not all:
-        places = ", ".join(str(line) for line in _line_numbers(text, old))
+        places = ", ".join(str(line) for line in line_numbers(text, old))
         raise ToolError(
             "many_matches", f"{path} has this text {count} times (lines {places}); give more around it, or all"
         )
@@ -192,11 +192,12 @@ def replace_in_file(
     context.write(path, after)
     if old == new:
         return unchanged(path)
-    done = Edit(path=path, action="changed", count=count, start_line=_line_numbers(text, old)[0])
+    done = Edit(path=path, action="changed", count=count, start_line=line_numbers(text, old)[0])
     return edited(f"replaced {count} {'place' if count == 1 else 'places'} in {path}", done)
 
 
-def _line_numbers(text: str, piece: str) -> list[int]:
+def line_numbers(text: str, piece: str) -> list[int]:
+    """The lines (1-based) of `text` where `piece` begins, the first ones."""
     found: list[int] = []
     at = text.find(piece)
     while at >= 0 and len(found) < _MAX_PLACES:

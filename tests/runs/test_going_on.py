@@ -1,0 +1,84 @@
+"""Tasks that go on with what an earlier one of the same conversation did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from codur.questions import Answer, Question
+from tests.runs.kit import Played, play
+from tests.runs.test_plans import classified
+from tests.support.groq_server import ServerReply, calls
+
+TABLE = (
+    '"""Tables as text."""\n\n\nclass Table:\n    rows = ()\n\n'
+    + "".join(f"    def part_{n}(self):\n        return {n}\n\n" for n in range(1500))
+    + "    def get_csv(self):\n        return ','.join(self.rows)\n\n"
+    + "    def get_tsv(self):\n        return '\\t'.join(self.rows)\n"
+)
+OWN_TEST = "from table import Table\n\n\ndef test_get_tsv():\n    assert Table().get_tsv() == ''\n"
+OTHER_TEST = "from table import Table\n\n\ndef test_get_csv():\n    assert Table().get_csv() == ''\n"
+OWN, OTHER = "tests/test_get_tsv.py", "tests/test_table.py"
+FILES = {"table.py": TABLE, OWN: OWN_TEST, OTHER: OTHER_TEST, "conftest.py": ""}
+EARLIER = "User: add get_tsv\nOutcome: done\npart_1417 and part_1418 stay as they are"
+EDIT = classified(task_type="code_generation", suggested_action="edit", confidence=0.95, detected_files=["table.py"])
+TAKEN_OUT = "\n    def get_tsv(self):\n        return '\\t'.join(self.rows)\n"
+TAKE_OUT = ("replace_in_file", {"path": "table.py", "old": TAKEN_OUT, "new": ""})
+DELETE = ("delete_file", {"path": OWN})
+NO_TEST = {"verification": {"make_check": "never"}}
+
+
+def go_on(place: Path, prompt: str, *replies: ServerReply, **fields: Any) -> Played:
+    return play(place, FILES, prompt, [EDIT, *replies], sections=NO_TEST, earlier=EARLIER, **fields)
+
+
+def offered(run: Played, number: int) -> list[str]:
+    return [tool["function"]["name"] for tool in run.requests[number].body["tools"]]
+
+
+def test_a_test_that_the_conversation_made_goes_with_what_it_tests(tmp_path: Path) -> None:
+    run = go_on(tmp_path, "no, rather without get_tsv", calls(TAKE_OUT, DELETE), made=(OWN,))
+    assert (run.result.outcome, run.unexpected) == ("done", 0)
+    assert "delete_file" in offered(run, 1)
+    assert OWN not in run.files
+    assert run.files[OTHER] == OTHER_TEST
+
+
+def test_a_test_of_the_project_stays(tmp_path: Path) -> None:
+    give_up = calls(("cannot", {"reason": "no"}))
+    run = go_on(tmp_path, "no, rather without get_tsv", calls(TAKE_OUT, DELETE), give_up, made=("table.py",))
+    assert run.result.outcome == "not_achieved"
+    assert "delete_file" not in offered(run, 1)
+    assert run.files[OWN] == OWN_TEST
+
+
+def test_what_the_user_answers_may_free_a_test(tmp_path: Path) -> None:
+    def user(question: Question) -> Answer:
+        return Answer(decision="answer", text=f"take it out and delete {OWN}")
+
+    ask = calls(("ask_user", {"question": "It is tested: shall the test go?"}))
+    run = go_on(tmp_path, "no, rather without get_tsv", ask, calls(TAKE_OUT, DELETE), consult=user)
+    assert (run.result.outcome, run.unexpected) == ("done", 0)
+    assert "delete_file" not in offered(run, 1)
+    assert "delete_file" in offered(run, 2)
+    assert OWN not in run.files
+
+
+def test_an_answer_frees_no_test_that_it_wants_to_keep(tmp_path: Path) -> None:
+    def user(question: Question) -> Answer:
+        return Answer(decision="answer", text=f"remove the method, but do not touch {OWN}")
+
+    ask, give_up = calls(("ask_user", {"question": "And its test?"})), calls(("cannot", {"reason": "no"}))
+    run = go_on(tmp_path, "no, rather without get_tsv", ask, calls(TAKE_OUT, DELETE), give_up, consult=user)
+    assert run.result.outcome == "not_achieved"
+    assert run.files[OWN] == OWN_TEST
+
+
+def test_what_is_shown_follows_the_task_and_not_the_talk_before(tmp_path: Path) -> None:
+    run = go_on(
+        tmp_path, "let get_csv take a separator", calls(TAKE_OUT, DELETE), places=("table.py:4009",), made=(OWN,)
+    )
+    shown = run.message(1).partition("# Files")[2]
+    assert "def get_csv(self)" in shown
+    assert "def part_1334(self)" in shown, "where the last change was"
+    assert "def part_1417(self)" not in shown
