@@ -28,7 +28,7 @@ from codur.session.host import Host, redactor_of
 from codur.session.opening import open_workspace, opened
 from codur.session.record.resume import CannotResume, put_in_place, resumed
 from codur.session.record.run_recording import Recording, recording
-from codur.session.record.run_result import error_result, result_of
+from codur.session.record.run_result import BRING_BACK_REMEDY, KEEP_REMEDY, error_result, result_of
 from codur.session.scoping import within_scope
 from codur.session.stop import code_of
 from codur.store.directory import StateDirectory
@@ -123,6 +123,8 @@ def _recorded(task: Task, settings: Settings, record: Recording, *, host: Host, 
         result = _ended_by(error, task)
     if record.run is not None and result.outcome == "interrupted":
         result = replace(result, remedy=f"Go on with: codur resume {record.id}")
+    if record.run is not None and result.remedy == KEEP_REMEDY:
+        result = replace(result, remedy=BRING_BACK_REMEDY)
     safe = _finished(replace(result, run_id=record.id), task, started, record.redactor)
     try:
         record.end(safe)

@@ -5,7 +5,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import to_builtins
@@ -14,7 +14,7 @@ from codur.context.places import edited_lines
 from codur.lazy import regex
 from codur.parsing.bounded_text import beginning
 from codur.store.atomic import PRIVATE_DIRECTORY, PRIVATE_FILE, state_errors
-from codur.structs import Struct, convert
+from codur.structs import Struct, convert, replace
 from codur.types import RunResult
 
 MAX_CHARS = 8_000
@@ -94,29 +94,31 @@ def since(turns: Sequence[Turn], limit: int = MAX_CHARS) -> Since:
     Args:
         limit: characters.
     """
-    undone = _undone(turns)
-    tasks = [turn for turn in turns if not (turn.undid or turn.redid)]
-    standing = [turn for turn in tasks if turn.run_id not in undone]
-    last = next((turn for turn in reversed(standing) if turn.diff or turn.tried), Turn(asked="", outcome=""))
+    tasks = _as_they_stand(turns)
+    last = next((turn for turn in reversed(tasks) if turn.diff or turn.tried), Turn(asked="", outcome=""))
     places = edited_lines(last.diff, after=True) if last.diff else edited_lines(last.tried)
-    made = (path for turn in standing for path in _MADE.findall(turn.diff))
-    return Since(
-        told=_told(tasks, undone, limit),
-        places=tuple(places.splitlines()[:_PLACES]),
-        made=tuple(dict.fromkeys(made)),
-    )
+    made = (path for turn in tasks for path in _MADE.findall(turn.diff))
+    return Since(told=_told(tasks, limit), places=tuple(places.splitlines()[:_PLACES]), made=tuple(dict.fromkeys(made)))
 
 
-def _undone(turns: Sequence[Turn]) -> set[str]:
-    """The runs of which nothing is left."""
-    found = set[str]()
+def _as_they_stand(turns: Sequence[Turn]) -> list[Turn]:
+    """The tasks among the turns, with what the others made of them: undone, made again, brought back."""
+    stands: dict[str, bool] = {}
     for turn in turns:
-        found.add(turn.undid)
-        found.discard(turn.redid)
-    return found - {""}
+        stands |= dict.fromkeys(filter(None, (turn.undid,)), False) | dict.fromkeys(filter(None, (turn.redid,)), True)
+    found = []
+    for turn in turns:
+        if turn.undid or turn.redid:
+            continue
+        if stands.get(turn.run_id) is False:
+            turn = replace(turn, outcome=f"{turn.outcome}, and undone since", diff="", tried="")
+        elif stands.get(turn.run_id) and turn.tried:
+            turn = replace(turn, outcome=f"{turn.outcome}, and brought back since", diff=turn.tried, tried="")
+        found.append(turn)
+    return found
 
 
-def _told(turns: Sequence[Turn], undone: Collection[str], limit: int) -> str:
+def _told(turns: Sequence[Turn], limit: int) -> str:
     """The turns in words, the latest first: who has room for less of it cuts the end.
 
     The latest gets half of the room, the one before it half of the rest; what does not fit is cut at its end and says
@@ -128,16 +130,15 @@ def _told(turns: Sequence[Turn], undone: Collection[str], limit: int) -> str:
         room = max(left // _SHARE, _LEAST_CHARS)
         if left < _LEAST_CHARS:
             break
-        text = _text(turn, latest=not told, undone=turn.run_id in undone)
-        told.append(beginning(text, room))
+        told.append(beginning(_text(turn, latest=not told), room))
         left -= len(told[-1])
     return "\n\n".join(told)
 
 
-def _text(turn: Turn, *, latest: bool, undone: bool) -> str:
-    parts = [f"User: {turn.asked}", f"Outcome: {turn.outcome}{', and undone since' if undone else ''}"]
+def _text(turn: Turn, *, latest: bool) -> str:
+    parts = [f"User: {turn.asked}", f"Outcome: {turn.outcome}"]
     parts += [turn.said if latest else beginning(turn.said, _OLD_CHARS)] if turn.said else []
-    parts += [f"Changed:\n{turn.diff}"] if turn.diff and not undone else []
+    parts += [f"Changed:\n{turn.diff}"] if turn.diff else []
     parts += [f"Tried, and put back:\n{turn.tried}"] if turn.tried else []
     return "\n".join(parts)
 

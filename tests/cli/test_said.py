@@ -92,6 +92,21 @@ def test_an_undone_run_is_called_so(tmp_path: Path) -> None:
         says("part", "undone in part")
 
 
+def test_what_came_furthest_is_brought_back_afterwards(tmp_path: Path) -> None:
+    half = calls(("replace_function", {"path": "main.py", "function_name": "median", "new_code": MEDIAN_ODD_ONLY}))
+    with place(tmp_path, [EDIT, *[half] * 5]) as here:
+        ended = here.run(ASKED)
+        assert "codur undo --redo brings back what came furthest" in ended.err
+        assert (here.project / "main.py").read_text() == NEEDS_MODEL["main.py"]
+        assert "would be made again: main.py" in here.here("undo", "--redo", "--dry-run").out
+        for _ in range(2):
+            assert "made again: main.py" in here.here("undo", "--redo").out
+            assert MEDIAN_ODD_ONLY in (here.project / "main.py").read_text()
+            assert "+" in here.here("diff").out
+            assert "restored: main.py" in here.here("undo").out
+            assert (here.project / "main.py").read_text() == NEEDS_MODEL["main.py"]
+
+
 def test_where_a_search_came_furthest_is_where_it_repairs(tmp_path: Path) -> None:
     """In this program, the search was elsewhere when its repair passed."""
     challenge = tmp_path / "rota"

@@ -8,6 +8,7 @@ from msgspec import to_builtins
 from codur.cli import machine
 from codur.cli.printing import say, say_found, say_json, warn
 from codur.errors import StateError
+from codur.session.record.steps import read_steps
 from codur.store.blobs import BlobStore
 from codur.store.directory import StateDirectory
 from codur.store.run_record import RunRecord
@@ -20,7 +21,7 @@ from codur.ui.shown.run_list import UNDONE
 from codur.workspace.disk.root import Root
 from codur.workspace.history.journal import Journal
 from codur.workspace.history.put_back import UndoReport
-from codur.workspace.history.undo_run import RunChange, Undone, redo, run_changes, undo, undone
+from codur.workspace.history.undo_run import RunChange, Undone, bring_back, redo, run_changes, undo, undone
 
 _SHOWN_CHARS = 60
 _UNDO = b'"op":"undo"'
@@ -34,7 +35,7 @@ def undo_run(wanted: str | None, directory: Path, *, dry: bool, again: bool, jso
     Args:
         wanted: the run's id or the beginning of one; None for the newest of the directory that changed something.
         dry: only show what would be done.
-        again: take the last undo back.
+        again: take the last undo back, also that of the run itself, which put its furthest attempt back.
     """
     report, record = put_back(wanted, directory, dry=dry, again=again)
     return told(report, record, dry=dry, again=again, json=json)
@@ -51,12 +52,20 @@ def put_back(wanted: str | None, directory: Path, *, dry: bool, again: bool) -> 
     with workspace_lock(state.locks, workspace, run_id=record.id) as warning:
         journal = journal_of(run, state)
         try:
-            report = redo(root, journal, dry=dry) if again else undo(root, journal, dry=dry)
+            report = _made_again(run, root, journal, dry=dry) if again else undo(root, journal, dry=dry)
         finally:
             journal.close()
     if warning:
         warn(warning)
     return report or UndoReport(notes=("nothing of this run was undone",)), record
+
+
+def _made_again(run: RunDirectory, root: Root, journal: Journal, *, dry: bool) -> UndoReport | None:
+    """Take the last undo back; where there was none, bring back the attempt that came furthest and was put back."""
+    report = redo(root, journal, dry=dry)
+    if report is None and (best := read_steps(run.steps, on_damage=warn).marks.best_mark):
+        report = bring_back(root, journal, best, dry=dry)
+    return report
 
 
 def show_diff(wanted: str | None, directory: Path, *, json: bool) -> None:

@@ -12,7 +12,10 @@ def undo(
     run: options.RunId = None,
     directory: options.Directory = Path(),
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be done.")] = False,
-    redo: Annotated[bool, typer.Option("--redo", help="Take the last undo of the run back.")] = False,
+    redo: Annotated[
+        bool,
+        typer.Option("--redo", help="Take the last undo back; of a run that failed, the furthest attempt."),
+    ] = False,
     json: options.Json = False,
 ) -> int:
     """Put back what a run changed."""

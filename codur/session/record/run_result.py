@@ -6,6 +6,7 @@ from codur.parsing.bounded_text import listed
 from codur.types import EXIT_CODES, BestAttempt, Outcome, RunResult, Task, Verdict
 
 KEEP_REMEDY = "Run it again with --keep to keep what came furthest."
+BRING_BACK_REMEDY = "codur undo --redo brings back what came furthest (in a conversation: /redo)."
 _OUTCOME_OF_EXIT: dict[int, Outcome] = {code: outcome for outcome, code in EXIT_CODES.items()}
 
 

@@ -78,6 +78,18 @@ def redo(root: Root, journal: Journal, *, dry: bool = False) -> UndoReport | Non
     return replace(report, notes=(*notes, *report.notes))
 
 
+def bring_back(root: Root, journal: Journal, mark: str, *, dry: bool = False) -> UndoReport:
+    """Make the files what they were at a mark of the run, by the same rules.
+
+    Raises:
+        WorkspaceError, StateError: as `undo`.
+    """
+    changes = net_changes(journal.entries[journal.position(mark) :])
+    if not dry:
+        sweep(root, changes)
+    return PutBack(root, journal, by="rewind", dry=dry).run(changes)
+
+
 Undone = Literal["", "part", "all"]
 
 
