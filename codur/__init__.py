@@ -3,8 +3,6 @@
 What is public is in `__all__`; `docs/PYTHON.md` describes it. It is loaded when it is first asked for.
 """
 
-from __future__ import annotations
-
 __version__ = "0.1.0"
 __all__ = ["CodurError", "Job", "Options", "RunResult", "TaskOptions", "explain", "repair", "solve", "verify"]
 

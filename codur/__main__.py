@@ -1,7 +1,5 @@
 """The console script. `--version` and `--help` are answered here, before anything is loaded."""
 
-from __future__ import annotations
-
 import gc
 import os
 import sys

@@ -1,7 +1,5 @@
 """Calls in threads that nobody waits for when the process ends: what cannot be stopped is left behind."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future

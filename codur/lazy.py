@@ -4,8 +4,6 @@ A package that says `__getattr__ = parts_of(__name__)` loads each of its modules
 `package.module`. Beside it, under `TYPE_CHECKING`, it imports them plainly, for the type checker and the layer check.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping

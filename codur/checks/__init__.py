@@ -3,8 +3,6 @@
 A new kind of check starts in `find_check`.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

@@ -1,7 +1,5 @@
 """The command line: the only package that reads arguments, the environment and the working directory."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

@@ -3,8 +3,6 @@
 A new setting is a field in `settings`.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

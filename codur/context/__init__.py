@@ -3,8 +3,6 @@
 `agents`, `planning` and `nodes` import it.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

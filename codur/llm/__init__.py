@@ -1,7 +1,5 @@
 """Models: who can be asked, what it costs, and what happens when a service does not answer."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

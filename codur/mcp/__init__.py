@@ -1,7 +1,5 @@
 """Servers that speak the Model Context Protocol: their sessions, their tools and resources, and the trust in them."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

@@ -3,8 +3,6 @@
 Pure but for the calls to models.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

@@ -4,8 +4,6 @@ Imported by `checks`, `tools`, `repair` and what is above them. A fact about int
 that more than one of those needs is added here.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

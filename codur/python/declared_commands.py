@@ -1,7 +1,5 @@
 """The commands that a project's files declare for tox, nox, hatch, pdm and make. Nothing is run."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shlex

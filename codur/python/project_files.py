@@ -1,7 +1,5 @@
 """What a Python project's own files declare: `pyproject.toml`, `setup.cfg` and `setup.py`, read and never run."""
 
-from __future__ import annotations
-
 import ast
 import re
 import warnings

@@ -1,7 +1,5 @@
 """What contains programs: the protocol of the back ends, and the one that contains nothing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol

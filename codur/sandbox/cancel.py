@@ -1,7 +1,5 @@
 """The wish to stop, told from any thread."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

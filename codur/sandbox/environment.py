@@ -1,7 +1,5 @@
 """What of the user's environment a program that Codur starts may see."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What programs find: their variables, the directories on their `PATH`, and what they may read to run at all."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

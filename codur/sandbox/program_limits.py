@@ -1,7 +1,5 @@
 """From the settings of the sandbox to the bounds of a program, and to what the kernel enforces by itself."""
 
-from __future__ import annotations
-
 import os
 import resource
 

@@ -1,7 +1,5 @@
 """What a program may do. The back ends translate it into what the system can enforce."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """Private temporary directories that do not outlive their use."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The operations on a workspace that models and plans may call. A new tool is a row of `TOOLS` in its module."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

@@ -3,8 +3,6 @@
 A module is loaded when one of its tools is asked for: together they take a tenth of the start of a run that calls one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,5 @@
 """What a person or a machine sees of a run: the one package that writes to the terminal and imports rich."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

@@ -1,7 +1,5 @@
 """Reading web pages, guarded: only public addresses, bounded in bytes and time."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

@@ -1,7 +1,5 @@
 """Agents that are other programs: they work in a copy of the workspace, and nothing of what they say is believed."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

@@ -1,7 +1,5 @@
 """What a batch keeps on disk, and reads again when it goes on."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

@@ -1,7 +1,5 @@
 """Whether a pass means something: the judge must be able to fail, and other inputs must give other outputs."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

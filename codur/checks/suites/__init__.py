@@ -1,7 +1,5 @@
 """Suites of tests: which there are, how they are called, what they report."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

@@ -1,7 +1,5 @@
 """How many tests passed: by pytest's JUnit XML report, or by what a run told."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

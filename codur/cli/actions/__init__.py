@@ -4,8 +4,6 @@
 `CodurError` with its remedy and exit code, which `exit_codes` tells; docstrings name it only where somebody catches it.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

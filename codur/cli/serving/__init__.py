@@ -3,8 +3,6 @@
 Both are thin: what is asked for becomes a job of `codur.api`.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

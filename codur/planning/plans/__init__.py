@@ -1,7 +1,5 @@
 """Plans: their text, their rules, their order."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

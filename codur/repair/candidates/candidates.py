@@ -1,7 +1,5 @@
 """A variant of the workspace's Python files, and the candidates that lead to the next ones."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from codur.repair.candidates.explain import Change, sentence

@@ -1,7 +1,5 @@
 """What a failing run tells: the lines that it ran, the values that it saw."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

@@ -1,7 +1,5 @@
 """What contains programs, one module each, and which of them this machine has."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

@@ -1,7 +1,5 @@
 """Containment by the kernel's namespaces, without a package: what bubblewrap gives, made by `isolation`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Remembers which back ends were seen to contain programs, for as long as the system stays the same."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -5,8 +5,6 @@ Which calls it knows, and their numbers, is in `system_calls.txt`; the layout of
 `struct seccomp_data` in `linux/seccomp.h`.
 """
 
-from __future__ import annotations
-
 import errno
 import platform
 import struct

@@ -1,7 +1,5 @@
 """Which of the machine's files a contained program needs, and which of these it must not see."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping

@@ -5,8 +5,6 @@ is at its own path. Whatever else there is (other users' and other projects' fil
 sockets) is not there at all.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """One program that runs: its streams, its end, what it may write. Loaded when one is started."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

@@ -4,8 +4,6 @@ To ask a file system for its free space costs a few microseconds, to count files
 once more has gone from there than the program may add; somebody else may have taken it.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterable

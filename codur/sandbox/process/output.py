@@ -1,7 +1,5 @@
 """A program's output, kept within bounds while it arrives."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 

@@ -1,7 +1,5 @@
 """What became of a program."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

@@ -5,8 +5,6 @@ install has to write there, so the directories that hold such files are shown re
 elsewhere changes are noticed.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

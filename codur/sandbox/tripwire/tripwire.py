@@ -4,8 +4,6 @@ It is the second line behind the back ends: some cannot forbid such a change, an
 watches the protected names at every depth, and of a git repository what makes git run or read something.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,7 +1,5 @@
 """Watches the workspaces that programs may write: tells an observer, and sees what is done to protected paths."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path

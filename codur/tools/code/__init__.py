@@ -1,7 +1,5 @@
 """Tools on source code: outlines, definitions, references, edits."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

@@ -1,7 +1,5 @@
 """Tools that read, list, search and change files as text."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

@@ -1,7 +1,5 @@
 """Tools on git, and what else of Codur reads a repository."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of

@@ -1,7 +1,5 @@
 """Commands on batches of challenges: what they do, in a module of the same name."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from codur.lazy import parts_of
