@@ -7,6 +7,7 @@ from posixpath import basename, dirname
 
 from codur.checks.entry import look
 from codur.errors import WorkspaceError
+from codur.parsing.bounded_text import listed
 from codur.structs import Struct
 from codur.tools.code.definitions import PYTHON_SUFFIXES, Defined, definitions_in, parse
 from codur.tools.code.python_outline import dependencies_of
@@ -71,11 +72,6 @@ def _says(path: str, text: str, tree: ast.Module) -> list[str]:
     return [f"{path}: {said[0]}", *said[1:_MAX_NAMED]]
 
 
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _MAX_NAMED
-    return ", ".join(names[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
 # --- how it is run ----------------------------------------------------------------------------------------------------
 
 
@@ -100,7 +96,7 @@ class _Option(Struct):
 
 def _run(path: str, tree: ast.Module, workspace: Workspace) -> list[str]:
     users, module = _importers(path, workspace), look(workspace, path)
-    used = f"It is imported by {_some(users)}." if users else "No file imports it by its name."
+    used = f"It is imported by {listed(users, _MAX_NAMED)}." if users else "No file imports it by its name."
     if not module.guarded and (users or not module.script):
         return [f"It is no program of its own. {used}"]
     options = list(_options(tree))
@@ -111,7 +107,7 @@ def _run(path: str, tree: ast.Module, workspace: Workspace) -> list[str]:
     return [
         " ".join(["Run as: python", _place(path, tree), *(option.usage for option in (*named, *placed))]),
         *(f"  {option.shown:{width}}  {option.help}".rstrip() for option in (*placed, *named)),
-        *([f"When it is run, it calls {_some(calls)}."] if calls else []),
+        *([f"When it is run, it calls {listed(calls, _MAX_NAMED)}."] if calls else []),
         *([used] if users else []),
     ]
 
@@ -174,7 +170,7 @@ def _defined(found: Sequence[Defined], calls: Mapping[str, Sequence[str]]) -> li
         signature = item.signature if len(item.signature) <= _LONGEST else f"{item.signature[:_LONGEST]}…"
         lines.append(f"{indent}{signature}  (lines {item.start}-{item.end}){f': {item.doc}' if item.doc else ''}")
         if calls.get(item.qualname):
-            lines.append(f"{indent}  calls {_some(calls[item.qualname])}")
+            lines.append(f"{indent}  calls {listed(calls[item.qualname], _MAX_NAMED)}")
     return [*lines, *([f"  … {len(shown) - _MAX_DEFINED} more"] if len(shown) > _MAX_DEFINED else [])]
 
 
@@ -204,7 +200,7 @@ def _does(tree: ast.Module) -> list[str]:
     errors = (_dotted(error.func if isinstance(error, ast.Call) else error) for error in raises)
     raised = [name for name in dict.fromkeys(errors) if name.rpartition(".")[2][:1].isupper()]
     known = [words for words in dict.fromkeys(_DOES.values()) if words in done]
-    known += [f"raises {_some(raised)}"] if raised else []
+    known += [f"raises {listed(raised, _MAX_NAMED)}"] if raised else []
     return [f"It {', '.join(known[:-1])}{' and ' if known[:-1] else ''}{known[-1]}."] if known else []
 
 
@@ -214,7 +210,7 @@ def _imports(facts: Dependencies) -> list[str]:
         for item in sorted(facts.imports, key=lambda item: item.kind != "local")
         if item.module != "__future__"
     ]
-    return [f"It imports {_some(list(dict.fromkeys(told)))}."] if told else []
+    return [f"It imports {listed(list(dict.fromkeys(told)), _MAX_NAMED)}."] if told else []
 
 
 def _dotted(node: ast.expr) -> str:

@@ -12,6 +12,7 @@ import fcntl
 import os
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 
 from codur.errors import StateError, reason_of
@@ -169,20 +170,6 @@ def try_lock(descriptor: int) -> bool | None:
 
 
 @contextlib.contextmanager
-def shared(path: Path) -> Iterator[None]:
-    """While this lasts, nobody has `exclusive`; waits for it. Nothing is locked where there are no locks."""
-    with _locked(path, alone=False):
-        yield
-
-
-@contextlib.contextmanager
-def exclusive(path: Path) -> Iterator[None]:
-    """While this lasts, nobody else has `shared` or `exclusive`; waits for it."""
-    with _locked(path, alone=True):
-        yield
-
-
-@contextlib.contextmanager
 def _locked(path: Path, *, alone: bool) -> Iterator[None]:
     descriptor = open_lock(path)
     try:
@@ -194,3 +181,9 @@ def _locked(path: Path, *, alone: bool) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+shared = partial(_locked, alone=False)
+"""While this lasts, nobody has `exclusive`; waits for it. Nothing is locked where there are no locks."""
+exclusive = partial(_locked, alone=True)
+"""While this lasts, nobody else has `shared` or `exclusive`; waits for it."""

@@ -16,17 +16,6 @@ class StateDirectory:
 
     Args:
         root: the directory itself, such as `~/.local/state/codur`.
-
-    Attributes:
-        root: that path.
-        runs: a directory for each run.
-        blobs: contents by their hash, shared by all runs.
-        locks: a file for each workspace that was worked in.
-        cache: what can be found out again.
-        trust_file: the workspaces that the user accepted.
-        mcp_file: the definitions of MCP servers' tools that are accepted.
-        limits_file: what services of models have told of their limits.
-        conversations: what was said in each project.
     """
 
     def __init__(self, root: Path) -> None:

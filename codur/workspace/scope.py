@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from codur.parsing.bounded_text import listed
 from codur.types import ScopeRules
 from codur.workspace import paths
 from codur.workspace.listing import Glob
@@ -77,7 +78,7 @@ class Scope:
         if self.max_files and len(others) >= self.max_files:
             raise FileError(
                 f"{path} would be one file too many: at most {self.max_files} may change, "
-                f"and {_listed(others)} did already",
+                f"and {listed(others, _SHOWN)} did already",
                 code="refused",
                 remedy="Change fewer files, or allow more (--max-files, scope.max_files).",
             )
@@ -89,7 +90,7 @@ class Scope:
 
     def _words(self) -> str:
         globs = [glob for rule in self._rules for glob in rule.allow]
-        return f"; only {_listed(globs)} may change" if globs else ""
+        return f"; only {listed(globs, _SHOWN)} may change" if globs else ""
 
 
 class _Pattern:
@@ -108,9 +109,3 @@ class _Pattern:
         parts = path.split("/")
         depths = range(1, 2 if self._top else len(parts) + 1)
         return any(self._glob.matches("/".join(parts[:depth])) for depth in depths)
-
-
-def _listed(names: Iterable[str]) -> str:
-    shown = list(names)
-    more = f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else ""
-    return f"{', '.join(shown[:_SHOWN])}{more}"

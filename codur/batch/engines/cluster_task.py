@@ -7,10 +7,10 @@ import threading
 import time
 import warnings
 from collections.abc import Mapping
-from concurrent.futures import Future
 from importlib.metadata import version
 from pathlib import Path
 
+from codur.background import in_thread
 from codur.batch.engines.challenge_archive import pack, unpack
 from codur.batch.engines.cluster_limits import Account
 from codur.batch.results.challenge_record import Attempted, result_for
@@ -20,7 +20,7 @@ from codur.batch.worker.attempt import attempt, require_sandbox
 from codur.batch.worker.worker_main import PROGRAMS_PER_PROCESSOR, SWITCH_S, batch_directory
 from codur.config.prompts import PromptLibrary
 from codur.errors import UsageError
-from codur.events import Event
+from codur.events import ignore
 from codur.llm.rate_limits.shared_limits import SharedModels
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.processor_turns import SharedPrograms, Turns, Waited
@@ -116,17 +116,10 @@ def _in_time(job: Work, key: str, setup: Setup, host: Host, below: Path) -> Atte
 
     Ray asks for its end by an interrupt of this thread.
     """
-    future: Future[Attempted] = Future()
     cancel, waited, began = CancelToken(), Waited(), time.monotonic()
     asked = replace(host, cancel=cancel, waited=waited)
-
-    def work() -> None:
-        try:
-            future.set_result(attempt(job, key, setup, asked, below=below, emit=_unseen))
-        except BaseException as error:  # noqa: BLE001 - it is raised where the attempt is waited for
-            future.set_exception(error)
-
-    threading.Thread(target=work, name=f"challenge {job.number}", daemon=True).start()
+    name = f"challenge {job.number}"
+    future = in_thread(lambda: attempt(job, key, setup, asked, below=below, emit=ignore), name)
     limits, own_s = setup.limits, 0.0
     allowed_s = (limits.max_runtime_s + limits.longest_s) / 2
     why = f"its time of {limits.max_runtime_s:g} s is used up"
@@ -146,7 +139,3 @@ def _in_time(job: Work, key: str, setup: Setup, host: Host, below: Path) -> Atte
     # What still runs would be in the way of the next task: this process ends when its answer is on its way.
     threading.Timer(_LEAVES_S, os._exit, (0,)).start()
     return Attempted(result=result_for(job, key, "limit", reason=why, seconds=round(own_s, 3)))
-
-
-def _unseen(_event: Event) -> None:
-    """Nobody watches what a worker of a cluster is at."""

@@ -12,7 +12,6 @@ from codur.workspace.disk.root import Root
 from codur.workspace.problems import FileError, from_os_error
 
 Kind = Literal["file", "link", "directory", "other"]
-_BLOCK = 1 << 20
 
 
 class PathState(Struct, omit_defaults=True):
@@ -82,18 +81,13 @@ def _file(root: Root, relative: str, keep: BlobStore | None) -> PathState | None
     try:
         with reported(relative), open_file(root, relative) as descriptor:
             status = os.fstat(descriptor)
-            content = keep.put_file(descriptor, durable=False) if keep else _digest(descriptor)
+            if keep:
+                content = keep.put_file(descriptor, durable=False)
+            else:
+                with open(descriptor, "rb", closefd=False) as stream:
+                    content = hashlib.file_digest(stream, "sha256").hexdigest()
     except FileError as problem:
         if problem.code == "not_found":
             return None
         raise
     return PathState(kind="file", content=content, mode=stat.S_IMODE(status.st_mode), stamp=stamp_of(status))
-
-
-def _digest(descriptor: int) -> str:
-    digest = hashlib.sha256()
-    offset = 0
-    while block := os.pread(descriptor, _BLOCK, offset):
-        digest.update(block)
-        offset += len(block)
-    return digest.hexdigest()
