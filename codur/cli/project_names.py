@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,6 +62,15 @@ class ProjectNames:
     def files(self) -> Sequence[str]:
         """The files, relative to the directory."""
         return self._workspace.list_files() if self._workspace is not None else ()
+
+    def changed_since(self, moment: float) -> Sequence[str]:
+        """The files that were written after a moment, in seconds since the epoch."""
+        found = []
+        for path in self.files():
+            with suppress(OSError):
+                if (self.directory / path).stat().st_mtime > moment:
+                    found.append(path)
+        return found
 
     def symbols(self) -> Mapping[str, str]:
         """Functions, classes and constants, each with the files that define it."""

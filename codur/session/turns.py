@@ -43,6 +43,7 @@ class Turn(Struct):
     # the run that this turn undid, or made again; such a turn is no task
     undid: str = ""
     redid: str = ""
+    ended: float = 0.0  # when it was, in seconds since the epoch; 0: that is not known
     # calls, tokens, cost_usd: of models, as far as they are known
     calls: int = 0
     tokens: int = 0
@@ -76,6 +77,7 @@ def turn_of(asked: str, result: RunResult) -> Turn:
         diff=result.diff,
         tried=tried[0] if put_back and tried else "",
         run_id=result.run_id,
+        ended=time.time(),
         calls=result.model_calls,
         tokens=result.usage.total_tokens,
         cost_usd=result.usage.cost_usd,

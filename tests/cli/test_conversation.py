@@ -102,6 +102,7 @@ def test_a_later_task_knows_the_earlier_ones(opens: Opens, project: Path, home: 
             terminal.until("The answer is heron.")
             say(terminal, "/cost")
             terminal.until("of 1 remembered tasks: 2 model calls, ")
+            (project / "notes.txt").write_text("milk and bread\n")
             say(terminal, "and why?")
             terminal.until("Because of the lake.")
         first, last = (json.dumps(server.requests[number].body) for number in (1, -1))
@@ -109,6 +110,8 @@ def test_a_later_task_knows_the_earlier_ones(opens: Opens, project: Path, home: 
     assert "milk" in last
     assert "what bird would that be?" in last
     assert "heron" in last
+    assert "Changed by the user since then: notes.txt" in last
+    assert "Changed by the user" not in first
 
 
 def test_no_secret_is_kept(opens: Opens, home: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from codur.cli.project_names import ProjectNames, agent_names, run_ids
 from codur.cli.typed_line import TypedLine
 from codur.config.settings import Settings
 from codur.errors import UsageError
+from codur.parsing.bounded_text import listed
 from codur.redaction import Redactor, redact_value
 from codur.session.host import redactor_of
 from codur.session.stop import INTERRUPTED, code_of
@@ -34,6 +36,7 @@ from codur.ui.stream import SafeStream
 from codur.ui.styled_lines import block, clip, count, folded, joined
 
 _PROMPT = "codur> "
+_LISTED = 20  # files that the user changed, which a model is told
 _TRY = ('"the tests fail, fix the bug"', '"explain FILE"', "/help")
 
 Command = Callable[[], int]
@@ -121,7 +124,7 @@ class Conversation:
             workspace=str(self._directory.absolute()),
             agent=chosen.agent,
             offline=chosen.offline,
-            earlier=chosen.told(earlier.told),
+            earlier=chosen.told("\n\n".join(filter(None, (self._edited_since(), earlier.told)))),
             places=(*chosen.files, *earlier.places),
             made=earlier.made,
         )
@@ -137,6 +140,12 @@ class Conversation:
             return self._carry_out(task, machine.Showing(typed=typed))
         finally:
             self._offer(typed)
+
+    def _edited_since(self) -> str:
+        """What models are told of files that the user wrote after the last task."""
+        last = self._turns[-1].ended if self._turns else 0.0
+        files = ProjectNames(self._directory).changed_since(last) if last else ()
+        return f"Changed by the user since then: {listed(files, _LISTED)}" if files else ""
 
     def _carry_out(self, task: Task, showing: machine.Showing) -> int:
         result, output = actions.run.carried_out(task, showing, overrides=self._choices.overrides)
@@ -159,7 +168,7 @@ class Conversation:
         report, record = actions.undo.put_back(wanted or None, self._directory, dry=False, again=again)
         if report.restored or report.removed:
             undid, redid = ("", record.id) if again else (record.id, "")
-            self._remember(Turn(asked=line, outcome="done", undid=undid, redid=redid))
+            self._remember(Turn(asked=line, outcome="done", undid=undid, redid=redid, ended=time.time()))
         return actions.undo.told(report, record, dry=False, again=again, json=False)
 
     def _remember(self, turn: Turn) -> None:
