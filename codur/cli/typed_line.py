@@ -16,6 +16,7 @@ from codur.questions import Guidance
 from codur.session.stop import leaving
 
 _MAX_CHARS = 2_000
+_COMMANDS = ("/", "!")
 _ESCAPE_S = 0.1
 """After this time an Esc is that key, and not the beginning of another."""
 _ENTER = {Keys.ControlM, Keys.ControlJ}
@@ -29,6 +30,7 @@ class TypedLine:
     def __init__(self) -> None:
         self.text = ""  # what is typed and not yet taken
         self.guidance = Guidance()  # gets each line
+        self.commands: list[str] = []  # but those that begin with a mark: they are for the conversation, afterwards
         self._input = Vt100Input(sys.stdin)
         self._before: list[Any] | None = None
         self._reader: threading.Thread | None = None
@@ -37,7 +39,8 @@ class TypedLine:
     def rows(self) -> list[str]:
         """What is shown of it: what waits for the next step, and what is being typed."""
         typed = [f"> {self.text}_"] if self.text else []
-        return [*(f"> {text} (for the next step)" for text in self.guidance.waiting), *typed]
+        waiting = (f"> {text} (for the next step)" for text in self.guidance.waiting)
+        return [*waiting, *(f"> {text} (when this is done)" for text in self.commands), *typed]
 
     def start(self) -> None:
         """Read what is typed, from now on without its echo; Ctrl-C stays a signal."""
@@ -85,9 +88,11 @@ class TypedLine:
 
     def _take(self, key: Keys | str, data: str) -> None:
         if key in _ENTER:
-            if self.text.strip():
-                self.guidance.say(self.text.strip())
-            self.text = ""
+            line, self.text = self.text.strip(), ""
+            if line.startswith(_COMMANDS):
+                self.commands.append(line)
+            elif line:
+                self.guidance.say(line)
         elif key in _CLEARS:
             self.text = ""
         elif key == Keys.ControlH:

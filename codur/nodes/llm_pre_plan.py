@@ -42,10 +42,13 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
 
 
 def _tools(state: RunState, context: RunContext, *, reads: bool = False) -> tuple[ToolSpec, ...]:
-    """Tools: one call may be all that a task needs that is not surely about code; they read, or write files."""
+    """Tools: one call may be all that a task needs that is not surely about code; those that it may be."""
     if state["discovery"].task_type in CODE_TASKS:
         return ()
-    effects = {"read", "write"} if context.settings.tools.allow_write and not reads else {"read"}
+    may = context.settings.tools
+    effects = {"read"}
+    if not reads:
+        effects |= {name for name, allowed in (("write", may.allow_write), ("run", may.allow_run)) if allowed}
     rows = ((name, context.toolbox.get(name)) for name in plannable(context))
     return context.toolbox.specs([name for name, tool in rows if tool and tool.side_effect in effects])
 

@@ -193,6 +193,23 @@ def test_what_is_typed_while_a_task_works_is_told_at_the_next_step(opens: Opens,
     assert "Latin" not in last
 
 
+def test_a_command_that_is_typed_while_a_task_works_waits_for_its_end(opens: Opens, project: Path, home: Path) -> None:
+    with GroqServer([hold(EXPLAINED), text("The answer is heron.")]) as server:
+        fill(home, {".config/codur/config.yaml": f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"})
+        with opens(GROQ_API_KEY=KEY) as terminal:
+            say(terminal, "what bird would that be?")
+            assert server.holding.wait(60)
+            terminal.press("/cost\r")
+            terminal.until("> /cost (when this is done)")
+            terminal.press("!echo $((6 * 7))\r")
+            server.release()
+            terminal.until("The answer is heron.")
+            terminal.until("codur> /cost")
+            terminal.until("of 1 remembered tasks: 2 model calls, ")
+            terminal.until("42")
+        assert "/cost" not in json.dumps([request.body for request in server.requests])
+
+
 def test_what_is_typed_too_late_is_the_next_task(opens: Opens, project: Path, home: Path) -> None:
     fill(project, {"notes.txt": "milk\n"})
     with GroqServer([EXPLAINED, hold(text("The answer is heron.")), EXPLAINED, text("Drawn.")]) as server:

@@ -329,6 +329,34 @@ def test_a_plan_file_with_a_failed_step_ends_and_says_what_was_not_run(tmp_path:
     assert played.files == NEEDS_MODEL
 
 
+CLASSIFIED_RUN = classified(
+    task_type="run",
+    suggested_action="tool",
+    confidence=0.95,
+    capability="run_command",
+    arguments=[{"name": "command", "value": "rm -rf made"}],
+)
+
+
+@pytest.mark.parametrize(("answer", "outcome"), [(YES, "done"), (Answer(decision="reject"), "refused")])
+def test_a_program_that_a_classification_wants_to_run_is_asked_about(
+    answer: Answer, outcome: str, tmp_path: Path
+) -> None:
+    user = User(answer)
+    files = {"made/a.txt": "a", "b.txt": "b"}
+    sections = {"planning": {"approve": ["run"]}}
+    played = play(tmp_path, files, "please run rm -rf made", [CLASSIFIED_RUN], consult=user, sections=sections)
+    assert (played.result.outcome, played.result.model_calls) == (outcome, 1)
+    (question,) = user.asked
+    assert question.kind == "approval"
+    assert ("made/a.txt" in played.files) == (outcome == "refused")
+
+
+def test_a_classification_runs_nothing_that_the_task_does_not_ask_for(tmp_path: Path) -> None:
+    asked = play(tmp_path, {"made/a.txt": "a"}, "please run it", [CLASSIFIED_RUN, plan(SAY)])
+    assert "made/a.txt" in asked.files
+
+
 def test_arguments_take_what_earlier_steps_found(tmp_path: Path) -> None:
     given = Plan(
         steps=(

@@ -69,6 +69,7 @@ class Conversation:
         self._kept = Turns(StateDirectory(state).conversations if state else None, directory)
         self._turns = self._kept.read()
         self._typed = ""
+        self._commands: list[str] = []  # typed while a task was at work
         if not goes_on:
             self._turns = []
             self._kept.put_aside()
@@ -80,8 +81,12 @@ class Conversation:
         stopped = False
         while True:
             try:
-                line = session.prompt(_PROMPT, handle_sigint=False, default=self._typed)
-                self._typed = ""
+                if self._commands:
+                    line = self._commands.pop(0)
+                    _say(f"{_PROMPT}{line}")
+                else:
+                    line = session.prompt(_PROMPT, handle_sigint=False, default=self._typed)
+                    self._typed = ""
             except EOFError:
                 return 0
             except KeyboardInterrupt as stop:
@@ -157,7 +162,8 @@ class Conversation:
             self._remember(turn_of(task.prompt, result))
 
     def _offer(self, typed: TypedLine) -> None:
-        """Have what was typed during a task, and told no model, on the next line."""
+        """Have what was typed during a task, and told no model, on the next line; commands are carried out before."""
+        self._commands += typed.commands
         waiting = typed.guidance.waiting
         self._typed = "\n".join((*waiting, *([typed.text] if typed.text else [])))
         if waiting:
