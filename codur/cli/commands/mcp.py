@@ -70,9 +70,9 @@ def mcp_serve(
     ] = None,
 ) -> int:
     """Offer checks, repairs and explanations to other agents, over standard input and output."""
-    return serving.start.serve_mcp(directory, http)
+    return serving.serve_mcp(directory, http)
 
 
 def acp() -> int:
     """Be the agent of an editor, by the Agent Client Protocol over standard input and output."""
-    return serving.start.serve_acp()
+    return serving.serve_acp()
