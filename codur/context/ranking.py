@@ -8,11 +8,11 @@ partitioning using PageRank vectors"), so that the work depends on what is near,
 """
 
 import math
-import posixpath
 import re
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from codur.checks.entry import subject_of
 from codur.context.file_order import standing
 from codur.context.index import Node, View
 from codur.context.places import Place
@@ -83,25 +83,15 @@ def seeds(view: View, *, task: str, files: Sequence[str], failure: FailureClues)
 def _of_tests(view: View, failure: FailureClues) -> dict[Node, float]:
     """The blocks of sources whose name, or whose file's name, has words of failing tests and of their files' names."""
     blocks = [view.facts[path].blocks[number] for path, number in failure.tests]
-    stems = {_stem(path) for path, _ in failure.tests}
+    stems = {subject_of(path).lower() for path, _ in failure.tests}
     names = [name.partition("[")[0] for name in failure.failing]
     said = " ".join(_PARTS.findall(" ".join([*stems, *names, *(f"{block.owner} {block.name}" for block in blocks)])))
     found = {node: weight for node, weight in _words(view, said).items() if not standing(node[0])}
     for path, facts in view.facts.items():
-        if not standing(path) and _stem(path).rpartition("_")[2] in stems:
+        if not standing(path) and subject_of(path).lower().rpartition("_")[2] in stems:
             for number in range(len(facts.blocks)):
                 found[path, number] = found.get((path, number), 0.0) + 1 / len(facts.blocks)
     return found
-
-
-def _stem(path: str) -> str:
-    """A file's name without what makes it a test: `test_fr.py` is about `lang_FR.py`."""
-    name, suffix = posixpath.splitext(posixpath.basename(path))
-    # `FooTest.java` is a custom of some languages; elsewhere such an end is a part of the name.
-    if suffix in {".cs", ".java", ".php"}:
-        name = name.removesuffix("Test").removesuffix("Tests")
-    name = name.lower().removesuffix(".test").removesuffix(".spec").removesuffix("_spec")
-    return name.removeprefix("test_").removesuffix("_test").removesuffix("_tests")
 
 
 def _failure(view: View, places: Sequence[Place]) -> dict[Node, float]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from codur.errors import LimitReached, UsageError, out_of_time
 from codur.events import Decided, NodeEntered
-from codur.graph.wiring import MODEL_NODES, ROUTES, START_NODE, STEP_LIMIT, model_node, plain_node, route
+from codur.graph.wiring import MODEL_NODES, ROUTES, START_NODE, STEP_LIMIT, function_of, route
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate, apply
 from codur.structs import Struct, replace
 
@@ -24,7 +24,7 @@ def keep_nothing(node: NodeName, update: RunUpdate, state: RunState) -> None:
 def run_plain(node: NodeName, state: RunState, context: RunContext, finished: Finished = keep_nothing) -> RunUpdate:
     """Run one node that needs no model; Interrupted and LimitReached if the run was cancelled or its time is over."""
     _enter(node, context)
-    return _leave(node, state, plain_node(node)(state, context), context, finished)
+    return _leave(node, state, function_of(node)(state, context), context, finished)
 
 
 async def run_model(
@@ -34,7 +34,7 @@ async def run_model(
     _enter(node, context)
     known, spent = len(state["guidance"]), context.models.usage
     new = [] if node == "consult" else context.heard()[known:]  # that one asks the user alone
-    update = await model_node(node)({**state, "guidance": [*state["guidance"], *new]}, context)
+    update: RunUpdate = await function_of(node)({**state, "guidance": [*state["guidance"], *new]}, context)
     update = {**update, "usage": context.models.usage - spent}
     if said := context.guidance.given[known:]:  # also what was heard between the requests of the node
         update = {**update, "guidance": list(said)}

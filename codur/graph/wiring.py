@@ -7,14 +7,10 @@ Both ways of running (`walk`, without langgraph, and `build`, the compiled LangG
 """
 
 import hashlib
-from collections.abc import Awaitable, Callable
 from importlib import import_module  # noqa: TID251 - of nodes alone, all of which this layer may import
-from typing import Final
+from typing import Any, Final
 
-from codur.nodes.run_state import NodeName, Route, RunContext, RunState, RunUpdate
-
-PlainNode = Callable[[RunState, RunContext], RunUpdate]
-ModelNode = Callable[[RunState, RunContext], Awaitable[RunUpdate]]
+from codur.nodes.run_state import NodeName, Route, RunState
 
 STEP_LIMIT: Final = 350
 """Super-steps of one run at most; every loop has its own, tighter bound, this one catches what they miss."""
@@ -43,16 +39,9 @@ MODEL_NODES: Final[tuple[NodeName, ...]] = tuple(name for name in ROUTES if name
 """Those that may wait for a model or for the user."""
 
 
-def plain_node(name: NodeName) -> PlainNode:
-    """The function of one of `PLAIN_NODES`."""
-    found: PlainNode = getattr(import_module(f"codur.nodes.{name}"), name)
-    return found
-
-
-def model_node(name: NodeName) -> ModelNode:
-    """The function of one of `MODEL_NODES`."""
-    found: ModelNode = getattr(import_module(f"codur.nodes.{name}"), name)
-    return found
+def function_of(name: NodeName) -> Any:
+    """A node's function: of one of `MODEL_NODES`, what it returns is to be awaited."""
+    return getattr(import_module(f"codur.nodes.{name}"), name)
 
 
 def route(state: RunState) -> Route:

@@ -30,7 +30,7 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
     if agent.config.type == "coding":
         return await code_with(agent, "execute", state, context)
     if agent.external:
-        return await delegate_to(agent, state, context)
+        return await asyncio.to_thread(_delegate, agent, state, context)
     seen = RunUpdate()
     if updates.edits(updates.current_step(state), context):
         seen = await asyncio.to_thread(seen_before, state, context)
@@ -87,12 +87,8 @@ _WORDS_ONLY: frozenset[TaskType] = frozenset({"greeting", "explanation", "search
 """Tasks for which an agent's changes are thrown away."""
 
 
-async def delegate_to(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
-    """Let the agent work in a copy, take over its changes, and record what came of it."""
-    return await asyncio.to_thread(_delegate, agent, state, context)
-
-
 def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
+    """Let the agent work in a copy, take over its changes, and record what came of it."""
     seen = seen_before(state, context) if state["discovery"].task_type in CODE_TASKS else RunUpdate()
     state = {**state, **seen}
     obstacle = context.externals.obstacle(agent)

@@ -9,7 +9,7 @@ from functools import partial
 from posixpath import basename, dirname, splitext
 
 from codur.checks.describe import error_text
-from codur.checks.entry import is_pytest_file
+from codur.checks.entry import is_pytest_file, text_of
 from codur.checks.suites import made_for_runner
 from codur.checks.suites.made_check import MOST_CHARS, made_check, text_problem, why_not_red
 from codur.checks.suites.near_tests import near_tests
@@ -103,9 +103,8 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check | None, str
 def _crate(sources: Sequence[str], files: Sequence[str], context: RunContext) -> dict[str, str]:
     """What says how a test of Rust names the crate of these sources."""
     path = made_for_runner.crate_of(sources, files)
-    with suppress(WorkspaceError):
-        return {path: context.for_models.peek_text(path)} if path else {}
-    return {}
+    text = text_of(context.for_models, path) if path else ""
+    return {path: text} if text else {}
 
 
 def _instructions(near: str, state: RunState, context: RunContext) -> str:
@@ -275,11 +274,7 @@ def _defined(files: Sequence[str], context: RunContext, name: str) -> bool:
     mark = re.compile(
         rf"^[ \t]*(?:(?:async\s+)?def|class)\s+{name}\b|^[ \t]*(?:self\.)?{name}\s*(?::[^=\n]+)?=", re.MULTILINE
     )
-    for path in files:
-        with suppress(WorkspaceError):
-            if mark.search(workspace.peek_text(path)):
-                return True
-    return False
+    return any(mark.search(text_of(workspace, path)) for path in files)
 
 
 def _asked(check: Check, failure: str, problem: str = "") -> RunUpdate:

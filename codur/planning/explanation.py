@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from posixpath import basename, dirname
 
-from codur.checks.entry import look
-from codur.errors import WorkspaceError
+from codur.checks.entry import look, text_of
 from codur.parsing.bounded_text import listed
 from codur.structs import Struct
 from codur.tools.code.definitions import PYTHON_SUFFIXES, Defined, definitions_in, parse
@@ -147,15 +146,9 @@ def _importers(path: str, workspace: Workspace) -> list[str]:
     """Files that import this one."""
     stem = basename(dirname(path)) if basename(path) == "__init__.py" else basename(path).rpartition(".")[0]
     imports = re.compile(_IMPORTS.format(re.escape(stem)), re.MULTILINE)
-    found = []
-    for other in workspace.list_files(pattern="*.py", limit=_MAX_READ):
-        try:
-            near = other != path and imports.search(workspace.peek_text(other)) is not None
-        except WorkspaceError:
-            continue
-        if near and path in look(workspace, other).imports:
-            found.append(other)
-    return found
+    others = (other for other in workspace.list_files(pattern="*.py", limit=_MAX_READ) if other != path)
+    near = (other for other in others if imports.search(text_of(workspace, other)))
+    return [other for other in near if path in look(workspace, other).imports]
 
 
 # --- what is in it ----------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from codur.python.project_files import ProjectFiles, read_project, table, words
 from codur.python.pytest_settings import pytest_settings
 
 _USUAL = ("src", "lib")
-_MARKS = ("pyproject.toml", "setup.py", "setup.cfg")
+PROJECT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg")
 _NO_PACKAGES = frozenset({"tests", "test", "testing", "docs", "doc", "examples", "benchmarks", "build", "dist"})
 _NO_MODULES = frozenset({"setup", "conftest", "noxfile"})
 
@@ -45,7 +45,7 @@ def import_roots(root: Path, python: str) -> tuple[str, ...]:
 
 def _of_parts(root: Path) -> Iterator[str]:
     """The roots of the projects one or two levels below the top."""
-    marked = {path.parent for mark in _MARKS for depth in ("*", "*/*") for path in root.glob(f"{depth}/{mark}")}
+    marked = {path.parent for mark in PROJECT_MARKS for depth in ("*", "*/*") for path in root.glob(f"{depth}/{mark}")}
     for part in sorted(marked):
         path = part.relative_to(root)
         if not _NO_PACKAGES.isdisjoint(path.parts) or any(name.startswith(".") for name in path.parts):

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from posixpath import basename, dirname
 
 from codur.parsing.bounded_text import listed
+from codur.python.layout import PROJECT_MARKS
 
-_MARKS = ("pyproject.toml", "setup.py", "setup.cfg")
 _NO_PARTS = frozenset({"tests", "test", "docs", "doc", "examples", "example", "vendor", "third_party", "templates"})
 _SHOWN = 4
 
@@ -17,7 +17,7 @@ def find_parts(listing: Sequence[str], is_test: Callable[[str], bool]) -> tuple[
         listing: the workspace's files.
         is_test: whether a file is collected as a test.
     """
-    marked = {dirname(path) for path in listing if basename(path) in _MARKS and "/" in path}
+    marked = {dirname(path) for path in listing if basename(path) in PROJECT_MARKS and "/" in path}
     tops = {path for path in marked if _NO_PARTS.isdisjoint(path.split("/"))}
     owners = {path: _part_of(path, tops) for path in listing if is_test(path)}
     parts = tuple(sorted(set(owners.values())))

@@ -12,7 +12,7 @@ from msgspec import to_builtins
 from codur.events import ignore
 from codur.graph.build import build_graph, drawn_edges, mermaid_text
 from codur.graph.walk import Walked, walk
-from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES, STEP_LIMIT, model_node, plain_node, route
+from codur.graph.wiring import MODEL_NODES, PLAIN_NODES, ROUTES, STEP_LIMIT, function_of, route
 from codur.nodes.run_state import RunState, apply, initial_state
 from codur.redaction import Redactor
 from codur.session.graph_run import run_graph_blocking
@@ -32,9 +32,9 @@ def test_every_node_has_routes_and_every_route_a_node() -> None:
 
 
 def test_every_node_is_the_function_of_its_name() -> None:
-    assert [plain_node(name).__name__ for name in PLAIN_NODES] == list(PLAIN_NODES)
-    assert [model_node(name).__name__ for name in MODEL_NODES] == list(MODEL_NODES)
-    assert all(iscoroutinefunction(model_node(name)) for name in MODEL_NODES)
+    assert [function_of(name).__name__ for name in PLAIN_NODES] == list(PLAIN_NODES)
+    assert [function_of(name).__name__ for name in MODEL_NODES] == list(MODEL_NODES)
+    assert all(iscoroutinefunction(function_of(name)) for name in MODEL_NODES)
 
 
 def test_the_compiled_graph_has_exactly_these_edges() -> None:

@@ -5,7 +5,7 @@ from posixpath import basename, dirname, splitext
 
 from codur.agents.assignment import Assignment
 from codur.agents.registry import Agent
-from codur.checks.entry import is_test_code
+from codur.checks.entry import is_test_code, text_of
 from codur.checks.suites.near_tests import near_tests
 from codur.config.settings import Profile
 from codur.context.brief import CodingBrief
@@ -242,12 +242,7 @@ def _without_other_tests(wants: Iterable[Want], named: Iterable[str]) -> Iterabl
 
 def _glance(path: str, hidden: Collection[str], workspace: Workspace) -> str | None:
     """The text of a file that may be told unasked: not what a program should print, nor what a model must not see."""
-    if path in hidden or basename(path) in _EXPECTED:
-        return None
-    try:
-        return workspace.peek_text(path)
-    except WorkspaceError:
-        return None
+    return None if path in hidden or basename(path) in _EXPECTED else text_of(workspace, path)
 
 
 def target(state: RunState, step: Step, texts: Iterable[str], context: RunContext) -> str | None:

@@ -3,11 +3,10 @@
 import re
 from posixpath import dirname
 
-from codur.checks.entry import is_test_code
+from codur.checks.entry import is_test_code, text_of
 from codur.checks.find_check import CheckRequest, find_check, find_entry
 from codur.context.file_order import standing
 from codur.context.index import RepositoryIndex
-from codur.errors import WorkspaceError
 from codur.lazy import regex
 from codur.planning.patterns.classify import Classification
 from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, suffix_of
@@ -72,11 +71,7 @@ def _tests_to_edit(request: Request, check: Check) -> tuple[str, ...]:
 
 
 def _mentions(request: Request, path: str, name: str) -> bool:
-    try:
-        text = request.names.workspace.peek_text(path)
-    except WorkspaceError:
-        return False
-    return re.search(rf"\b{re.escape(name)}\b", text) is not None
+    return re.search(rf"\b{re.escape(name)}\b", text_of(request.names.workspace, path)) is not None
 
 
 def _involved(request: Request, *known: str) -> tuple[str, ...]:

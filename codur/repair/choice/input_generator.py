@@ -1,6 +1,5 @@
 """Generated inputs: small, deterministic changes of recorded arguments and of the text on standard input."""
 
-import ast
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -67,8 +66,3 @@ def _token(token: str, which: int) -> str:
     if which == 1 and len(token) > 1:
         return token[::-1]
     return token[0] + token[1:-1] + token[0] if which == 2 and len(token) > 1 else ""
-
-
-def literal(text: str) -> Any:
-    # The one plain value whose `repr` is no literal.
-    return set() if text == "set()" else ast.literal_eval(text)

@@ -12,8 +12,9 @@ from codur.checks.pristine import Pristine
 from codur.errors import LimitReached
 from codur.lazy import regex
 from codur.repair.candidates.candidates import Program
-from codur.repair.choice.input_generator import changed_arguments, changed_text, literal
+from codur.repair.choice.input_generator import changed_arguments, changed_text
 from codur.repair.code.source_file import FunctionNode, parse_source
+from codur.repair.evidence.observed_values import literal
 from codur.repair.evidence.tracing import Coverage, RunThere
 from codur.structs import Struct
 from codur.types import Check

@@ -101,7 +101,7 @@ class Kinds:
 
     def _seen(self, scope: FunctionNode | ast.Module, name: str) -> Kind | None:
         """The kind of the values that a variable held in the traced run; None if they differ."""
-        first, last = (1, len(self._source.lines)) if isinstance(scope, ast.Module) else _lines(scope)
+        first, last = (1, len(self._source.lines)) if isinstance(scope, ast.Module) else lines_of(scope)
         kinds = self._observed.kinds(name, first, last)
         only = next(iter(kinds)) if len(kinds) == 1 else ""
         return cast(Kind, only) if only in get_args(Kind) else None
@@ -135,7 +135,8 @@ def _bindings(source: Source, scope: FunctionNode | ast.Module) -> dict[str, lis
     return found
 
 
-def _lines(scope: FunctionNode) -> tuple[int, int]:
+def lines_of(scope: FunctionNode) -> tuple[int, int]:
+    """The first and the last line of a function."""
     return scope.lineno, scope.end_lineno or scope.lineno
 
 

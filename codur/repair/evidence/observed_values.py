@@ -53,16 +53,18 @@ class Observed(Struct):
     def environments(self, line: int) -> list[Environment]:
         """The samples of a line as values."""
         return [
-            {name: _value(text) for name, text in each.items() if not text.startswith("<")}
+            {name: literal(text) for name, text in each.items() if not text.startswith("<")}
             for each in self.samples.get(line, ())
         ]
 
 
 @lru_cache(maxsize=8192)
 def _type_of(text: str) -> str:
-    return text[1:-1] if text.startswith("<") else type(_value(text)).__name__
+    return text[1:-1] if text.startswith("<") else type(literal(text)).__name__
 
 
 @lru_cache(maxsize=8192)
-def _value(text: str) -> Any:
+def literal(text: str) -> Any:
+    """The value that a recorded text stands for."""
+    # The one plain value whose `repr` is no literal.
     return set() if text == "set()" else ast.literal_eval(text)

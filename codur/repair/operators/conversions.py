@@ -11,6 +11,7 @@ from codur.repair.code.node_shapes import COMPREHENSIONS, called, called_plainly
 from codur.repair.code.scopes import BUILTINS, declared
 from codur.repair.code.source_edits import Proposal
 from codur.repair.code.source_file import FunctionNode, Source, fact
+from codur.repair.code.value_kinds import lines_of
 from codur.repair.operators.subscripts import Value
 
 Place = Literal["", "argument", "index", "assigned", "returned", "item", "iterated", "operand"]
@@ -73,16 +74,12 @@ def fallback_given(context: Context, node: Value) -> Iterator[Proposal]:
 def _emptiness(context: Context, node: ast.expr) -> float:
     """How likely it is that a value is None: 2.5 where it was seen, 0 where nothing hints at it."""
     source, function = context.source, context.source.function(node)
-    if isinstance(node, ast.Name) and function and context.observed.none(node.id, *_lines(function)):
+    if isinstance(node, ast.Name) and function and context.observed.none(node.id, *lines_of(function)):
         return 2.5
     if any("NoneType" in each.message for each in context.raised(node, "TypeError", "AttributeError")):
         return 2.0
     owner = source.enclosing_class(node) if isinstance(node, ast.Attribute) else None
     return 1.2 if source.code(node) in _cleared(source, owner or function or source.tree) else 0.0
-
-
-def _lines(function: FunctionNode) -> tuple[int, int]:
-    return function.lineno, function.end_lineno or function.lineno
 
 
 @fact

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 from codur.config.settings import AgentPreferences, Settings
-from codur.nodes.execute import delegate_to
+from codur.nodes.execute import _delegate
 from codur.nodes.review import review
 from codur.nodes.run_state import RunState, RunUpdate, initial_state
 from codur.types import Check, Discovery, Plan, Step, Task, Verdict
@@ -36,7 +35,7 @@ def test_another_agent_stands_in_for_one_that_cannot_get_its_copy(tmp_path: Path
             known: RunUpdate = {"plan": plan, "discovery": discovery, "before": RED, "verdict": RED}
             state = updated(initial_state(task), known)
 
-            update = asyncio.run(delegate_to(context.agents.resolve("its"), state, context))
+            update = _delegate(context.agents.resolve("its"), state, context)
 
             assert [(record.code, record.capability) for record in update["records"]] == [("failed", "its")]
             assert update["reason"] == "its cannot work: the workspace holds more than 256 MiB, too much to copy"

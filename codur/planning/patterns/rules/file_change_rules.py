@@ -3,7 +3,7 @@
 import re
 from functools import partial
 
-from codur.errors import WorkspaceError
+from codur.checks.entry import text_of
 from codur.lazy import late
 from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, Mention, suffix_of
 from codur.planning.patterns.prompt_tokens import Token
@@ -109,10 +109,7 @@ def _replace(found: Found) -> Settled | None:
     is_source = suffix_of(mention.path) in SOURCE_SUFFIXES
     if is_source and any(piece.kind == "word" for piece in pieces):
         return None  # `replace print with logging in app.py` asks for more than other words
-    try:
-        places = _places(workspace.peek_text(mention.path), old)
-    except WorkspaceError:
-        return None  # a file that cannot be read as text is somebody else's question
+    places = _places(text_of(workspace, mention.path), old)  # none in a file that is no text
     if not places or (places > 1 and is_source):
         return None
     what = "a text" if places == 1 else f"{places} places of a text"
