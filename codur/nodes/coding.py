@@ -7,9 +7,9 @@ from codur.agents.assignment import CodingTask
 from codur.agents.coding import CodingOutcome, write_code
 from codur.agents.registry import Agent
 from codur.checks.describe import diff_text, verdict_text
-from codur.checks.entry import is_test_code
 from codur.context.brief import CodingBrief
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
+from codur.nodes.parts.allowed_by_user import answers, may_delete, without_freed_tests
 from codur.nodes.parts.attempt_verdict import edit_name, put_back_harmless, seen_before
 from codur.nodes.parts.finding import is_specified, may_fail, others_fail
 from codur.nodes.parts.samples import Copy, best_of, how_many
@@ -17,7 +17,6 @@ from codur.nodes.parts.sources import assignment, brief_of, instruction_notes, t
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, origin_of, tell_changes
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
-from codur.planning.plans.validation import asks_to_delete
 from codur.python.interpreter import python_version
 from codur.questions import Question
 from codur.structs import replace
@@ -45,7 +44,9 @@ async def code_with(agent: Agent, node: NodeName, state: RunState, context: RunC
     If nothing has run the check yet (rules did not know that the task is about code), it is run first.
     """
     seen = await asyncio.to_thread(seen_before, state, context)  # it runs programs, and the loop must go on
-    return RunUpdate(**seen, **await _code(agent, node, {**state, **seen}, context))
+    state = {**state, **seen}
+    seen["discovery"] = state["discovery"] = without_freed_tests(state, context)
+    return RunUpdate(**seen, **await _code(agent, node, state, context))
 
 
 async def _code(agent: Agent, node: NodeName, state: RunState, context: RunContext) -> RunUpdate:
@@ -104,7 +105,9 @@ def _finished(outcome: CodingOutcome, state: RunState, context: RunContext) -> t
 async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOutcome:
     # `auto` is resolved here: several answers are asked of profiles by name.
     agent = replace(agent, profile=context.models.profiles.named(agent.profile))
-    agent = _with_deletion(agent, state, context)
+    if agent.config.type == "coding" and may_delete(state, context):
+        tools = tuple(dict.fromkeys((*agent.config.tools, "delete_file")))
+        agent = replace(agent, config=replace(agent.config, tools=tools))
     step, settings = current_step(state), context.settings
     brief = await asyncio.to_thread(_brief, state, context)
     check = state["discovery"].check
@@ -138,28 +141,12 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
     return outcome or await ask(agent.profile, None, None)
 
 
-def _with_deletion(agent: Agent, state: RunState, context: RunContext) -> Agent:
-    """The agent, which may delete files if the user speaks of that, or a test of this conversation is to be revised."""
-    said = (state["task"].prompt, *state["guidance"], *_answers(state, context))
-    config = agent.config
-    if config.type != "coding" or not (any(map(asks_to_delete, said)) or any(map(is_test_code, state["task"].made))):
-        return agent
-    return replace(agent, config=replace(config, tools=tuple(dict.fromkeys((*config.tools, "delete_file")))))
-
-
-def _answers(state: RunState, context: RunContext) -> list[str]:
-    """What the user answered when this step asked, with the question."""
-    step = current_step(state)
-    asked = [item for item in state["records"] if item.node == "consult" and item.ok and item.step_id == step.id]
-    return [context.artifacts.get(item.output_ref) for item in asked]
-
-
 def _brief(state: RunState, context: RunContext) -> CodingBrief:
     """What the agent is told."""
     step, discovery = current_step(state), state["discovery"]
     brief = brief_of(state, step, context)
     rest = _ALLOWED if may_fail(state) else _FOREIGN if others_fail(state) else ""
-    said = (brief.objective, rest, *_answers(state, context))
+    said = (brief.objective, rest, *answers(state, context))
     return replace(
         brief,
         objective="\n\n".join(filter(None, said)),

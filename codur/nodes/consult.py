@@ -1,12 +1,9 @@
 """Asks the user: for approval of a plan or of a test, or for an answer. What follows from it is decided by others."""
 
-from codur.checks.entry import is_test_code
-from codur.checks.stated_conditions import allowed_by
 from codur.nodes.parts.updates import NEEDS_ANSWER, current_step, go, origin_of
 from codur.nodes.run_state import Route, RunContext, RunState, RunUpdate
 from codur.questions import Answer
-from codur.structs import replace
-from codur.types import Check, Discovery, StepRecord
+from codur.types import StepRecord
 
 
 async def consult(state: RunState, context: RunContext) -> RunUpdate:
@@ -40,26 +37,7 @@ def _answered(answer: Answer, state: RunState, context: RunContext) -> RunUpdate
         output_ref=context.artifacts.put(answer.text if asks else told),
         error=NEEDS_ANSWER if nobody else "",
     )
-    discovery = state["discovery"] if asks or nobody else _freed(answer.text, state, context)
     back: Route = "execute" if state["trail"][-1].node == "execute" else "coding"  # the node that asked
     to = "review" if asks or nobody else back
     outputs = {step.id: record.output_ref} if asks else {}
-    return go(
-        to, origin="user", why=answer.decision, question=None, records=[record], outputs=outputs, discovery=discovery
-    )
-
-
-def _freed(said: str, state: RunState, context: RunContext) -> Discovery:
-    """What is known, without a hold on tests that the user's answer names: they may be changed from now on."""
-    discovery = state["discovery"]
-    check = discovery.check
-    named = {path for path in (check.protected if check else ()) if is_test_code(path) and allowed_by(said, path)}
-    if check is None or not named:
-        return discovery
-
-    def without(of: Check) -> Check:
-        return replace(of, protected=tuple(path for path in of.protected if path not in named))
-
-    context.checker.free(named)
-    check = replace(without(check), beside=without(check.beside) if check.beside else None)
-    return replace(discovery, check=check)
+    return go(to, origin="user", why=answer.decision, question=None, records=[record], outputs=outputs)
