@@ -107,6 +107,24 @@ def test_what_came_furthest_is_brought_back_afterwards(tmp_path: Path) -> None:
             assert (here.project / "main.py").read_text() == NEEDS_MODEL["main.py"]
 
 
+def test_undo_goes_back_step_by_step_and_redo_forward(tmp_path: Path) -> None:
+    with place(tmp_path, []) as here:
+        (here.project / "notes.txt").write_text("a\n")
+        for old, new in ("ab", "bc"):
+            assert here.here("run", f"replace '{old}' with '{new}' in notes.txt").code == 0
+        notes = here.project / "notes.txt"
+        for words, text in ((["undo"], "b"), (["undo"], "a"), (["undo", "--redo"], "b"), (["undo", "--redo"], "c")):
+            assert here.here(*words).code == 0
+            assert notes.read_text() == f"{text}\n"
+        here.here("undo")
+        here.here("undo")
+        notes.write_text("mine\n")
+        assert here.here("undo", "--redo").code == 1
+        notes.write_text("a\n")
+        assert here.here("undo", "--redo").code == 0, "what could not be made again is not lost"
+        assert notes.read_text() == "b\n"
+
+
 def test_where_a_search_came_furthest_is_where_it_repairs(tmp_path: Path) -> None:
     """In this program, the search was elsewhere when its repair passed."""
     challenge = tmp_path / "rota"

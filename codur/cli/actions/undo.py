@@ -1,6 +1,7 @@
 """What `undo` and `diff` do."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import to_builtins
@@ -8,6 +9,7 @@ from msgspec import to_builtins
 from codur.cli import machine
 from codur.cli.printing import say, say_found, say_json, warn
 from codur.errors import StateError
+from codur.session.record.codec import DamagedRecord
 from codur.session.record.steps import read_steps
 from codur.store.blobs import BlobStore
 from codur.store.directory import StateDirectory
@@ -21,7 +23,7 @@ from codur.ui.shown.run_list import UNDONE
 from codur.workspace.disk.root import Root
 from codur.workspace.history.journal import Journal
 from codur.workspace.history.put_back import UndoReport
-from codur.workspace.history.undo_run import RunChange, Undone, bring_back, redo, run_changes, undo, undone
+from codur.workspace.history.undo_run import RunChange, Undone, bring_back, redo, run_changes, stands, undo, undone
 
 _SHOWN_CHARS = 60
 _UNDO = b'"op":"undo"'
@@ -33,7 +35,8 @@ def undo_run(wanted: str | None, directory: Path, *, dry: bool, again: bool, jso
     """Put back what a run changed, or what its undo did; gives 0, or 1 if something was left as it is.
 
     Args:
-        wanted: the run's id or the beginning of one; None for the newest of the directory that changed something.
+        wanted: the run's id or the beginning of one; None for the newest of the directory of which something is left,
+            or, to take it back, the one that was undone last.
         dry: only show what would be done.
         again: take the last undo back, also that of the run itself, which put its furthest attempt back.
     """
@@ -43,7 +46,8 @@ def undo_run(wanted: str | None, directory: Path, *, dry: bool, again: bool, jso
 
 def put_back(wanted: str | None, directory: Path, *, dry: bool, again: bool) -> tuple[UndoReport, RunRecord]:
     """Undo a run as `undo_run` does; what came of it is still to be told."""
-    run = changed_run(wanted, directory)
+    run = _last_undone(directory) if again and wanted is None else None
+    run = run or changed_run(wanted, directory, fits=None if again else is_left)
     record = run.record()
     state = machine.kept_state()
     state.prepare()
@@ -63,9 +67,17 @@ def put_back(wanted: str | None, directory: Path, *, dry: bool, again: bool) -> 
 def _made_again(run: RunDirectory, root: Root, journal: Journal, *, dry: bool) -> UndoReport | None:
     """Take the last undo back; where there was none, bring back the attempt that came furthest and was put back."""
     report = redo(root, journal, dry=dry)
-    if report is None and (best := read_steps(run.steps, on_damage=warn).marks.best_mark):
+    if report is None and (best := _best_mark(run)):
         report = bring_back(root, journal, best, dry=dry)
     return report
+
+
+def _best_mark(run: RunDirectory) -> str:
+    """Where in the run its attempt was that came furthest; empty if none is kept."""
+    try:
+        return read_steps(run.steps, on_damage=warn).marks.best_mark
+    except (DamagedRecord, StateError):
+        return ""
 
 
 def show_diff(wanted: str | None, directory: Path, *, json: bool) -> None:
@@ -90,15 +102,40 @@ def _words(change: RunChange) -> str:
     return f"{before} before, {after} after"
 
 
-def changed_run(wanted: str | None, directory: Path) -> RunDirectory:
-    """The run of that id or beginning of one; the newest of the directory that changed something, if none is named."""
-    runs = machine.kept_runs()
-    return runs.find(
+def changed_run(
+    wanted: str | None, directory: Path, *, fits: Callable[[RunDirectory], bool] | None = None
+) -> RunDirectory:
+    """The run of that id or beginning of one; if none is named the newest of the directory that changed something.
+
+    Args:
+        fits: of those one that fits goes before the others.
+    """
+    runs, root = machine.kept_runs(), directory.absolute().resolve()
+    changed = [run for record in runs.list(root) if _changed_something(run := runs.open(record.id))] if fits else []
+    best = next((run for run in changed if fits is not None and fits(run)), None) if wanted is None else None
+    return best or runs.find(
         wanted,
-        workspace=directory.absolute().resolve(),
+        workspace=root,
         fits=lambda record: _changed_something(runs.open(record.id)),
         that="changed anything",
     )
+
+
+def is_left(run: RunDirectory) -> bool:
+    """Whether something of the run can be undone; one whose journal cannot be read is to be told of."""
+    try:
+        return stands(journal_of(run, machine.kept_state()))
+    except StateError:
+        return True
+
+
+def _last_undone(directory: Path) -> RunDirectory | None:
+    """The run of the directory that was undone last, or that put its furthest attempt back."""
+    runs = machine.kept_runs()
+    kept = [runs.open(record.id) for record in runs.list(directory.absolute().resolve())]
+    changed = filter(_changed_something, kept)
+    found = [run for run in changed if undone_since(run) or (not is_left(run) and _best_mark(run))]
+    return max(found, key=lambda run: run.journal.stat().st_mtime_ns, default=None)
 
 
 def _changed_something(run: RunDirectory) -> bool:

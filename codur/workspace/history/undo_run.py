@@ -73,7 +73,7 @@ def redo(root: Root, journal: Journal, *, dry: bool = False) -> UndoReport | Non
     if not dry:
         sweep(root, changes)
     report = PutBack(root, journal, by="redo", dry=dry).run(changes)
-    if not dry:
+    if not (dry or report.conflicts):  # what could not be made again is still undone
         journal.redone()
     return replace(report, notes=(*notes, *report.notes))
 
@@ -88,6 +88,11 @@ def bring_back(root: Root, journal: Journal, mark: str, *, dry: bool = False) ->
     if not dry:
         sweep(root, changes)
     return PutBack(root, journal, by="rewind", dry=dry).run(changes)
+
+
+def stands(journal: Journal) -> bool:
+    """Whether there is something to undo: a change of the run that is neither put back nor undone."""
+    return journal.in_program or any(change.differs for change in net_changes(journal.entries).values())
 
 
 Undone = Literal["", "part", "all"]
