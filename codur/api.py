@@ -77,6 +77,8 @@ class TaskOptions(Options, total=False):
     """Carry out this plan, rather than make one."""
     stream: bool
     """Tell answers of models word by word, too."""
+    given: str
+    """Text that goes with the task, such as a program's output."""
     earlier: str
     """What models are told of earlier tasks."""
     places: tuple[str, ...]

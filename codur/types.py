@@ -192,6 +192,7 @@ class Task(Struct):
         may_edit_tests: the tests that judge it may be changed, without being asked about.
         scope: which files may change; None: as the settings say.
         hint: what the user thinks is wrong; an offline search tries it first.
+        given: text that goes with the prompt, and that no rule reads: what was piped in.
         earlier: what models are told of earlier tasks of the same conversation.
         places: files, or lines of them as `path:line`, that models are shown: what these tasks changed last, and what
             the user added.
@@ -218,6 +219,7 @@ class Task(Struct):
     may_edit_tests: bool = False
     scope: ScopeRules | None = None
     hint: str = ""
+    given: str = ""
     earlier: str = ""
     places: tuple[str, ...] = ()
     made: tuple[str, ...] = ()
@@ -225,10 +227,13 @@ class Task(Struct):
     @property
     def told(self) -> str:
         """The task as models are told it: the prompt, and what came before it in the conversation."""
-        if not self.earlier:
-            return self.prompt
         mark = "Earlier in this conversation, the latest first (only for what the task refers to):"
-        return f"{self.prompt}\n\n{mark}\n{self.earlier}"
+        return f"{self.said}\n\n{mark}\n{self.earlier}" if self.earlier else self.said
+
+    @property
+    def said(self) -> str:
+        """The prompt and what goes with it."""
+        return f"{self.prompt}\n\nOn standard input:\n```\n{self.given}\n```" if self.given else self.prompt
 
 
 # --- what Phase 0 finds out -------------------------------------------------------------------------------------------

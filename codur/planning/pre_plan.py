@@ -10,7 +10,7 @@ from codur.structs import Struct
 from codur.types import CODE_TASKS, Action, Plan, Step, ToolSpec, Verdict
 
 ANSWER_TOKENS = 700
-PROMPT_CHARS = 4000
+PROMPT_CHARS = 6000
 TEMPERATURE = 0.2
 SHOWN_TESTS, LINE_CHARS = 5, 400
 

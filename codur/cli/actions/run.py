@@ -9,6 +9,7 @@ from typing import Any
 from codur.cli import machine
 from codur.cli.ask_user import shows_plans, user_at
 from codur.cli.machine import Showing
+from codur.cli.piped_text import piped_text
 from codur.cli.printing import tell
 from codur.config.reading.agent_files import shipped_names
 from codur.errors import UsageError
@@ -90,7 +91,7 @@ def carried_out(
     workspace = Path(task.workspace)
     loaded = machine.settings_for(workspace, config, overrides, agents=(task.agent,) if task.agent else ())
     settings = loaded.settings
-    task = bounded(task, settings)
+    task = replace(bounded(task, settings), given=task.given or piped_text())
     shown = showing.output()
     host = replace(
         machine.host(),

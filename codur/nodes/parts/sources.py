@@ -89,9 +89,9 @@ def _named(state: RunState, step: Step) -> list[str]:
 
 def _about(state: RunState) -> str:
     """The words that tell which code a task is about: its own, and where these name nothing, what came before it."""
-    prompt = state["task"].prompt
-    names = _known(state) or _PLACE.search(prompt)
-    return "\n\n".join((prompt, *state["guidance"])) if names else task_told(state)
+    said = state["task"].said
+    names = _known(state) or _PLACE.search(said)
+    return "\n\n".join((said, *state["guidance"])) if names else task_told(state)
 
 
 def _selection(
@@ -100,7 +100,7 @@ def _selection(
     """What to show, for what failed now and in the last attempt."""
     discovery, failed = state["discovery"], _telling(state)
     last = state["attempts"][-1] if state["attempts"] else None
-    stated = state["task"].prompt if _FRAME.search(state["task"].prompt) else ""
+    stated = state["task"].said if _FRAME.search(state["task"].said) else ""
     told = [stated, failed.error if failed else "", last.error if last else "", edited_lines(last.diff if last else "")]
     quoted = quoted_places(state["task"].prompt, files, context.for_models)
     runs = test_runs(state, context) if failed is not None else ()

@@ -59,7 +59,7 @@ PASSING = frozenset({"at", "crc"})
 """What differs from record to record."""
 
 SINCE = {
-    "Task": {"earlier", "may_edit_tests", "places", "made"},
+    "Task": {"earlier", "may_edit_tests", "places", "made", "given"},
     "Check": {"suite", "sample_s", "left_out", "ran_without"},
     "Discovery": {"edits_tests", "rest_may_fail"},
     "RepairRequest": {"until"},
