@@ -236,7 +236,8 @@ class _Search(Struct, dict=True):  # cached properties need one
     @cached_property
     def _suites(self) -> Suites:
         request = self.request
-        return Suites(workspace=self.workspace, listing=self.listing, named=request.files, changed=request.changed)
+        named = [path for path in request.files if not re.search(_DELETED.format(re.escape(path)), request.prompt)]
+        return Suites(workspace=self.workspace, listing=self.listing, named=named, changed=request.changed)
 
     @cached_property
     def _all_tests(self) -> tuple[str, ...]:

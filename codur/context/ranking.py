@@ -137,7 +137,8 @@ def users(view: View, nodes: Iterable[Node]) -> list[Node]:
 
 def _words(view: View, task: str) -> dict[Node, float]:
     """The blocks whose name, or whose file's name, has words of the task."""
-    wanted = {word.lower() for word in _WORD.findall(task)} - _PLAIN_WORDS
+    # `setDelimiter` is about delimiters, too.
+    wanted = {word.lower() for word in (*_WORD.findall(task), *_PARTS.findall(task))} - _PLAIN_WORDS
     # Of "unstructured", "parsing" and "values" the words that names are made of.
     wanted |= {word[: -len(end)] for word in wanted for end in ("d", "ed", "s", "es", "ing") if word[3:].endswith(end)}
     if not wanted:

@@ -26,6 +26,7 @@ _TELLING, _SUBJECTS = 4, 6
 _TESTED = 4.0
 """How much more is thought of the module that a file of failing tests is called after."""
 _USES = 30
+_TESTING = 4  # of tests that use what the task names
 _NEAR_FILES = 3
 _RANKED_BLOCKS = 60
 _SHARE = (1.0, 0.2, 0.05)
@@ -144,7 +145,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *(Want(path=path, line=1, end=_HEAD_LINES, need="needed") for path in clues.guessed if standing(path) == 1),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in clues.likely),
         *(Want(path=place.path, most_lines=WHOLE_LINES, need="needed") for place in frames[:_FRAMES]),
-        *_lines(view, [*told, *users(view, told)][:_USES], "needed"),
+        *_lines(view, [*told, *_users(view, told)][:_USES], "needed"),
         *_lines(view, [node for node in best if node[0] in named][:_NEAR_BLOCKS], "needed"),
         *_lines(view, [node for node in best if node[0] in clues.guessed][:_NEAR_BLOCKS], "needed"),
         *_lines(view, best[:_NEAR_BLOCKS], "needed"),
@@ -163,6 +164,13 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     # A task that names nothing gets the outline of everything, sources first.
     ranked = sorted(by_rank, key=lambda path: -by_rank[path]) or sorted(view.facts, key=standing)
     return Selection(wants=tuple(_bounded(wants, named)), ranked=tuple(ranked))
+
+
+def _users(view: View, told: Iterable[Node]) -> list[Node]:
+    """What mentions these, sources first, and some of the tests: what is near to them has to be shown as well."""
+    found = users(view, told)
+    sources = [node for node in found if not standing(node[0])]
+    return [*sources, *found[len(sources) :][:_TESTING]]
 
 
 def _weighed(rank: Mapping[Node, float], ran: Mapping[Node, float], tested: Collection[str]) -> dict[Node, float]:

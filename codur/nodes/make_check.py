@@ -47,6 +47,7 @@ TRIES = 2
 _FRAMES = 3  # of what a test of no use failed in, shown to who edits
 _EXAMPLE_LINES = 40  # of such a test, shown in any case
 _OWN_PACKAGE = 100  # what a test of the same package is worth, in words that it shares
+_FIRST = 3.0  # what a test of the first source is worth, in words that no other test has
 _EXAMPLES = 60  # test files that are looked into for one that is like what is to be written
 _WORD = regex(r"[A-Za-z_]\w{3,}")
 _LISTED = 20  # tests that are named to a model
@@ -88,7 +89,7 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check | None, str
     example = await asyncio.to_thread(_example, brief.sources, state, context)
     files = context.workspace.list_files()
     # First, as a long source would take all the room: how a test here imports and calls what it is about.
-    shown = {**example, **_crate([*brief.sources], files, context)}
+    shown = {**example, **_settings([*brief.sources], files, context)}
     heads = [Want(path=path, line=1, end=_EXAMPLE_LINES, need="needed") for path in shown]
     wants = (*heads, *brief.wants, *(Want(path=path, partly=True) for path in example))
     brief = replace(brief, sources={**brief.sources, **shown}, wants=wants)
@@ -100,9 +101,9 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check | None, str
     return await _written(task, near, context.models.profiles.named(agent.profile), state, context)
 
 
-def _crate(sources: Sequence[str], files: Sequence[str], context: RunContext) -> dict[str, str]:
-    """What says how a test of Rust names the crate of these sources."""
-    path = made_for_runner.crate_of(sources, files)
+def _settings(sources: Sequence[str], files: Sequence[str], context: RunContext) -> dict[str, str]:
+    """What says how a test names what these sources define: the crate of Rust, the settings of Jest."""
+    path = made_for_runner.settings_of(sources, files)
     text = text_of(context.for_models, path) if path else ""
     return {path: text} if text else {}
 
@@ -210,12 +211,13 @@ def _example(shown: Mapping[str, str], state: RunState, context: RunContext) -> 
     shared = {path: wanted & set(_WORD.findall(text)) for path, text in texts.items()}
     spread = Counter(word for words in shared.values() for word in words)
 
+    first = {*near_tests([*state["discovery"].guessed, *state["discovery"].files][:1], tests, workspace)}
     own = {dirname(path) for path in shown if path.endswith(".go")}  # a test of Go belongs to its package
 
     def nearness(path: str) -> tuple[float, bool, int]:
         beside = _OWN_PACKAGE * (path.endswith(".go") and dirname(path) in own)
         return (
-            beside + (path in near) + sum(1 / spread[word] for word in shared[path]),
+            beside + (path in near) + _FIRST * (path in first) + sum(1 / spread[word] for word in shared[path]),
             path in shown,
             -len(texts[path]),
         )

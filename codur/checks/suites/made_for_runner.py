@@ -70,6 +70,11 @@ _ASSERTED = regex(
 )
 _HELPER = regex(r"helper|fixture|support|mock|setup|\bcommon\b|testdata", re.IGNORECASE)
 _CRATE, _NEW = "Cargo.toml", "tests/new.rs"
+_RUNNERS_OWN = regex(r"(?:jest|vitest|vite)\.config\.[cm]?[jt]s")
+_SETTINGS = {
+    ".rs": regex(r"Cargo\.toml"),
+    **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx"), _RUNNERS_OWN),
+}
 
 
 def is_found(project: Check | None, before: Verdict | None, near: str) -> bool:
@@ -96,15 +101,24 @@ def is_example(path: str) -> bool:
 
 def place_of(example: str, sources: Sequence[str], files: Sequence[str]) -> str:
     """Beside what a test lies: an example, or where Rust finds a first one without being told; empty if nowhere."""
-    crate = crate_of(sources, files)
+    crate = settings_of([path for path in sources if path.endswith(".rs")], files)
     return example or (join(dirname(crate), _NEW) if crate else "")
 
 
-def crate_of(sources: Sequence[str], files: Sequence[str]) -> str:
-    """The file that says what the crate is called which the first of these sources is in; empty if it is in none."""
-    crates = sorted((path for path in files if basename(path) == _CRATE), key=len, reverse=True)
-    source = next((path for path in sources if path.endswith(".rs")), "")
-    return next((path for path in crates if source.startswith(path.removesuffix(_CRATE))), "") if source else ""
+def settings_of(sources: Sequence[str], files: Sequence[str]) -> str:
+    """The file that says how a test names what the first of these sources defines; empty if there is none.
+
+    That is the one of its crate in Rust, of Jest or Vitest in JavaScript, in its directory or one above it.
+    """
+    for source in sources:
+        if (known := _SETTINGS.get(splitext(source)[1])) is not None:
+            inside = (
+                path
+                for path in files
+                if known.fullmatch(basename(path)) and source.startswith(path.removesuffix(basename(path)))
+            )
+            return max(inside, key=len, default="")
+    return ""
 
 
 def among(text: str, project: Check, ran: int, near: str, files: Sequence[str]) -> Check:
