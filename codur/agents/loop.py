@@ -26,6 +26,7 @@ RESERVE_CHARS = 1500
 """Kept free for the last outputs, their notes and the model's own calls."""
 ANSWER_TOKENS = 1500
 DROPPED = "[left out to make room for later results; call again if you need it]"
+_SUMMARY_CHARS = 120
 LINE_CHARS = 40
 """A usual line of a program, so that room can be told in lines."""
 SMALL_CHARS = 1000
@@ -200,7 +201,6 @@ class _Conversation:
             share: how many outputs have to do with the room that there is.
         """
         result = self._run(call)
-        self._work.emit(ToolRan(tool=call.name, code=result.code, summary=result.text.partition("\n")[0][:120]))
         self._changed += [path for path in result.changed_files if path not in self._changed]
         # What the output may take, so that the request still fits the profile.
         free = self._free() + sum(max(0, len(self._messages[place].content) - len(DROPPED)) for place, _ in earlier)
@@ -208,6 +208,10 @@ class _Conversation:
         text = result.text if result.ok else f"error: {result.text}"
         tool = self._work.toolbox.get(call.name)
         reads = tool is not None and tool.side_effect == "read"
+        # What was read is told by where it is, as the first line of it says nothing.
+        where = " ".join(map(str, call.arguments.values())) if result.ok and reads else ""
+        summary = (where or result.text).partition("\n")[0][:_SUMMARY_CHARS]
+        self._work.emit(ToolRan(tool=call.name, code=result.code, summary=summary))
         data = result.data if result.ok and isinstance(result.data, dict) else {}
         first_line = data.get("start_line") if "total_lines" in data else None  # of a part of a file
         if first_line is not None and not self._edits:

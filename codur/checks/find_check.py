@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
@@ -36,6 +37,7 @@ __all__ = ["CheckRequest", "find_check", "find_entry"]
 
 EXPECTED_NAMES = ("expected.txt", "expected_output.txt")
 INPUT_NAME = "input.txt"
+_DELETED = r"(?i)\b(?:delete|remove|rm|erase|drop)\s+(?:(?:the|file|test|tests|-\w+)\s+){{0,3}}[`'\"]?(?:\./)?{}(?!\w)"
 ARGS_NAME = "args.txt"
 
 

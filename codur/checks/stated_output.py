@@ -217,8 +217,8 @@ def _last_sentence(text: str) -> str:
 # --- edits that the prompt asks for -----------------------------------------------------------------------------------
 
 _EDIT = _words(
-    "update edit change modify fix correct adjust extend rewrite rename refactor remove delete regenerate add replace"
-    " append insert move reformat simplify improve write expand complete"
+    "update edit change modify fix correct adjust extend rewrite rename refactor remove delete rm regenerate add"
+    " replace append insert move reformat simplify improve write expand complete"
 )
 _NEGATION = _words("not don't dont never without no cannot can't mustn't shouldn't needn't avoid neither nor")
 _NOUN_AFTER = _words("the a an this my your our last latest recent of")

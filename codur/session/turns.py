@@ -134,7 +134,8 @@ def _told(turns: Sequence[Turn], limit: int) -> str:
             break
         told.append(beginning(_text(turn, latest=not told), room))
         left -= len(told[-1])
-    return "\n\n".join(told)
+    more = len(turns) - len(told)
+    return "\n\n".join([*told, *([f"({more} earlier left out)"] if more else [])])
 
 
 def _text(turn: Turn, *, latest: bool) -> str:

@@ -394,6 +394,9 @@ LINES = {
     "/check make test": Asked(name="check", value="make test"),
     "undo": Asked(words=("undo",)),
     "Undo the last change.": Asked(words=("undo",)),
+    "commit this": Asked(words=("commit",)),
+    "please commit the last change": Asked(words=("commit",)),
+    "commit the parser first": Asked(task="commit the parser first"),
     "undo the rename in app.py": Asked(task="undo the rename in app.py"),
 }
 

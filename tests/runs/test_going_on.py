@@ -82,3 +82,12 @@ def test_what_is_shown_follows_the_task_and_not_the_talk_before(tmp_path: Path) 
     assert "def get_csv(self)" in shown
     assert "def part_1334(self)" in shown, "where the last change was"
     assert "def part_1417(self)" not in shown
+
+
+def test_a_test_that_is_to_be_deleted_is_not_what_decides(tmp_path: Path) -> None:
+    prompt = f"delete {OWN}, the other test covers it"
+    run = play(tmp_path, FILES, prompt, [EDIT, calls(DELETE)], sections=NO_TEST)
+    assert (run.result.outcome, run.unexpected) == ("done", 0)
+    assert OWN not in run.files
+    assert run.result.verdict is not None
+    assert OWN not in run.result.verdict.check

@@ -114,9 +114,12 @@ def delegated(state: RunState, context: RunContext) -> Plan | None:
 
 
 def plannable(context: RunContext) -> list[str]:
-    """The tools that a step can name: not those that serve a conversation, nor those of servers if there are none."""
+    """The tools that a step can name: none that is switched off or serves a conversation, nor servers' without any."""
     without = CONVERSATION_TOOLS if context.toolbox.mcp is not None else CONVERSATION_TOOLS | SERVER_TOOLS
-    return [name for name in context.toolbox.names() if name not in without]
+    may = context.settings.tools
+    allowed = {"", *(["allow_git_write"] if may.allow_git_write else [])}
+    tools = ((name, context.toolbox.get(name)) for name in context.toolbox.names() if name not in without)
+    return [name for name, tool in tools if tool is None or tool.permission in allowed]
 
 
 def can_run(agent: Agent, context: RunContext) -> bool:

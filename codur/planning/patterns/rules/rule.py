@@ -115,10 +115,10 @@ def say(text: str, outcome: Outcome = "done") -> Settled:
     return Settled(step=step, outcome=outcome)
 
 
-def not_allowed(what: str, setting: str) -> Settled:
-    """That the request needs what the settings do not allow."""
+def not_allowed(what: str, setting: str, instead: str = "") -> Settled:
+    """That the request needs what the settings do not allow, and what can be done instead."""
     text = f"This needs {what}, which is off. To allow it, set {setting}: true under tools: in your settings file."
-    return say(text, "refused")
+    return say(f"{text} {instead}".rstrip(), "refused")
 
 
 def missing(mention: Mention, names: FileNames) -> Settled | None:
