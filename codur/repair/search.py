@@ -8,7 +8,6 @@ from codur.errors import LimitReached
 from codur.events import Emit, RepairProgress
 from codur.repair.candidates.candidates import Candidate, Mark, Program
 from codur.repair.candidates.fingerprint import fingerprint
-from codur.repair.candidates.judged_places import Places
 from codur.repair.candidates.late_candidates import Prospect, Which
 from codur.repair.candidates.queue import Agenda
 from codur.repair.choice.probing import Prober
@@ -81,8 +80,7 @@ class Search:
         self._means = means
         self._bounds = bounds
         self._time_left = bounds.time_left
-        self._places = Places(before)
-        self._agenda = Agenda(self._places, bounds.time_left)
+        self._agenda = Agenda(bounds.time_left)
         # Marks, and texts; that of the program as it is, as a change back to it is none.
         self._seen: set[Mark | int] = {()}
         self._tried = 0
@@ -195,7 +193,6 @@ class Search:
     def _note(self, candidate: Candidate, program: Program, verdict: Verdict) -> None:
         self._tried += 1
         self._places_judged.add((candidate.path, candidate.line))
-        self._places.note(candidate, verdict)
         if self._best is None or verdict.progress > self._best.progress:
             self._best = verdict
             self._best_place = f"{candidate.path}:{candidate.line}" if self._progress() > self._before.progress else ""

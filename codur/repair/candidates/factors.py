@@ -12,10 +12,6 @@ MENDED = 10.0
 PER_EDIT = 0.95  # chosen: of equal offers the smaller one first, and no more than that
 """For each edit of a proposal but the first."""
 
-# --- what judged programs show (judged_places.py) ---------------------------------------------------------------------
-ENOUGH, ENOUGH_HANGS, IDLE = 4, 2, 0.3  # chosen; fewer where each failure costs its whole time
-"""After so many candidates for an expression that all failed as the program did, the others count that much."""
-
 # --- a loop that did not end (hanging_loops.py) -----------------------------------------------------------------------
 ENDING = 4.0  # chosen: above the broad operators, whose priors are larger
 """An operator that makes loops end, in a loop that was running when the time was up; the largest factor there."""

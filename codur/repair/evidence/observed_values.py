@@ -1,4 +1,4 @@
-"""What the variables of a file held in the traced run: kinds of values, and environments to evaluate conditions in."""
+"""What the variables of a file held in the traced run: kinds of values."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from typing import Any
 
 from codur.repair.evidence.tracing import Coverage
 from codur.structs import Struct, field
-
-Environment = Mapping[str, Any]
-"""Values by name; a variable whose value was not written down is missing."""
 
 _TYPES = {
     "number": "int float complex",
@@ -49,13 +46,6 @@ class Observed(Struct):
     def none(self, name: str, first: int, last: int) -> bool:
         """Whether a variable was None on one of these lines."""
         return any(each.get(name) == "None" for line in range(first, last + 1) for each in self.samples.get(line, ()))
-
-    def environments(self, line: int) -> list[Environment]:
-        """The samples of a line as values."""
-        return [
-            {name: literal(text) for name, text in each.items() if not text.startswith("<")}
-            for each in self.samples.get(line, ())
-        ]
 
 
 @lru_cache(maxsize=8192)

@@ -1,13 +1,8 @@
-"""Operators on conditions and branches. What is new is made from what is in scope, as Nopol (2017) and SPR (2015) do.
-
-Conditions that are equally true in every recorded environment of a line are one condition, and one that would change
-nothing there is none: both are told apart by evaluating them on the recorded values, without running the program.
-"""
+"""Operators on conditions and branches. New ones are made from what is in scope, as Nopol (2017) and SPR (2015) do."""
 
 import ast
 from collections.abc import Iterable, Iterator
 
-from codur.repair.code.evaluate import UNKNOWN, outcomes
 from codur.repair.code.node_context import Context
 from codur.repair.code.node_shapes import (
     has_multiline_text,
@@ -16,11 +11,10 @@ from codur.repair.code.node_shapes import (
     last_line,
 )
 from codur.repair.code.source_edits import Proposal
-from codur.repair.evidence.observed_values import Environment
 from codur.repair.operators.constants import constants
 from codur.structs import Struct
 
-_MAX_TERMS, _MAX_CONDITIONS, _UNSEEN_CONDITIONS = 9, 30, 8
+_MAX_TERMS, _MAX_CONDITIONS = 9, 8
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Break, ast.Continue)
 _HOLDERS = ("list", "text", "dict", "set")
 Tested = ast.If | ast.While | ast.IfExp
@@ -40,13 +34,9 @@ def condition_extended(context: Context, node: Tested) -> Iterator[Proposal]:
     test = node.test
     if isinstance(test, ast.Constant) or not is_pure(test):
         return
-    code, environments = context.code(test), context.observed.environments(test.lineno)
-    truths = outcomes(code, environments)
-    for symbol, settled, idle in (("and", "F", "T"), ("or", "T", "F")):
-        pairs = zip(environments, truths, strict=True) if truths else ((each, UNKNOWN) for each in environments)
-        open_ones = [each for each, truth in pairs if truth != settled]
-        for text, weight in _conditions(context, test, open_ones, idle=idle):
-            new = f"{_bracketed(test, code, symbol)} {symbol} {text}"
+    for symbol in ("and", "or"):
+        for text, weight in _conditions(context, test):
+            new = f"{_bracketed(test, context.code(test), symbol)} {symbol} {text}"
             yield context.whole(test, new, f"needs `{symbol} {text}`", weight)
 
 
@@ -65,7 +55,7 @@ def statement_guarded(context: Context, node: ast.stmt) -> Iterator[Proposal]:
         return
     first, last = node.lineno, last_line(node)
     lines = "\n".join(source.indent_unit + line if line.strip() else line for line in source.lines[first - 1 : last])
-    for text, weight in _conditions(context, node, context.observed.environments(first), idle="T"):
+    for text, weight in _conditions(context, node):
         new = f"{indent}if {text}:\n{lines}"
         yield context.span(source.line_start(first), source.line_end(last), new, f"should run only if `{text}`", weight)
 
@@ -105,27 +95,10 @@ def else_added(context: Context, node: ast.If) -> Iterator[Proposal]:
 # --- what conditions are made of --------------------------------------------------------------------------------------
 
 
-def _conditions(
-    context: Context, node: ast.expr | ast.stmt, environments: list[Environment], *, idle: str
-) -> Iterator[tuple[str, float]]:
-    """Conditions that differ in the environments, likely ones first; one that is always `idle` would change nothing."""
-    terms = _terms(context, node)
-    made = sorted(_made(terms, _numbers(context, node)), key=lambda each: -each[1])
-    seen: set[tuple[str, ...]] = set()
-    given = unseen = 0
-    for text, weight in made:
-        truths = outcomes(text, environments)
-        if not truths or UNKNOWN in truths:
-            unseen += 1
-            if unseen > _UNSEEN_CONDITIONS:
-                continue
-        elif truths in seen or set(truths) == {idle}:
-            continue
-        seen.add(truths)
-        given += 1
-        if given > _MAX_CONDITIONS:
-            return
-        yield text, weight
+def _conditions(context: Context, node: ast.expr | ast.stmt) -> list[tuple[str, float]]:
+    """The likeliest conditions, with their weights."""
+    made = _made(_terms(context, node), _numbers(context, node))
+    return sorted(made, key=lambda each: -each[1])[:_MAX_CONDITIONS]
 
 
 def _terms(context: Context, node: ast.expr | ast.stmt) -> list[_Term]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from codur.repair.candidates.candidates import Candidate, Program
-from codur.repair.candidates.judged_places import Places
-from codur.repair.candidates.late_candidates import Sight, Which, prospects
+from codur.repair.candidates.late_candidates import Prospect, Sight, Which, prospects
 from codur.repair.candidates.queue import Agenda
 from codur.repair.code import source_edits
 from codur.repair.code.node_context import Context
@@ -19,10 +19,8 @@ from codur.repair.evidence.observed_values import Observed
 from codur.repair.operators import conditions, loops
 from codur.repair.operators.table import OPERATORS
 from codur.repair.suspicion.localise import Suspicion
-from codur.types import Verdict
 from tests.repair.support import candidates, offers, source_of
 
-BEFORE = Verdict(status="failed", exit_status=1, progress=0.5, signature="E")
 UNIT = """
 def step_{n}(items, start, seen):
     total = start
@@ -45,16 +43,15 @@ SAMPLES = {
 }
 
 
-class Counted(Places):
-    """Keeps the candidates that were made: each is weighed when it is queued."""
+class Counted(Agenda):
+    """Counts the candidates that were made."""
 
-    def __init__(self, before: Verdict) -> None:
-        super().__init__(before)
-        self.made: dict[int, Candidate] = {}
+    made = 0
 
-    def factor(self, candidate: Candidate) -> float:
-        self.made[id(candidate)] = candidate
-        return super().factor(candidate)
+    def _push(self, waiting: Iterable[Candidate | Prospect], number: int, factor: float) -> None:
+        waiting = list(waiting)
+        self.made += sum(isinstance(each, Candidate) for each in waiting)
+        super()._push(waiting, number, factor)
 
 
 def module(units: int) -> str:
@@ -86,7 +83,7 @@ def test_late_candidates_come_in_the_order_of_those_made_at_once(which: Which, s
     program, failure = Program(texts={"main.py": text, "other.py": text}), Failure()
     seen = {"main.py": Observed(samples=samples)}  # type: ignore[arg-type]
     eager = candidates(program, failure, suspicion(text), which, seen)
-    agenda = Agenda(Places(BEFORE), lambda: 1.0)
+    agenda = Agenda(lambda: 1.0)
     sight = Sight(
         program=program,
         failure=failure,
@@ -101,19 +98,18 @@ def test_late_candidates_come_in_the_order_of_those_made_at_once(which: Which, s
 def test_a_larger_module_takes_no_more_candidates_until_the_first_two_hundred() -> None:
     made = []
     for units in (5, 100):
-        places = Counted(BEFORE)
-        agenda = Agenda(places, lambda: 1.0)
+        agenda = Counted(lambda: 1.0)
         text = module(units)
         agenda.add(prospects(Sight(program=Program(texts={"main.py": text}), suspicion=suspicion(text))), 1.0)
         assert len(taken(agenda, 200)) == 200
-        made.append(len(places.made))
+        made.append(agenda.made)
     assert made[0] == made[1] < 1000
 
 
 def test_a_file_is_parsed_when_its_first_place_comes_up() -> None:
     texts = {"main.py": module(1), "late.py": module(1) + "# not parsed by another test\n"}
     scores = {("main.py", line): 1.0 for line in range(3, 15)} | {("late.py", 3): 0.001}
-    agenda = Agenda(Places(BEFORE), lambda: 1.0)
+    agenda = Agenda(lambda: 1.0)
     agenda.add(prospects(Sight(program=Program(texts=texts), suspicion=Suspicion(scores=scores, others=0.001))), 1.0)
     before = parse_source.cache_info().misses
     assert {each.path for each in taken(agenda, 100)} == {"main.py"}
@@ -122,18 +118,17 @@ def test_a_file_is_parsed_when_its_first_place_comes_up() -> None:
 
 
 def test_nothing_is_made_when_the_time_is_up() -> None:
-    places = Counted(BEFORE)
-    agenda = Agenda(places, lambda: 0.0)
+    agenda = Counted(lambda: 0.0)
     agenda.add(prospects(Sight(program=Program(texts={"main.py": module(1)}))), 1.0)
     assert agenda.next() is None
-    assert not places.made
+    assert not agenda.made
 
 
 def test_a_file_that_an_exception_calls_broken_is_mended_first() -> None:
     texts = {"good.py": module(1), "bad.py": "def f(:\n    return 1\n"}
     failure = Failure(raised=(Raised(kind="SyntaxError", frames=(("bad.py", 1),)),))
     scores = {("good.py", 4): 1.0, ("bad.py", 1): 0.1}
-    agenda = Agenda(Places(BEFORE), lambda: 1.0)
+    agenda = Agenda(lambda: 1.0)
     sight = Sight(program=Program(texts=texts), failure=failure, suspicion=Suspicion(scores=scores, others=0.1))
     agenda.add(prospects(sight), 1.0)
     assert [each.path for each in taken(agenda, 1)] == ["bad.py"]
@@ -164,3 +159,11 @@ def test_what_a_statement_holds_is_looked_up_once() -> None:
     )
     assert source.walk(source.tree) is source.walk(source.tree)
     assert [source.function(each) for each in source.nodes(source.tree, ast.Return)][-1] is source.tree.body[1]
+
+
+def test_the_queue_gives_the_highest_priority_first_and_keeps_the_order_of_equals() -> None:
+    text = module(1)
+    found = candidates(Program(texts={"main.py": text}), Failure(), suspicion(text))
+    agenda = Agenda(lambda: 1.0)
+    agenda.add(found, 1.0)
+    assert taken(agenda, len(found)) == sorted(found, key=lambda each: -each.priority)

@@ -365,20 +365,6 @@ def test_operator_that_answers_an_exception(operator: str, failure: Failure, tex
     assert made_by(operator, text, failure) == expected
 
 
-SEEN = Observed(samples={2: ({"a": "1", "b": "5"}, {"a": "2", "b": "1"}, {"a": "0", "b": "7"})})
-
-
-def test_conditions_that_are_equal_in_the_recorded_run_are_offered_once() -> None:
-    text = "def f(a, b):\n    if a:\n        return b\n"
-    found = offers(Context.of(source_of(text), Failure(), SEEN))
-    made = [
-        apply_edits(text, offer.proposal.edits).split("\n")[1].strip()
-        for offer in found
-        if offer.operator == "condition extended"
-    ]
-    assert made == ["if a and a % 2 == 1:", "if a and a % 2 == 0:", "if a and b % 2 == 0:", "if a or b > 0:"]
-
-
 def test_the_kind_of_a_variable_is_seen_in_the_recorded_run() -> None:
     text = "def f(a, b, c):\n    return a\n"
     seen = Observed(samples={2: ({"a": "1", "b": "<deque>", "c": "4"},)})
