@@ -53,7 +53,7 @@ _NAMED = 3
 _AT_LINE = regex(r" \(line \d+\)")
 _BROKEN = regex(
     r"\[(?:build|setup) failed\]|could not compile|COMPILATION ERROR|BUILD FAILED|[Ff]ailed to load|while loading"
-    r"|Test suite failed to run|Cannot find module|SyntaxError|occurred outside of examples"
+    r"|Cannot find module|SyntaxError|occurred outside of examples"
     r"|Unhandled (?:Errors|Rejection)"
     r"|^ *Errors +\d+ error|signal: \d|\b(?:Risky|Warnings): \d",
     re.MULTILINE,

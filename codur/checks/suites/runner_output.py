@@ -116,6 +116,8 @@ _LEFT_OUT = regex(
     re.MULTILINE,
 )
 """What RSpec, PHPUnit and minitest say of tests that were skipped, in the form of failures."""
+_SUITE = "Test suite failed to run"  # Jest's name for a file that could not be loaded, which it counts as no test
+_SUITE_FILE = regex(r"^FAIL +(?:\S+ +)??(\S+\.[cm]?[jt]sx?)\b", re.MULTILINE)
 _SUBTESTS = "'subtestsFailed'"  # of a suite of Node's runner: its tests are told by themselves
 _TOLD = regex(r"^ *(\w+ \([\w.]+\))(?: [(\[].*?)?(?:\n.*?)?? \.\.\. (ok|FAIL|ERROR)$", re.MULTILINE)
 """A test, or a part of one, its first line of documentation, and its end."""
@@ -156,6 +158,7 @@ def counts_in(output: str) -> TestCounts | None:
             passed, total, counted = passed + good, total + good + wrong, True
         for name, words in _failures(runner, _LEFT_OUT.sub("", text)):
             before = told.get(name, "")
+            total += name not in told and name.endswith(_SUITE)
             told[name] = before if words in before else f"{before}\n{words}".strip("\n")
     comparable = not any(runner.hooks for runner, _ in found)
     added = text.count(_UNLOADED) + len(_ADDED.findall(text))
@@ -210,6 +213,8 @@ def _failures(runner: _Runner, text: str) -> Iterator[tuple[str, str]]:
         end = runner.end.search(words, 1) if words else None
         words = words[: end.start()] if end else words
         name = " ".join(head[head.lastindex or 0].split())
+        if name == _SUITE and (files := _SUITE_FILE.findall(text, 0, head.start())):
+            name = f"{files[-1]} › {_SUITE}"
         if _SUBTESTS not in words and (names is None or name in names):
             lines = [line.rstrip() for line in _NOISE.sub("", words).split("\n")]
             yield name, textwrap.dedent("\n".join(lines)).strip("\n")

@@ -61,6 +61,13 @@ ADDS = "total adds all"
             "total › adds all: expect(received).toBe(expected) // Object.is equality Expected: 6 Received: 5",
         ),
         (
+            "jest_suite",
+            4,
+            6,
+            ("test/clock.test.ts › Test suite failed to run", "total › adds all"),
+            "test/clock.test.ts › Test suite failed to run: TypeError: performance is read only",
+        ),
+        (
             "junit4",
             1,
             2,
