@@ -14,7 +14,7 @@ from codur.tools.code.syntax_trees import grammar_of
 SHOWN_NAMES = 6
 MIN_WINDOW_CHARS = 200
 WINDOW_LINES = 40
-"""Shown above and below a line of a file that has no parts."""
+"""Shown above and below a line of a file that has no parts, or of a long table."""
 MODULE_CHARS = 1_500
 """With a function, of the code outside of all definitions: imports, and constants that it names."""
 HEAD_CHARS = 700
@@ -152,7 +152,7 @@ class _File(Struct, frozen=False, kw_only=False):
         part = next((part for part in self.parts if part.start <= line < part.end), None)
         if want.end:
             wanted = range(line, min(want.end, len(self._lines)))
-        elif part is not None:
+        elif part is not None and (part.name or part.end - part.start <= 2 * WINDOW_LINES):
             wanted = range(part.start, part.end)
         else:
             wanted = range(max(0, line - WINDOW_LINES), min(line + WINDOW_LINES + 1, len(self._lines)))

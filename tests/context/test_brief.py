@@ -475,3 +475,10 @@ def test_the_version_of_python_is_told_where_it_may_matter(sources: tuple[str, .
     brief = replace(BRIEF, sources=dict.fromkeys(sources, "x\n"))
     text = brief_text(brief, budget_tokens=4_000).text
     assert ("Python 3.12.1. " in text) == told
+
+
+def test_of_a_long_table_what_is_around_the_line_is_shown() -> None:
+    text = "TABLE = (\n" + "".join(f"    {number},\n" for number in range(900)) + ")\n"
+    (shown,) = fit({"table.py": text}, budget_chars=20_000, wants=[Want(path="table.py", line=500, need="needed")])
+    assert "    498,\n" in shown.text
+    assert sum(map(len, shown.ranges)) < 100

@@ -68,7 +68,7 @@ _ASSERTED = regex(
     r"|\bexpected\b.*\b(?:to|but|got)\b|^ *operator: ",
     re.MULTILINE,
 )
-_HELPER = regex(r"helper|fixture|support|mock|setup|\bcommon\b|testdata", re.IGNORECASE)
+_HELPER = regex(r"helper|fixture|support|fuzz|bench|mock|setup|\bcommon\b|testdata", re.IGNORECASE)
 _CRATE, _NEW = "Cargo.toml", "tests/new.rs"
 _RUNNERS_OWN = regex(r"(?:jest|vitest|vite)\.config\.[cm]?[jt]s")
 _SETTINGS = {
