@@ -22,14 +22,14 @@ _NO_PROGRAMS = frozenset({"setup.py", "noxfile.py", "__init__.py", "conftest.py"
 _TEST_DIRECTORIES = frozenset({"tests", "test", "__tests__"})
 _TEST_NAME = regex(
     r"test_.*\.(?:py|rb|c|cc|cpp|cxx)|(?:.*_)?tests?\.rs|.*_test\.(?:py|go|rb|c|cc|cpp|cxx|exs|dart)|.*_spec\.rb|spec_helper\.rb|conftest\.py"
-    r"|.*\.(?:test|spec)\.[cm]?[jt]sx?|(?:Test[A-Z]\w*|\w*Tests?)\.(?:java|kt|cs|php|swift)"
+    r"|.*\.t|.*\.(?:test|spec)\.[cm]?[jt]sx?|(?:Test[A-Z]\w*|\w*Tests?)\.(?:java|kt|cs|php|swift)"
 )
 TEST_FORM = regex(
     r"(?P<before>(?:test|spec)[._-]|Test(?=[A-Z]))?(?P<subject>.+?)(?P<after>(?:[._-](?:tests?|spec)|Tests?|Spec)?\.\w+)"
 )
 """The name of a file of tests: what it is about, and what stands around it."""
 _PYTEST_NAME = regex(r"(?:test_.*|.*_test)\.py")
-_CODE_NAME = regex(r".*\.(?:py|go|rs|[cm]?[jt]sx?|sh|rb|java|kt|cs|php|swift|dart|exs?|[ch](?:c|h|pp|xx)?)")
+_CODE_NAME = regex(r".*\.(?:py|go|rs|[cm]?[jt]sx?|sh|rb|java|kt|cs|php|swift|dart|exs?|p[lm]|t|[ch](?:c|h|pp|xx)?)")
 TEST_SUPPORT = frozenset({"conftest.py", "pytest.ini"})
 TESTS_OF_DIRECTORY = ("tests.py", "test.py")
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")

@@ -4,7 +4,9 @@ from functools import cache
 
 from codur.lazy import regex
 
-_CODE = regex(r".*\.(?:pyi?|pyx|[cm]?[jt]sx?|go|rs|java|kt|scala|[ch](?:c|h|pp|xx)?|cs|rb|php|swift|lua|sh|sql|vue)")
+_CODE = regex(
+    r".*\.(?:pyi?|pyx|[cm]?[jt]sx?|go|rs|java|kt|scala|[ch](?:c|h|pp|xx)?|cs|rb|php|swift|lua|p[lm]|sh|sql|vue)"
+)
 _BESIDE = frozenset(
     "tests test __tests__ spec specs testdata fixtures docs doc documentation examples example samples demo demos"
     " benchmarks locale locales i18n translations".split()

@@ -346,6 +346,12 @@ REST: dict[str, tuple[dict[str, str], str, tuple[str, ...], Check | None]] = {
         (),
         run_of_tests("rspec", source="the tests that .rspec declares", protected=("spec/a_spec.rb", ".rspec")),
     ),
+    "prove": (
+        {"Makefile.PL": "use A;\n", "lib/A.pm": "", "t/a.t": ""},
+        "fix it",
+        (),
+        run_of_tests("prove", "-l", "-r", "t", source="the tests that Makefile.PL declares", protected=("t/a.t",)),
+    ),
     "rspec with bundler": (
         {"Gemfile": 'gem "rspec"\n', ".rspec": "", "lib/a.rb": ""},
         "fix it",

@@ -216,8 +216,9 @@ class Suites(Struct, dict=True):  # cached properties need one
 
     def _other_language(self) -> Suite | None:
         """What a file of another language's tools declares; last, as a Makefile mostly calls Python's own suites."""
+        perl = any(path.startswith("t/") and path.endswith(".t") for path in self.listing)
         for name, argv, applies in _RUNNERS:
-            if self.workspace.is_file(name) and applies(self._text(name)):
+            if self.workspace.is_file(name) and applies(self._text(name)) and (perl or argv[0] != "prove"):
                 files = (name,) if argv[0] in _DECLARING or name in _SCRIPTS else ()
                 whole = argv if _takes_files(argv, self._text(name)) else ()
                 return Suite(argv=argv, source=f"the tests that {name} declares", files=files, whole=whole)
@@ -290,6 +291,8 @@ _RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
     ("phpunit.xml", ("phpunit",), bool),
     ("phpunit.xml.dist", ("phpunit",), bool),
     ("mix.exs", ("mix", "test"), bool),
+    # What installs a Perl distribution; its tests lie in `t`.
+    *((name, ("prove", "-l", "-r", "t"), bool) for name in ("Makefile.PL", "Build.PL", "cpanfile", "dist.ini")),
     ("Package.swift", ("swift", "test"), bool),
     ("deno.json", ("deno", "test"), bool),
     *(

@@ -99,6 +99,8 @@ _RUNNERS = (
     # dotnet
     _runner(r"^(?:Failed|Passed)! +- Failed: +<failed>, Passed: +<passed>,",
             r"^  Failed (\S.*) \[.+\]$", r"^(?:Failed|Passed)! |^  (?:Passed|Skipped) "),
+    # prove, whose tests print TAP
+    _runner(r"^Files=\d+, Tests=<total>,|^Failed <failed>/\d+ subtests", r"^#   Failed test '(.+)'$", r"^(?!#)"),
     # ctest
     _runner(r"^\d+% tests passed, <failed> tests? failed out of <total>$|^(?P<none>No tests were found!!!)$",
             r"^ *\d+/\d+ Test +#\d+: (\S+) .*\*\*\*.*$", r"^ +Start +\d+: |^\d+% tests passed|^ *\d+/\d+ Test "),

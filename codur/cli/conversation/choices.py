@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from codur.agents.registry import AgentRegistry
 from codur.cli import machine
+from codur.cli.actions.init import model_words
 from codur.config.reading.origin import did_you_mean
 from codur.errors import UsageError
 from codur.workspace.workspace import Workspace
@@ -84,11 +85,12 @@ def _agent(chosen: Choices, value: str | None, directory: Path) -> str:
 
 def _model(chosen: Choices, value: str | None, directory: Path) -> str:
     model = _unless_auto(value, chosen.model)
-    known = list(machine.settings_for(directory, None, {}).settings.llm.profiles)
+    settings = machine.settings_for(directory, None, {}).settings
+    known = list(settings.llm.profiles)
     if model is not None and model not in known:
         raise UsageError(f"there is no profile {model!r}", remedy=did_you_mean(model, known, "/models lists them."))
     chosen.model = model
-    return f"model: {model or 'as the settings say'}"
+    return f"model: {model or f'as the settings say: {model_words(settings)}'}"
 
 
 def _offline(chosen: Choices, value: str | None, _directory: Path) -> str:
@@ -103,11 +105,13 @@ def _scope(chosen: Choices, value: str | None, _directory: Path) -> str:
     return f"may change: {' '.join(chosen.scope) or 'as the settings say'}"
 
 
-def _permissions(chosen: Choices, value: str | None, _directory: Path) -> str:
+def _permissions(chosen: Choices, value: str | None, directory: Path) -> str:
     if value is not None:
         word = _word("/permissions", value, (*PERMISSIONS, "auto"))
         chosen.permissions = None if word == "auto" else word
-    return PERMISSIONS.get(chosen.permissions or "", "as the settings say (planning.approval and approve)")
+    planning = machine.settings_for(directory, None, {}).settings.planning
+    told = f"approval: {planning.approval}, approve: {', '.join(planning.approve) or 'nothing'}"
+    return PERMISSIONS.get(chosen.permissions or "", f"as the settings say under planning: {told}")
 
 
 def _files(chosen: Choices, _value: str | None, _directory: Path) -> str:

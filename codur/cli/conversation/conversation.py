@@ -21,6 +21,7 @@ from codur.cli.project_names import ProjectNames, agent_names, run_ids
 from codur.cli.typed_line import TypedLine
 from codur.config.settings import Settings
 from codur.errors import UsageError
+from codur.lazy import regex
 from codur.parsing.bounded_text import listed
 from codur.redaction import Redactor, redact_value
 from codur.session.host import redactor_of
@@ -36,6 +37,8 @@ from codur.ui.stream import SafeStream
 from codur.ui.styled_lines import block, clip, count, folded, joined
 
 _PROMPT = "codur> "
+_CONTAINED = regex(r"Read-only file system|Network is unreachable|Could not resolve host|name resolution")
+_CONTAINED_WORDS = "Programs run contained here, those after ! too: .git stays as it is, and there is no network."
 _LISTED = 20  # files that the user changed, which a model is told
 _TRY = ('"the tests fail, fix the bug"', '"explain FILE"', "/help")
 
@@ -157,6 +160,8 @@ class Conversation:
         try:
             code = actions.run.shown_result(result, output, explain_route=False)
             actions.run.tell_next(result, "/")
+            if _CONTAINED.search(result.answer + result.reason):
+                _say(_CONTAINED_WORDS)
             return code
         finally:
             self._remember(turn_of(task.prompt, result))

@@ -181,7 +181,7 @@ def demanded(discovery: Discovery, verdict: Verdict | None) -> str:
 
 def discovery_text(discovery: Discovery) -> str:
     """What Phase 0 found out, a line each."""
-    lines = [f"type by rules: {discovery.task_type}"]
+    lines = [f"type by rules: {discovery.task_type}"] if discovery.task_type != "unknown" else []
     known = [path for path in discovery.files if path not in discovery.guessed]
     if known:
         lines.append("files named or involved: " + ", ".join(known))

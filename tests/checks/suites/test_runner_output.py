@@ -116,6 +116,7 @@ ADDS = "total adds all"
             ("CartTest::testLargestOfNone", "CartTest::testAddsAll"),
             "CartTest::testLargestOfNone: ValueError: max(): Argument #1 ($value) must contain at least one element",
         ),
+        ("prove", 2, 3, ("adds all",), "adds all: # at t/cart.t line 4. # got: '5' # expected: '6'"),
         (
             "rspec",
             1,
