@@ -23,7 +23,7 @@ from codur.tools.toolbox import Toolbox
 from codur.types import ToolCall, ToolCode, ToolResult
 from codur.workspace.workspace import Workspace
 
-WHOLE_FILE_TOOL = "replace_file_content"
+WHOLE_FILE_TOOL, DELETES = "replace_file_content", "delete_file"
 REFUSALS = 2
 """Edits that are sent back within one step, because their lines were not shown, or cannot be made as they are given."""
 _MENDABLE = frozenset({"no_match", "many_matches", "not_found", "invalid", "syntax_error"})
@@ -180,6 +180,11 @@ class _Step:
         """
         names = {call.name for call in edits}
         edits = [_bound(call, self.task.target, self.work.toolbox) for call in edits]
+        if refused := self._may_not_go(edits):
+            return _nothing("refused", f"{refused} may be deleted only where the task names it")
+        known = [(call.name, call.arguments) for call in self.kept]
+        again = [(call.name, call.arguments) in known for call in edits]
+        edits = [call for call, is_known in zip(edits, again, strict=True) if not is_known]
         start = self.task.workspace.snapshot()
         earlier = {change.path: change.after for change in self.task.workspace.changes()}
         outcome, problems = self._applied(edits)
@@ -190,36 +195,44 @@ class _Step:
             lines = listed([f"{path}:{lines.start}-{lines.stop - 1}" for path, lines in unseen], 6)
             why = f"lines that you had not been shown would change ({lines})"
             paths = {"", *(path for path, _ in unseen)}
-            problems = [why if _path_of(call) in paths else "" for call in outcome.edits]
+            problems = [why if _path_of(call) in paths else "" for call in (*self.kept, *edits)]
             why += "; no edit was applied"
         elif not any(problems) or outcome.code not in _MENDABLE:
             return outcome
         if self.refusals_left <= 0:
             return _nothing("refused", why)
         self.refusals_left -= 1
+        before, own = problems[: len(self.kept)], problems[len(self.kept) :]
         self.kept = [call for call, problem in zip([*self.kept, *edits], problems, strict=True) if not problem]
-        own = problems[-len(edits) :]
         places = unseen or [
             place for call, problem in zip(edits, own, strict=True) if problem for place in self._at(call)
         ]
-        said = iter(own)
+        fresh = iter(own)
+        said = iter(["" if is_known else next(fresh) for is_known in again])
         told = [(next(said) or _KEPT) if call.name in names else _NOT_CARRIED_OUT for call in calls]
-        first = next(at for at, text in enumerate(told) if text not in {_KEPT, _NOT_CARRIED_OUT})
-        told[first] = "\n\n".join([f"{told[first]}. {_AGAIN if self.kept else _ALL_AGAIN}.", *self._shown(places)])
+        first = next((at for at, text in enumerate(told) if text not in {_KEPT, _NOT_CARRIED_OUT}), 0)
+        lost = [f"Of the edits before: {problem}" for problem in dict.fromkeys(before) if problem]
+        lead = f"{told[first]}. {_AGAIN if self.kept else _ALL_AGAIN}."
+        told[first] = "\n\n".join([lead, *lost, *self._shown(places)])
         self.talk.add(reply, calls, told)
         return None
 
+    def _may_not_go(self, edits: Sequence[ToolCall]) -> str:
+        """The first file that an edit deletes though it may not; empty if there is none."""
+        may = self.task.deletable
+        gone = (_path_of(call) for call in edits if call.name == DELETES)
+        return next((path for path in gone if may is not None and path not in may), "")
+
     def _applied(self, edits: Sequence[ToolCall]) -> tuple[CodingOutcome, list[str]]:
-        """Apply what was kept and these edits; these alone if they are all that is needed."""
+        """Apply what was kept and these edits; where they take its place, these and what still fits."""
         agent, toolbox, workspace = self.work.agent, self.work.toolbox, self.task.workspace
-        given = [(call.name, call.arguments) for call in edits]
-        self.kept = [call for call in self.kept if (call.name, call.arguments) not in given]
         outcome, problems = apply_edits([*self.kept, *edits], agent, toolbox, workspace)
         if any(problems) and self.kept:
-            alone, none = apply_edits(edits, agent, toolbox, workspace)
-            if not any(none):
-                self.kept = []
-                return alone, none
+            _, instead = apply_edits([*edits, *self.kept], agent, toolbox, workspace)
+            if len(instead) == len(problems) and not any(instead[: len(edits)]):
+                fits = zip(self.kept, instead[len(edits) :], strict=True)
+                self.kept = [call for call, problem in fits if not problem]
+                return apply_edits([*edits, *self.kept], agent, toolbox, workspace)
         return outcome, problems
 
     def _unseen(self, outcome: CodingOutcome, earlier: Mapping[str, bytes | None]) -> list[tuple[str, range]]:

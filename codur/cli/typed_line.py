@@ -12,11 +12,12 @@ from typing import Any
 from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.keys import Keys
 
+from codur.lazy import regex
 from codur.questions import Guidance
 from codur.session.stop import leaving
 
 _MAX_CHARS = 2_000
-_COMMANDS = ("/", "!")
+_COMMAND = regex(r"!|/\w*(?:\s|$)")
 _ESCAPE_S = 0.1
 """After this time an Esc is that key, and not the beginning of another."""
 _ENTER = {Keys.ControlM, Keys.ControlJ}
@@ -89,7 +90,7 @@ class TypedLine:
     def _take(self, key: Keys | str, data: str) -> None:
         if key in _ENTER:
             line, self.text = self.text.strip(), ""
-            if line.startswith(_COMMANDS):
+            if _COMMAND.match(line):
                 self.commands.append(line)
             elif line:
                 self.guidance.say(line)

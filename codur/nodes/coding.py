@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Callable
 
 from codur.agents.assignment import CodingTask
-from codur.agents.coding import CodingOutcome, write_code
+from codur.agents.coding import DELETES, CodingOutcome, write_code
 from codur.agents.registry import Agent
 from codur.checks.describe import diff_text, verdict_text
+from codur.checks.entry import is_test_code
 from codur.context.brief import CodingBrief
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
-from codur.nodes.parts.allowed_by_user import answers, may_delete, without_freed_tests
+from codur.nodes.parts.allowed_by_user import answers, deletable, without_freed_tests
 from codur.nodes.parts.attempt_verdict import edit_name, put_back_harmless, seen_before
 from codur.nodes.parts.finding import is_specified, may_fail, others_fail
 from codur.nodes.parts.samples import Copy, best_of, how_many
@@ -17,6 +18,7 @@ from codur.nodes.parts.sources import assignment, brief_of, instruction_notes, t
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, origin_of, tell_changes
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
+from codur.parsing.bounded_text import listed
 from codur.python.interpreter import python_version
 from codur.questions import Question
 from codur.structs import replace
@@ -60,6 +62,8 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     if outcome.kind == "finished":
         outcome, kept = await asyncio.to_thread(_finished, outcome, state, context)
     context.best.claimed = outcome.foreign
+    also = [path for path in outcome.changed_files if path in state["task"].made and is_test_code(path)]
+    kept += [f"changed with it: {listed(also, 3)}, which this conversation made"] if also else []
     # Also of an answer that ends in a question: what it edited stays.
     tell_changes(outcome.changed_files, context)
     # What was looked at last is shown longest.
@@ -105,8 +109,9 @@ def _finished(outcome: CodingOutcome, state: RunState, context: RunContext) -> t
 async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOutcome:
     # `auto` is resolved here: several answers are asked of profiles by name.
     agent = replace(agent, profile=context.models.profiles.named(agent.profile))
-    if agent.config.type == "coding" and may_delete(state, context):
-        tools = tuple(dict.fromkeys((*agent.config.tools, "delete_file")))
+    may_go = None if DELETES in agent.config.tools else deletable(state, context)
+    if agent.config.type == "coding" and may_go:
+        tools = tuple(dict.fromkeys((*agent.config.tools, DELETES)))
         agent = replace(agent, config=replace(agent.config, tools=tools))
     step, settings = current_step(state), context.settings
     brief = await asyncio.to_thread(_brief, state, context)
@@ -133,6 +138,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
             asking="asked" if asked_before else "user" if context.consult is not None else "nobody",
             temperature=temperature,
             elsewhere=copy.ready if copy else None,
+            deletable=may_go,
         )
         return await write_code(task, assignment(asked, fitted, brief.sources, context))
 

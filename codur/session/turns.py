@@ -5,7 +5,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec import to_builtins
@@ -27,7 +27,8 @@ _KEPT = 200
 _ASIDE = 9
 """Earlier conversations that are kept of a project."""
 _LEAST_CHARS = 200
-_MADE = regex(r"^--- /dev/null\n\+\+\+ b/(.+)$", re.MULTILINE)
+_FILES = regex(r"^(?=diff --git )", re.MULTILINE)
+_NEW, _GONE = "--- /dev/null\n+++ b/", "\n+++ /dev/null"
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -99,8 +100,22 @@ def since(turns: Sequence[Turn], limit: int = MAX_CHARS) -> Since:
     tasks = _as_they_stand(turns)
     last = next((turn for turn in reversed(tasks) if turn.diff or turn.tried), Turn(asked="", outcome=""))
     places = edited_lines(last.diff, after=True) if last.diff else edited_lines(last.tried)
-    made = (path for turn in tasks for path in _MADE.findall(turn.diff))
+    made = (path for turn in tasks for path in _made(turn.diff))
     return Since(told=_told(tasks, limit), places=tuple(places.splitlines()[:_PLACES]), made=tuple(dict.fromkeys(made)))
+
+
+def _made(diff: str) -> Iterator[str]:
+    """The files that a diff makes, but those that it only moves."""
+    parts = [part.partition("\n@@") for part in _FILES.split(diff)]
+    moved = {_lines(hunks, "-") for head, _, hunks in parts if _GONE in head}
+    for head, _, hunks in parts:
+        path = head.partition(_NEW)[2].partition("\n")[0]
+        if path and _lines(hunks, "+") not in moved:
+            yield path
+
+
+def _lines(hunks: str, mark: str) -> str:
+    return "\n".join(line[1:] for line in hunks.split("\n")[1:] if line.startswith(mark))
 
 
 def _as_they_stand(turns: Sequence[Turn]) -> list[Turn]:

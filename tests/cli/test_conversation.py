@@ -424,8 +424,11 @@ def test_what_is_told_of_earlier_tasks_is_bounded_and_the_latest_most() -> None:
     assert since(turns[:1]).told.count("line\n") > 700
 
 
-NEW = "--- /dev/null\n+++ b/tests/test_new.py\n@@ -0,0 +1,2 @@\n+def test_new():\n+    assert 1\n"
-OLD = "--- a/app.py\n+++ b/app.py\n@@ -40,7 +50,8 @@ def f():\n a\n b\n c\n+d\n"
+NEW = (
+    "diff --git a/tests/test_new.py b/tests/test_new.py\n--- /dev/null\n+++ b/tests/test_new.py\n@@ -0,0 +1,2 @@\n"
+    "+def test_new():\n+    assert 1\n"
+)
+OLD = "diff --git a/app.py b/app.py\n--- a/app.py\n+++ b/app.py\n@@ -40,7 +50,8 @@ def f():\n a\n b\n c\n+d\n"
 
 
 def test_what_a_task_goes_on_with() -> None:
@@ -440,6 +443,16 @@ def test_what_a_task_goes_on_with() -> None:
     assert f"Tried, and put back:\n{OLD}" in found.told
     assert found.told.count("long\n") < 200
     assert since(turns[:2]).places == ("app.py:53", "tests/test_new.py:4")
+
+
+def test_what_is_moved_or_only_looks_like_a_header_was_not_made() -> None:
+    gone = NEW.replace(
+        "--- /dev/null\n+++ b/tests/test_new.py\n@@ -0,0 +1,2 @@", "--- a/t.py\n+++ /dev/null\n@@ -1,2 +0,0 @@"
+    )
+    moved = gone.replace("\n+def", "\n-def").replace("\n+    a", "\n-    a") + NEW
+    forged = OLD.replace("+d\n", "--- /dev/null\n+++ b/tests/test_app.py\n")
+    for diff in (moved, forged):
+        assert since([Turn(asked="do", outcome="done", diff=diff)]).made == ()
 
 
 def test_a_task_that_was_undone_is_told_as_that() -> None:

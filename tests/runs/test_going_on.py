@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from codur.questions import Answer, Question
 from tests.runs.kit import Played, play
 from tests.runs.test_plans import classified
@@ -91,3 +93,48 @@ def test_a_test_that_is_to_be_deleted_is_not_what_decides(tmp_path: Path) -> Non
     assert OWN not in run.files
     assert run.result.verdict is not None
     assert OWN not in run.result.verdict.check
+
+
+WEAK = ("replace_in_file", {"path": OWN, "old": " == ''", "new": " is not None"})
+RED = {**FILES, "table.py": TABLE.replace("'\\t'.join(self.rows)", "'wrong'")}
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "the tests fail, fix table.py",
+        f"make {OWN} pass",
+        "make the tests pass, but do not change the tests",
+        "get_tsv in table.py is wrong",
+    ],
+)
+def test_a_test_that_the_conversation_made_judges_what_it_is_about(prompt: str, tmp_path: Path) -> None:
+    give_up = calls(("cannot", {"reason": "no"}))
+    run = play(tmp_path, RED, prompt, [EDIT, calls(WEAK), give_up, give_up], sections=NO_TEST, made=(OWN,))
+    assert run.result.outcome != "done"
+    assert run.files[OWN] == OWN_TEST
+
+
+@pytest.mark.parametrize(
+    "answer", [f"yes, so that {OWN} passes", f"see {OWN}", f"{OWN} must stay as it is", f"the source; {OWN} is right"]
+)
+def test_an_answer_that_mentions_a_test_does_not_free_it(answer: str, tmp_path: Path) -> None:
+    def user(question: Question) -> Answer:
+        return Answer(decision="answer", text=answer)
+
+    ask, give_up = calls(("ask_user", {"question": "What shall it return?"})), calls(("cannot", {"reason": "no"}))
+    replies = [EDIT, ask, calls(WEAK), give_up]
+    run = play(tmp_path, RED, "get_tsv is wrong in table.py", replies, sections=NO_TEST, consult=user)
+    assert run.result.outcome == "not_achieved"
+    assert run.files[OWN] == OWN_TEST
+
+
+def test_only_what_the_task_names_is_deleted(tmp_path: Path) -> None:
+    give_up = calls(("cannot", {"reason": "no"}))
+    files = {**FILES, "notes.md": "mine\n"}
+    away = calls(TAKE_OUT, ("delete_file", {"path": "notes.md"}))
+    run = play(
+        tmp_path, files, f"remove get_tsv from table.py and delete {OWN}", [EDIT, away, give_up], sections=NO_TEST
+    )
+    assert run.files["notes.md"] == "mine\n"
+    assert "notes.md may be deleted only where the task names it" in str(run.result.attempts + run.result.records)

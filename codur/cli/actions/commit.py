@@ -8,7 +8,7 @@ from typing import Any
 
 from codur.cli import machine
 from codur.cli.actions.run import carried_out, in_repository, shown_result
-from codur.cli.actions.undo import changed_run, is_left, journal_of
+from codur.cli.actions.undo import changed_run, is_not_undone, journal_of
 from codur.cli.machine import Showing
 from codur.cli.printing import say_found, tell
 from codur.errors import CodurError, UsageError
@@ -66,7 +66,7 @@ def commit_run(wanted: str | None, directory: Path, wish: Wish, *, json: bool) -
     Args:
         wanted: the run's id or the beginning of one; None for the newest of the directory that changed something.
     """
-    done = committed(changed_run(wanted, directory, fits=is_left), wish)
+    done = committed(changed_run(wanted, directory, fits=is_not_undone), wish)
     say_found(done, _lines(done), as_json=json)
     return 0
 

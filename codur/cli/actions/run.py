@@ -9,13 +9,15 @@ from typing import Any
 from codur.cli import machine
 from codur.cli.ask_user import shows_plans, user_at
 from codur.cli.machine import Showing
-from codur.cli.piped_text import piped_text
+from codur.cli.piped_text import MAX_CHARS, piped_text
 from codur.cli.printing import tell
 from codur.config.reading.agent_files import shipped_names
 from codur.errors import UsageError
 from codur.events import Note
+from codur.parsing import bounded_text
 from codur.patches import RepairRequest
 from codur.questions import Guidance
+from codur.session.host import redactor_of
 from codur.session.record.exchanges import Exchanges
 from codur.session.scoping import bounded
 from codur.session.stop import code_of
@@ -91,7 +93,11 @@ def carried_out(
     workspace = Path(task.workspace)
     loaded = machine.settings_for(workspace, config, overrides, agents=(task.agent,) if task.agent else ())
     settings = loaded.settings
-    task = replace(bounded(task, settings), given=task.given or piped_text())
+    task = bounded(task, settings)
+    if not (task.offline or task.repair or task.plan):
+        # Before it is cut: half of a secret is not known for one.
+        given = redactor_of(settings, os.environ)(task.given or piped_text())
+        task = replace(task, given=bounded_text.bounded(given, MAX_CHARS))
     shown = showing.output()
     host = replace(
         machine.host(),

@@ -16,6 +16,7 @@ from codur.store.directory import StateDirectory
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory
 from codur.store.workspace_lock import workspace_lock
+from codur.structs import replace
 from codur.types import EXIT_CODES
 from codur.ui.output_formats import show
 from codur.ui.sanitise import sanitise
@@ -47,7 +48,7 @@ def undo_run(wanted: str | None, directory: Path, *, dry: bool, again: bool, jso
 def put_back(wanted: str | None, directory: Path, *, dry: bool, again: bool) -> tuple[UndoReport, RunRecord]:
     """Undo a run as `undo_run` does; what came of it is still to be told."""
     run = _last_undone(directory) if again and wanted is None else None
-    run = run or changed_run(wanted, directory, fits=None if again else is_left)
+    run = run or changed_run(wanted, directory, fits=None if again else is_not_undone)
     record = run.record()
     state = machine.kept_state()
     state.prepare()
@@ -61,19 +62,23 @@ def put_back(wanted: str | None, directory: Path, *, dry: bool, again: bool) -> 
             journal.close()
     if warning:
         warn(warning)
+    if report is not None and not (again or wanted or report.restored or report.removed or report.conflicts):
+        report = replace(report, notes=(*report.notes, *_earlier(run)))
     return report or UndoReport(notes=("nothing of this run was undone",)), record
 
 
 def _made_again(run: RunDirectory, root: Root, journal: Journal, *, dry: bool) -> UndoReport | None:
     """Take the last undo back; where there was none, bring back the attempt that came furthest and was put back."""
     report = redo(root, journal, dry=dry)
-    if report is None and (best := _best_mark(run)):
+    if report is None and not stands(journal) and (best := _best_mark(run)):
         report = bring_back(root, journal, best, dry=dry)
     return report
 
 
 def _best_mark(run: RunDirectory) -> str:
-    """Where in the run its attempt was that came furthest; empty if none is kept."""
+    """Where in a run that failed its attempt was that came furthest; empty if none is kept."""
+    if run.record().summary.outcome == "done":
+        return ""
     try:
         return read_steps(run.steps, on_damage=warn).marks.best_mark
     except (DamagedRecord, StateError):
@@ -121,12 +126,25 @@ def changed_run(
     )
 
 
-def is_left(run: RunDirectory) -> bool:
-    """Whether something of the run can be undone; one whose journal cannot be read is to be told of."""
+def is_not_undone(run: RunDirectory) -> bool:
+    """Whether the run was not undone; that it put all back itself is no undo, and is to be told."""
+    return undone_since(run) != "all"
+
+
+def _is_left(run: RunDirectory) -> bool:
+    """Whether something of the run can be undone; of one whose journal cannot be read that is not known."""
     try:
         return stands(journal_of(run, machine.kept_state()))
     except StateError:
-        return True
+        return False
+
+
+def _earlier(run: RunDirectory) -> tuple[str, ...]:
+    """What is said where a run left nothing to undo: which run before it did."""
+    runs, record = machine.kept_runs(), run.record()
+    before = [runs.open(other.id) for other in runs.list(Path(record.workspace)) if other.started < record.started]
+    found = next((other for other in before if _changed_something(other) and _is_left(other)), None)
+    return (f"run {found.id} before it left changes: codur undo {found.id}",) if found is not None else ()
 
 
 def _last_undone(directory: Path) -> RunDirectory | None:
@@ -134,8 +152,16 @@ def _last_undone(directory: Path) -> RunDirectory | None:
     runs = machine.kept_runs()
     kept = [runs.open(record.id) for record in runs.list(directory.absolute().resolve())]
     changed = filter(_changed_something, kept)
-    found = [run for run in changed if undone_since(run) or (not is_left(run) and _best_mark(run))]
-    return max(found, key=lambda run: run.journal.stat().st_mtime_ns, default=None)
+    found = [run for run in changed if undone_since(run) or (not _is_left(run) and _best_mark(run))]
+    found.sort(key=lambda run: -run.journal.stat().st_mtime_ns)
+    # One of which something is in the way does not keep others from being made again.
+    return next(filter(_can_be_redone, found), next(iter(found), None))
+
+
+def _can_be_redone(run: RunDirectory) -> bool:
+    """Whether nothing is in the way of taking the run's undo back."""
+    report = redo(Root(Path(run.record().workspace)), journal_of(run, machine.kept_state()), dry=True)
+    return report is None or not report.conflicts
 
 
 def _changed_something(run: RunDirectory) -> bool:

@@ -72,6 +72,7 @@ class Conversation:
         self._kept = Turns(StateDirectory(state).conversations if state else None, directory)
         self._turns = self._kept.read()
         self._typed = ""
+        self._moment = 0.0  # when the last line was done with: what was written till then is no work of the user's
         self._commands: list[str] = []  # typed while a task was at work
         if not goes_on:
             self._turns = []
@@ -104,6 +105,7 @@ class Conversation:
                 stopped = False
                 if not self._take(line):
                     return 0
+                self._moment = time.time()
 
     def _take(self, line: str) -> bool:
         """Do what a line asks for; whether to go on."""
@@ -143,15 +145,16 @@ class Conversation:
             check = chosen.check
             task = replace(task, check_command=check, check_is_goal=check is not None)
             task = replace(task, show_plan=chosen.permissions == "ask")
-        typed = TypedLine()
+        typed, code = TypedLine(), INTERRUPTED
         try:
-            return self._carry_out(task, machine.Showing(typed=typed))
+            code = self._carry_out(task, machine.Showing(typed=typed))
         finally:
-            self._offer(typed)
+            self._offer(typed, goes_on=code != INTERRUPTED)
+        return code
 
     def _edited_since(self) -> str:
         """What models are told of files that the user wrote after the last task."""
-        last = self._turns[-1].ended if self._turns else 0.0
+        last = max(self._moment, self._turns[-1].ended) if self._turns else 0.0
         files = ProjectNames(self._directory).changed_since(last) if last else ()
         return f"Changed by the user since then: {listed(files, _LISTED)}" if files else ""
 
@@ -166,10 +169,13 @@ class Conversation:
         finally:
             self._remember(turn_of(task.prompt, result))
 
-    def _offer(self, typed: TypedLine) -> None:
-        """Have what was typed during a task, and told no model, on the next line; commands are carried out before."""
-        self._commands += typed.commands
-        waiting = typed.guidance.waiting
+    def _offer(self, typed: TypedLine, *, goes_on: bool) -> None:
+        """Have what was typed during a task, and told no model, on the next line.
+
+        Commands are carried out before, unless the task was interrupted.
+        """
+        self._commands += typed.commands if goes_on else []
+        waiting = (*typed.guidance.waiting, *([] if goes_on else typed.commands))
         self._typed = "\n".join((*waiting, *([typed.text] if typed.text else [])))
         if waiting:
             _say("No model was told what you typed meanwhile: it is on the next line.")
@@ -227,7 +233,7 @@ class Conversation:
         return 0
 
     def _compact(self) -> None:
-        last: list[Turn] = self._turns[-1:]
+        last = [turn for turn in self._turns if not (turn.undid or turn.redid)][-1:]
         self._kept.forget()
         for turn in last:
             self._kept.add(redact_value(turn, self._redactor))

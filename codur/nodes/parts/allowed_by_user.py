@@ -1,12 +1,21 @@
 """What the user's own words allow a step that edits, beyond what it may do anyway."""
 
+import re
+from posixpath import basename
+
 from codur.checks.entry import is_test_code
 from codur.checks.stated_conditions import allowed_by
+from codur.checks.stated_output import files_to_edit
+from codur.lazy import regex
 from codur.nodes.parts.updates import current_step
 from codur.nodes.run_state import RunContext, RunState
 from codur.planning.plans.validation import asks_to_delete
 from codur.structs import replace
 from codur.types import Check, Discovery
+
+_OF_TESTS = regex(r"\b(?:tests?|specs?|checks?|pass(?:es|ing)?|fail\w*|red|green)\b", re.IGNORECASE)
+"""A task that speaks of tests means these as they are."""
+_ANSWERED = "\nThe user answered: "
 
 
 def answers(state: RunState, context: RunContext) -> list[str]:
@@ -16,25 +25,49 @@ def answers(state: RunState, context: RunContext) -> list[str]:
     return [context.artifacts.get(item.output_ref) for item in asked]
 
 
-def may_delete(state: RunState, context: RunContext) -> bool:
-    """Whether files may be deleted: the user speaks of that, or a test of this conversation is to be revised."""
-    said = (state["task"].prompt, *state["guidance"], *answers(state, context))
-    return any(map(asks_to_delete, said)) or any(map(is_test_code, state["task"].made))
+def deletable(state: RunState, context: RunContext) -> frozenset[str]:
+    """The files that may be deleted: those that the user names where they ask for that, and tests that are free."""
+    said = "\n".join((state["task"].prompt, *state["guidance"], *_answered(state, context)))
+    free = frozenset(_revised(state))
+    if not asks_to_delete(said):
+        return free
+    files = context.workspace.list_files()
+    names = [basename(path) for path in files]
+    named = (path for path in files if path in said or (basename(path) in said and names.count(basename(path)) == 1))
+    return free.union(named)
 
 
 def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
-    """What is known of the task; tests that the user's answers name are no part of the check, and may be changed."""
+    """What is known of the task; tests that the user's words free are no part of the check, and may be changed."""
     discovery = state["discovery"]
-    check, said = (
-        discovery.check,
-        "\n".join(text.rpartition("\nThe user answered: ")[2] for text in answers(state, context)),
-    )
-    named = {path for path in (check.protected if check else ()) if is_test_code(path) and allowed_by(said, path)}
-    if check is None or not named:
+    check = discovery.check
+    if check is None:
+        return discovery
+    said = "\n".join(_answered(state, context))
+    named = (path for path in files_to_edit(said, check.protected) if is_test_code(path) and allowed_by(said, path))
+    freed = {*named, *_revised(state)} & set(check.protected)
+    if not freed:
         return discovery
 
     def without(of: Check) -> Check:
-        return replace(of, protected=tuple(path for path in of.protected if path not in named))
+        return replace(of, protected=tuple(path for path in of.protected if path not in freed))
 
-    context.checker.free(named)
+    context.checker.free(freed)
     return replace(discovery, check=replace(without(check), beside=without(check.beside) if check.beside else None))
+
+
+def _answered(state: RunState, context: RunContext) -> list[str]:
+    return [text.rpartition(_ANSWERED)[2] for text in answers(state, context)]
+
+
+def _revised(state: RunState) -> list[str]:
+    """The tests that tasks of this conversation made, where this one revises what they test.
+
+    It does not if it speaks of tests, or if one of them fails: then that is what is to be mended.
+    """
+    task, before = state["task"], state["before"]
+    if _OF_TESTS.search(task.prompt) or before is None:
+        return []
+    told = "\n".join((*before.failing, before.error)) if before.status == "failed" else ""
+    made = [path for path in task.made if is_test_code(path)]
+    return [] if any(path in told or path.removesuffix(".py").replace("/", ".") in told for path in made) else made

@@ -53,10 +53,8 @@ def discover_code(request: Request, found: Classification) -> Discovery:
         entry = None if inside else entry
     files = _involved(request, *named, *([entry] if entry else [])) or _tested_files(request, check)
     tests = _tests_to_edit(request, check) if check is not None else ()
-    if check is not None:
-        # Tests that a task of this conversation made are revised with it.
-        free = {*tests, *filter(is_test_code, request.task.made)}
-        check = replace(check, protected=tuple(path for path in check.protected if path not in free))
+    if check is not None and tests:
+        check = replace(check, protected=tuple(path for path in check.protected if path not in tests))
     return replace(discovery, files=files, entry=entry, check=check, edits_tests=tests)
 
 

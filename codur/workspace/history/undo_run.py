@@ -79,12 +79,13 @@ def redo(root: Root, journal: Journal, *, dry: bool = False) -> UndoReport | Non
 
 
 def bring_back(root: Root, journal: Journal, mark: str, *, dry: bool = False) -> UndoReport:
-    """Make the files what they were at a mark of the run, by the same rules.
+    """Make the files what they were at a mark of the run, by the same rules; what programs changed since stays.
 
     Raises:
         WorkspaceError, StateError: as `undo`.
     """
-    changes = net_changes(journal.entries[journal.position(mark) :])
+    found = net_changes(journal.entries[journal.position(mark) :])
+    changes = {path: change for path, change in found.items() if "command" not in change.by}
     if not dry:
         sweep(root, changes)
     return PutBack(root, journal, by="rewind", dry=dry).run(changes)
