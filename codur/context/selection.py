@@ -122,6 +122,8 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     support = list(islice(dict.fromkeys(chain.from_iterable(_support(view, test) for test in tests)), _SUPPORT))
     # Who changes a symbol where nothing fails changes its uses, too.
     told = identified(view, f"{clues.task}\n{step}", named) if not tests and not frames else {}
+    # Where something fails what the task writes is shown as well; what is vendored is seldom meant.
+    written = [node for node in identified(view, clues.task, named) if (tests or frames) and standing(node[0]) < 2]
     wants = [
         *(Want(path=place.path, line=place.line, need="asked") for place in places_in(step, files) if place.line),
         *_lines(view, list(identified(view, step, named))[:_ASKED], "asked"),
@@ -132,7 +134,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
             Want(path=place.path, line=max(1, place.line), need="needed")
             for place in places_in(clues.looked_at, files)[:4]
         ),
-        *_lines(view, list(identified(view, clues.task, named))[:_ASKED] if tests or frames else (), "needed"),
+        *_lines(view, written[:_ASKED], "needed"),
         *(Want(path=place.path, line=place.line, need="needed") for place in clues.placed if place.line),
         *_lines(view, support, "needed"),
         *_lines(view, subjects, "needed"),
