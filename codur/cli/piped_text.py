@@ -6,6 +6,7 @@ import stat
 import sys
 
 from codur.cli.printing import tell, warn
+from codur.ui.styled_lines import count
 
 FIRST_S, NEXT_S = 3.0, 60.0
 """A pipe that says nothing for so long, at its beginning or later, is one that was left open: it is not waited for."""
@@ -34,5 +35,5 @@ def piped_text() -> str:
         return ""
     text = data.decode("utf-8", "replace").strip()
     if text:
-        tell(f"standard input is part of the task: {text.count(chr(10)) + 1} lines")
+        tell(f"standard input is part of the task: {count(text.count(chr(10)) + 1, 'line')}")
     return text

@@ -26,6 +26,19 @@ def test_a_model_is_told_what_was_piped_in(tmp_path: Path) -> None:
         assert "return n / 0" in json.dumps(here.server.requests[-1].body)
 
 
+def test_a_secret_is_taken_out_before_the_text_is_cut(tmp_path: Path) -> None:
+    key = "".join(f"{number:02}canary{'K' * 56}\n" for number in range(99))
+    said = (
+        f"{'x' * 79}\n" * 150 + f"-----BEGIN PRIVATE KEY-----\n{key}-----END PRIVATE KEY-----\n" + f"{'y' * 79}\n" * 60
+    )
+    with place(tmp_path, [EXPLAINED, text("It is long.")]) as here:
+        ran = codur_anew("what is wrong", cwd=here.project, home=here.home, stdin=said.encode(), **here.variables({}))
+        assert ran.code == 0
+        bodies = json.dumps([request.body for request in here.server.requests])
+    assert "yyyy" in bodies
+    assert "canaryKK" not in bodies
+
+
 def test_a_pipe_that_stays_open_is_not_waited_for(tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()

@@ -107,6 +107,16 @@ def test_what_came_furthest_is_brought_back_afterwards(tmp_path: Path) -> None:
             assert (here.project / "main.py").read_text() == NEEDS_MODEL["main.py"]
 
 
+def test_a_result_gives_way_to_no_attempt_before_it(tmp_path: Path) -> None:
+    with place(tmp_path, [EDIT, edit(MEDIAN_ODD_ONLY), edit(MEDIAN_RIGHT)]) as here:
+        assert here.run(ASKED).code == 0
+        solved = (here.project / "main.py").read_text()
+        assert MEDIAN_RIGHT in solved
+        for words in (["undo", "--redo"], ["undo"], ["undo", "--redo"], ["undo", "--redo"]):
+            here.here(*words)
+        assert (here.project / "main.py").read_text() == solved
+
+
 def test_undo_goes_back_step_by_step_and_redo_forward(tmp_path: Path) -> None:
     with place(tmp_path, []) as here:
         (here.project / "notes.txt").write_text("a\n")

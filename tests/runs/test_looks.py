@@ -137,6 +137,19 @@ def test_of_several_edits_only_those_that_cannot_be_made_are_asked_for_again(tmp
     assert run.files["main.py"] == "low = 1\n# upper\nhigh = 2\n# again\nhigh = 0\nprint(low, 0)\n"
 
 
+def test_a_kept_edit_of_unseen_lines_is_sent_back_with_the_next_answer(tmp_path: Path) -> None:
+    off = ("replace_in_file", {"path": "main.py", "old": "no such text", "new": "x"})
+    mended = ("replace_in_file", {"path": "main.py", "old": "import shop", "new": "import shop  # prices"})
+    answers = [
+        calls(replaced("shop.py", "part_380", WRONG), off),
+        calls(mended),
+        calls(replaced("shop.py", "part_390", RIGHT)),
+    ]
+    run = play(tmp_path, FILES, "main.py is wrong", [EDIT, *answers], sections=NARROW)
+    assert (run.result.outcome, run.unexpected) == ("done", 0)
+    assert "lines that you had not been shown would change (shop.py:" in results(run, 3)[-1]
+
+
 def test_who_gives_all_edits_again_is_taken_at_their_word(tmp_path: Path) -> None:
     low = ("replace_in_file", {"path": "main.py", "old": "low = 0", "new": "low = 5"})
     off = ("replace_in_file", {"path": "main.py", "old": "height = 0", "new": "high = 2"})
