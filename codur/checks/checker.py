@@ -20,7 +20,6 @@ from codur.checks.python_syntax import syntax_verdict
 from codur.checks.signature import signature_of, told_apart
 from codur.checks.stated_conditions import Conditions
 from codur.checks.suites.junit import TestCounts, counts_of, less, read_report
-from codur.checks.suites.made_for_runner import is_other
 from codur.checks.suites.runner_output import are_named, counts_in, is_plain_runner, told_so_far, was_exited, without
 from codur.config.settings import VerificationSettings
 from codur.lazy import regex
@@ -387,12 +386,12 @@ class Checker:
     def _without_left_out(
         self, check: Check, result: ProcessResult, counts: TestCounts | None
     ) -> tuple[ProcessResult, TestCounts | None, tuple[str, ...]]:
-        """The end and the counts of a run of another language's tests without those that are left out, and these.
+        """The end and the counts of a run of tests that are told in words without those that are left out, and these.
 
         Nothing is, unless each test that failed is named and nothing else is wrong.
         """
         self.last_tests = {}
-        whole = counts is not None and is_other(check) and are_named(counts) and not result.timed_out
+        whole = counts is not None and check.kind == "tests" and are_named(counts) and not result.timed_out
         if counts is None or not whole or _BROKEN.search(f"{result.stdout}\n{result.stderr}"):
             return result, counts, ()
         # A line is no part of a test's name that an edit above it leaves alone.

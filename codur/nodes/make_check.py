@@ -23,7 +23,7 @@ from codur.lazy import regex
 from codur.llm.model import ChatRequest
 from codur.llm.tokens import estimate_tokens
 from codur.nodes.parts.attempt_verdict import check_before, given_up, seen_before, tried
-from codur.nodes.parts.finding import others_fail
+from codur.nodes.parts.finding import near_by_name
 from codur.nodes.parts.foreign_failures import any_unwritten
 from codur.nodes.parts.sources import brief_of
 from codur.nodes.parts.updates import current_step, go, may_make_check, warn
@@ -32,6 +32,7 @@ from codur.parsing.bounded_text import listed
 from codur.parsing.code import code_from_text
 from codur.parsing.fences import strip_thinking
 from codur.planning.replies import messages
+from codur.python.test_run import bare_name
 from codur.questions import Answer, Question
 from codur.structs import replace
 from codur.types import Check, Message
@@ -63,7 +64,7 @@ async def make_check(state: RunState, context: RunContext) -> RunUpdate:
     seen = await asyncio.to_thread(seen_before, state, context)
     state = {**state, **seen}
     # what was found only now decides: there is a failing check
-    if not may_make_check(state, context) or (not others_fail(state) and any_unwritten(context)):
+    if not may_make_check(state, context) or (near_by_name(state) and any_unwritten(context)):
         return RunUpdate(**seen, **_without("", context))
     check, problem, failure = await _made(state, context)
     if check is not None and not check.text:
@@ -180,7 +181,7 @@ def _named(said: str, failing: Sequence[str]) -> set[str]:
     for test in failing:
         name, bracket, case = test.partition("[")
         parts = name.split("::")
-        ends = ["::".join(parts[place:]) for place in range(len(parts))]
+        ends = [bare_name(test), *("::".join(parts[place:]) for place in range(len(parts)))]
         for form in (*ends, *(f"{end}{bracket}{case}" for end in ends), *("::".join(parts[:n]) for n in (1, 2))):
             meant.setdefault(form, set()).add(test)
     named = set[str]()

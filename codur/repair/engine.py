@@ -196,10 +196,10 @@ def _narrowed(fault: Fault) -> tuple[Check, Verdict]:
     if before.tests_total and before.tests_total <= _SMALL and (hangs or before.duration_s < _QUICK_S):
         return check, replace(before, timed_out=hangs)
     whole, root = check, fault.workspace.root
-    if not before.failing and (argv := search_argv(check.argv, root, checker.programs.python)) and argv != check.argv:
+    if "pytest" not in check.argv and (argv := search_argv(check.argv, root, checker.programs.python)):
         whole = replace(check, kind="tests", argv=argv)
         before = checker.run(whole)
-    if not before.failing:
+    if not before.failing or "pytest" not in whole.argv:
         return check, before if whole is check else checker.run(check)
     narrow = replace(whole, tests=before.failing[:_MOST_TESTS])
     # Each of them waits for its whole limit in every run, so that few are taken.

@@ -527,3 +527,52 @@ def test_of_something_new_a_failing_test_with_its_name_need_not_be_about_it(
     played = run(tmp_path, *makes, write(TAXED), files=files, sections=made.MAKES)
     assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
     assert len(played.requests) == 2 + len(makes)
+
+
+UNITTEST = {
+    "shop.py": FILES["shop.py"],
+    "shop_tests.py": "import os\nimport unittest\n\nfrom shop import total\n\n\nclass Shop(unittest.TestCase):\n"
+    "    def test_total(self):\n        self.assertEqual(total([1, 2]), 3)\n\n"
+    "    def test_host(self):\n        self.assertTrue(os.environ.get('SHOP_HOST'))\n",
+    "tox.ini": "[testenv]\ncommands = python -m unittest shop_tests\n",
+}
+
+
+def test_in_a_project_of_unittest_a_test_is_made_as_well(tmp_path: Path) -> None:
+    played = run(tmp_path, made.answer(TEST), write(BROKEN), write(TAXED), files=UNITTEST, sections=made.MAKES)
+    result = played.result
+    assert (result.outcome, played.files["shop.py"], len(played.requests)) == ("done", TAXED, 4)
+    assert result.verdict is not None
+    assert [name.split()[0] for name in result.verdict.excused] == ["test_host"]
+    assert "1 test failed before and is left out of the verdict: test_host" in result.verdict.note
+
+
+def test_there_a_failing_test_can_be_named_as_well(tmp_path: Path) -> None:
+    right = FILES["shop.py"].replace("sum(prices)", "round(sum(prices), 2)")
+    files = {
+        **UNITTEST,
+        "shop_tests.py": UNITTEST["shop_tests.py"].replace("total([1, 2]), 3", "total([0.1, 0.2]), 0.3"),
+    }
+    prompt = "shop.py: what is added up has a rest of many digits"
+    replies = (text("FAILS: test_total"), write(right))
+    played = run(tmp_path, *replies, prompt=prompt, task_type="code_fix", files=files, sections=made.MAKES)
+    assert (played.result.outcome, played.files["shop.py"]) == ("done", right)
+    assert "test_total (shop_tests" in played.message(1)
+
+
+def test_there_an_edit_that_breaks_nothing_may_stay(tmp_path: Path) -> None:
+    played = run(tmp_path, BOTH, files=UNITTEST)
+    assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
+
+
+@pytest.mark.parametrize("name", ["test_pages", "test_error_on_pages", "test_pages_of_mine"])
+def test_a_word_in_the_name_of_a_failing_test_is_no_reason_to_make_none(name: str, tmp_path: Path) -> None:
+    """What fails may be called by a word that stands in any task of the project; whoever makes the test decides."""
+    files = {**FILES, "test_till.py": FILES["test_till.py"].replace("test_host", name)}
+    prompt = "shop.py: the total of the pages is wrong with 19 % on top"
+    test = made.answer(TEST.replace("taxed", "total").replace("== 119", "== 101"))
+    plus = FILES["shop.py"].replace("sum(prices)", "sum(prices) if prices[1:] else prices[0] + 1")
+    played = run(tmp_path, test, write(plus), prompt=prompt, task_type="code_fix", files=files, sections=made.MAKES)
+    is_called_after = name == "test_pages"
+    assert ("make_check" in played.nodes) is not is_called_after
+    assert is_called_after or (played.result.outcome, played.files["shop.py"]) == ("done", plus)

@@ -11,6 +11,7 @@ from codur.checks.entry import subject_of
 from codur.lazy import regex
 from codur.nodes.run_state import BestState, RunState
 from codur.planning.plans.first_plan import says_more
+from codur.python.test_run import bare_name
 from codur.structs import Struct, replace
 from codur.types import Attempt, StepRecord, Verdict
 
@@ -97,7 +98,7 @@ def is_about_tests(failing: Sequence[str], state: RunState) -> bool:
     if named or own or _TESTS_PASS.search(task.prompt):
         return True
     said = set(_WORD.findall(task.prompt))
-    if any(test.rpartition("::")[2].partition("[")[0] in said for test in failing):
+    if any(bare_name(test) in said for test in failing):
         return True
     at_large = not said.isdisjoint({"tests", "suite", "all", "everything"})
     return found.task_type == "code_fix" and (at_large or not says_more(task.prompt, found))
@@ -120,6 +121,12 @@ def others_fail(state: RunState) -> bool:
     return bool(failing) and not spoken
 
 
+def near_by_name(state: RunState) -> bool:
+    """Whether a test that fails before anything is changed may be about the task, if only by a word of its name."""
+    failing, said = state["before"].failing if state["before"] is not None else (), _said(state["task"].prompt)
+    return not others_fail(state) or any(said & _names_of(test) for test in failing)
+
+
 def rest_may_be_apart(state: RunState) -> bool:
     """Whether what fails may have nothing to do with the task, so that a model can say what of it has.
 
@@ -137,24 +144,33 @@ def is_specified(failing: Sequence[str], state: RunState) -> bool:
 def is_called_after(test: str, prompt: str) -> bool:
     """Whether half of the words of a test's name, or more, are among those that a task begins with."""
     name = _names_of(test)
-    return bool(name) and 2 * len(name & _said(prompt[:_TITLE_CHARS])) >= len(name)
+    begins = prompt[:_TITLE_CHARS]
+    return bool(spoken_of((test,), begins)) and 2 * len(name & _said(begins)) >= len(name)
 
 
 def spoken_of(tests: Sequence[str], prompt: str) -> tuple[str, ...]:
-    """Those of the tests whose names have a word of the prompt."""
-    said = _said(prompt)
-    return tuple(test for test in tests if said & _names_of(test))
+    """Those of the tests whose names have a name that the prompt writes, or, if it writes none, two of its words.
+
+    One word, such as "page" or "build", stands in many tasks of a project, unless it is all that a test is called.
+    """
+    said, least = _said(prompt), 1 if _written(prompt) else 2
+    shared = {test: (said & (name := _names_of(test)), name) for test in tests}
+    return tuple(test for test, (words, name) in shared.items() if len(words) >= least or (words and words == name))
 
 
 def _said(prompt: str) -> set[str]:
     """What a prompt speaks of: the names that stand in it as in a program, if there are any, else its words."""
     # "guess_filename should take Windows paths" is not about a test of paths.
+    return _written(prompt) or _names_in(prompt)
+
+
+def _written(prompt: str) -> set[str]:
     last = [name.rpartition(".")[2] for name in _IDENTIFIERS.findall(prompt)]
-    return _names_in(" ".join(name for name in last if len(name) > _SUFFIX)) or _names_in(prompt)
+    return _names_in(" ".join(name for name in last if len(name) > _SUFFIX))
 
 
 def _names_of(test: str) -> set[str]:
-    return _names_in(test.rpartition("::")[2].partition("[")[0])
+    return _names_in(bare_name(test))
 
 
 def _names_in(text: str) -> set[str]:

@@ -13,6 +13,7 @@ from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.parsing.bounded_text import listed
 from codur.planning import plans
 from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
+from codur.python.test_run import bare_name
 from codur.types import CODE_TASKS, Attempt, Outcome, StepRecord, Verdict
 
 _KEEP_REMEDY = "Run it again with --keep to keep what came furthest, or without --offline."
@@ -223,7 +224,7 @@ def _tells_fault(now: Verdict | None, state: RunState) -> Literal["test", "fault
     if task.check_is_goal or before is None or now is None:
         return ""
     said = set(_WORD.findall(task.prompt))
-    named = [test for test in before.failing if test.rpartition("::")[2].partition("[")[0] in said]
+    named = [test for test in before.failing if bare_name(test) in said]
     if named:
         return "" if set(named) & set(now.failing) else "test"
     more = plans.first_plan.says_more(task.prompt, state["discovery"])

@@ -353,7 +353,7 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
     is_red = before is not None and before.status != "no_check" and not before.passed
     other = suites.made_for_runner.is_other(check)
     # What fails for other reasons may go on to, if each test is told apart.
-    named = check is not None and ("pytest" in check.argv or (other and before is not None and bool(before.failing)))
+    named = check is not None and ("pytest" in check.argv or (before is not None and bool(before.failing)))
     apart = named and rest_may_be_apart(state)
     if is_red and not apart:
         return False

@@ -9,6 +9,7 @@ from codur.context.places import is_unfinished, places_in
 from codur.planning.patterns.classify import asks_for_more
 from codur.planning.patterns.named_paths import MADE, SOURCE_SUFFIXES, suffix_of
 from codur.planning.patterns.phrases import words
+from codur.python.test_run import bare_name
 from codur.types import CODE_TASKS, Check, Discovery, Outcome, Plan, Step, Task, Verdict
 
 _SURE = 0.8
@@ -61,7 +62,7 @@ def is_settled(
     ):  # "do what TASK.md says": it is shown, and so is the body
         return True
     said = set(re.findall(r"\w+", task.prompt))
-    tells_failure = any(name.rpartition("::")[2].partition("[")[0] in said for name in before.failing)
+    tells_failure = any(bare_name(name) in said for name in before.failing)
     if not task.check_is_goal and discovery.confidence < _SURE and not tells_failure:
         return False
     found = [path for path in discovery.files if path in own]
