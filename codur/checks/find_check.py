@@ -22,7 +22,7 @@ from codur.checks.entry import (
     look,
 )
 from codur.checks.python_syntax import NOT_FOUND
-from codur.checks.stated_output import files_to_edit, stated_output
+from codur.checks.stated_output import files_to_edit, reshapes_tests, stated_output
 from codur.checks.suites.find_suites import Suites
 from codur.errors import ConfigError, UsageError
 from codur.python.test_command import PYTHON, read_command
@@ -48,6 +48,7 @@ class CheckRequest(Struct):
     files: Sequence[str] = ()  # existing files that the prompt names, most relevant first
     command: str | None = None  # a command whose exit status is the verdict; else `settings.command`
     expect_file: str | None = None  # a file with the expected output, relative to the workspace or absolute
+    made: Sequence[str] = ()  # files that earlier tasks of the conversation made
     # gives files that are not as they were committed; of several projects theirs is meant
     changed: Callable[[], Sequence[str]] = tuple
 
@@ -70,7 +71,9 @@ def find_check(workspace: Workspace, settings: VerificationSettings, request: Ch
     if check is None:
         return None
     # After the check is found: which of its files may be edited depends on what they are for.
-    freed = (*files_to_edit(request.prompt, check.protected, request.files), *search.named_helpers(check))
+    freed = {*files_to_edit(request.prompt, check.protected, request.files), *search.named_helpers(check)}
+    if reshapes_tests(request.prompt):
+        freed.update(filter(is_test_code, request.made))
     return replace(check, protected=tuple(path for path in check.protected if path not in freed))
 
 

@@ -7,6 +7,7 @@ prompt makes a right program look wrong. So whatever is conditional, partial or 
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from posixpath import basename, splitext
 
 from codur.checks.entry import MAKEFILES, is_test_file
 from codur.lazy import regex
@@ -239,7 +240,20 @@ _FAILING_TEST = regex(r"\b(?:fix|mend|repair|solve|debug)\s+(?:the\s+)?(?:\S+::\
 _TOKEN = regex(r"(?<![\w./-])[./]{0,3}\w(?:[\w./'-]*\w)?|[.,;:!?&](?=\s|$)|\n\n")
 _ALL_TESTS = regex(
     r"\b(?:update|edit|change|rewrite|extend|adjust|improve|refactor)\s+"
-    r"(?:(?:all|the|our|my|these|existing|unit)\s+){0,3}tests\b(?![/.\w]|\s+(?:pass|must|data))",
+    r"(?:(?:all|the|our|my|these|existing|unit)\s+){0,3}(?:tests|test (?:files|cases))\b"
+    r"(?![/.\w]|\s+(?:pass|must|data))",
+    re.IGNORECASE,
+)
+_THE_TESTS = (
+    r"(?:(?:all|both|the|these|those|that|this|your|my|our|new|old|made|existing|own|last|first|other|two|three|four|of"
+    r"|them|unit)\s+){0,5}(?:tests?|specs?)(?: files?| cases?)?\b(?![/.]\w)"
+)
+_PUT = r"\b(?:move|put|merge|fold|integrate|copy)\s+"
+_TESTS_PUT = regex(rf"{_PUT}{_THE_TESTS}", re.IGNORECASE)
+_TESTS_RESHAPED = regex(
+    rf"(?:{_PUT}|\b(?:rename|split|shorten|simplify|shrink|reduce|trim|rewrite|tidy|delete|remove|drop|make)\s+)"
+    rf"{_THE_TESTS}(?!(?:\s+\w+){{0,2}}\s+(?:pass|green|run|work|succeed))"
+    r"|\b(?:delete|remove|drop)\s+(?:it|that|them|those|these|yours)\b(?!\s+\w)",
     re.IGNORECASE,
 )
 
@@ -253,22 +267,42 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
     Args:
         files: files that the prompt names; they settle which is meant if several of `paths` have one name.
     """
-    text = _prose("\n\n".join(part.text for part in _parts(prompt) if not part.fenced))
-    text = _FAILING_TEST.sub(" ", text)
+    text = _FAILING_TEST.sub(" ", _said(prompt))
     tokens = [match[0] for match in _TOKEN.finditer(text)]
     asked: set[str] = set()
     for place, token in enumerate(tokens):
-        meant = _meant(token, paths, files) if "." in token or token in MAKEFILES else []
+        named = "." in token or token in MAKEFILES or tokens[place - 1 : place] in (["to"], ["into"])
+        meant = _meant(token, paths, files) if named else []
         if meant and _is_edited(tokens, place):
             asked.update(meant)
-    if any(_is_verb(_TOKEN.findall(_before(text, match))) for match in _ALL_TESTS.finditer(text)):
+    if any(_wanted(_ALL_TESTS, text)):
         asked.update(path for path in paths if is_test_file(path))
+    for match in _wanted(_TESTS_PUT, text):
+        sentence = _SENTENCE_END.split(text[match.end() :], maxsplit=1)[0]
+        asked.update(path for token in _TOKEN.findall(sentence) for path in _meant(token, paths, files))
     return tuple(path for path in paths if path in asked)
+
+
+def reshapes_tests(prompt: str) -> bool:
+    """Whether a prompt asks to move, rename, shorten or delete tests, or what was spoken of: it means no check."""
+    return any(_wanted(_TESTS_RESHAPED, _said(prompt)))
+
+
+def _said(prompt: str) -> str:
+    """A prompt's own sentences, without what it quotes."""
+    return _prose("\n\n".join(part.text for part in _parts(prompt) if not part.fenced))
+
+
+def _wanted(verb: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """The places of a verb where it is a demand."""
+    return (match for match in verb.finditer(text) if _is_verb(_TOKEN.findall(_before(text, match))))
 
 
 def _meant(token: str, paths: Sequence[str], files: Sequence[str]) -> list[str]:
     name = token.removeprefix("./")
     found = [path for path in paths if path == name] or [path for path in paths if path.endswith(f"/{name}")]
+    if not found and "_" in name:  # "move the tests into nav_tests"
+        found = [path for path in paths if is_test_file(path) and splitext(basename(path))[0] == name]
     # Which of several is meant must be said elsewhere; to free them all would free the check.
     return found if len(found) < 2 else [path for path in found if path in files]
 

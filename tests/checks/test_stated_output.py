@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codur.checks.stated_output import files_to_edit, stated_output
+from codur.checks.stated_output import files_to_edit, reshapes_tests, stated_output
 
 
 def block(lead: str, text: str = "1\n2", language: str = "") -> str:
@@ -136,6 +136,15 @@ EDITS: list[tuple[str, tuple[str, ...]]] = [
     ("In expected.txt there is a typo. Correct expected.txt", ("expected.txt",)),
     ("Don't be slow. Update test_app.py", ("test_app.py",)),
     ("update all the tests", BOTH),
+    ("you may edit the test files! move them over", BOTH),
+    ("you must not edit the test files", ()),
+    ("put these tests where the others are (test_x, test_app) instead of a new file", BOTH),
+    ("move the tests into test_x please", ("tests/test_x.py",)),
+    ("add a test to test_app, as above", ("test_app.py",)),
+    ("don't move the tests into test_app", ()),
+    ("put the total first. test_app fails", ()),
+    ("fix test_app", ()),
+    ("move the helper of the tests; test_app must pass", ()),
     ("make test_x.py pass", ()),
     ("make tests/test_x.py and test_app.py pass", ()),
     ("fix app.py so that test_app.py passes", ()),
@@ -168,6 +177,27 @@ EDITS: list[tuple[str, tuple[str, ...]]] = [
 @pytest.mark.parametrize(("prompt", "edited"), EDITS)
 def test_a_file_of_the_check_is_edited_only_on_demand(prompt: str, edited: tuple[str, ...]) -> None:
     assert files_to_edit(prompt, PATHS) == edited
+
+
+@pytest.mark.parametrize(
+    ("prompt", "meant"),
+    [
+        ("make the test smaller", True),
+        ("that name is silly, rename the test file", True),
+        ("put these four tests where the others are", True),
+        ("please delete your two new test files", True),
+        ("you left the old file behind, delete it", True),
+        ("merge both tests", True),
+        ("make the tests pass", False),
+        ("make these tests all pass again", False),
+        ("remove the comma, the tests still fail", False),
+        ("don't delete the tests", False),
+        ("add a test for it", False),
+        ("delete the unused import", False),
+    ],
+)
+def test_which_requests_are_for_another_form_of_the_tests(prompt: str, meant: bool) -> None:
+    assert reshapes_tests(prompt) is meant
 
 
 def test_files_settle_which_of_two_files_with_one_name_is_meant() -> None:

@@ -138,3 +138,25 @@ def test_only_what_the_task_names_is_deleted(tmp_path: Path) -> None:
     )
     assert run.files["notes.md"] == "mine\n"
     assert "notes.md may be deleted only where the task names it" in str(run.result.attempts + run.result.records)
+
+
+BODY = "def test_get_tsv():\n    assert Table().get_tsv() == ''\n"
+MOVE = ("replace_in_file", {"path": OTHER, "old": "def test_get_csv", "new": f"{BODY}\n\ndef test_get_csv"})
+
+
+@pytest.mark.parametrize(
+    ("prompt", "edits"),
+    [
+        (f"the name is silly, move that test into {OTHER}", (MOVE, DELETE)),
+        ("put this test where the others are (test_table), instead of a new file", (MOVE, DELETE)),
+        ("you may edit the test files! move it over, and delete yours", (MOVE, DELETE)),
+        ("you left the old file behind, delete it", (DELETE,)),
+    ],
+)
+def test_a_test_that_the_conversation_made_goes_where_the_user_wants_it(
+    prompt: str, edits: tuple[tuple[str, dict[str, str]], ...], tmp_path: Path
+) -> None:
+    run = play(tmp_path, FILES, prompt, [EDIT, calls(*edits)], sections=NO_TEST, made=(OWN,), earlier=EARLIER)
+    assert (run.result.outcome, run.unexpected) == ("done", 0), run.result.reason
+    assert OWN not in run.files
+    assert (BODY in run.files[OTHER]) is (len(edits) == 2)

@@ -5,7 +5,7 @@ from posixpath import basename
 
 from codur.checks.entry import is_test_code
 from codur.checks.stated_conditions import allowed_by
-from codur.checks.stated_output import files_to_edit
+from codur.checks.stated_output import files_to_edit, reshapes_tests
 from codur.lazy import regex
 from codur.nodes.parts.updates import current_step
 from codur.nodes.run_state import RunContext, RunState
@@ -28,7 +28,8 @@ def answers(state: RunState, context: RunContext) -> list[str]:
 def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     """The files that may be deleted: those that the user names where they ask for that, and tests that are free."""
     said = "\n".join((state["task"].prompt, *state["guidance"], *_answered(state, context)))
-    free = frozenset(_revised(state))
+    made = filter(is_test_code, state["task"].made) if reshapes_tests(said) else ()
+    free = frozenset((*_revised(state), *made))
     if not asks_to_delete(said):
         return free
     files = context.workspace.list_files()

@@ -110,6 +110,7 @@ def _check(request: Request, files: tuple[str, ...]) -> Check | None:
         files=files,
         command=request.task.check_command,
         expect_file=request.task.expect_file,
+        made=request.task.made,
         changed=lambda: uncommitted(workspace.root, launcher) if launcher else (),
     )
     return find_check(workspace, request.settings.verification, wanted)
