@@ -215,3 +215,30 @@ def test_the_first_tests_do_not_make_good_a_source_that_does_not_parse(tmp_path:
     edit = calls(("replace_file_content", {"path": "test_negative.py", "content": lone}))
     played = play(tmp_path, files, WRITE, [kind, *[edit] * 9], sections=MAKES)
     assert (played.result.outcome, played.files) == ("not_achieved", files)
+
+
+BY_CLASS = {
+    "sums.py": FILES["sums.py"],
+    "sums_tests.py": "import unittest\n\nfrom sums import total\n\n\nclass Sums(unittest.TestCase):\n"
+    "    def test_total(self):\n        self.assertEqual(total([1, 2]), 3)\n",
+}
+MEAN = FILES["sums.py"] + "\n\ndef mean(numbers):\n    return sum(numbers) / len(numbers)\n"
+
+
+def with_mean(expected: int) -> ServerReply:
+    tests = BY_CLASS["sums_tests.py"].replace("total", "mean").replace("3)", f"{expected})").replace("[1, 2]", "[2, 4]")
+    return calls(
+        ("replace_file_content", {"path": "sums.py", "content": MEAN}),
+        ("replace_file_content", {"path": "tests/mean_tests.py", "content": tests}),
+    )
+
+
+@pytest.mark.parametrize("command", ["python -m unittest sums_tests", "python -m pytest sums_tests.py"])
+def test_new_tests_that_the_check_passes_over_are_run_beside_it(command: str, tmp_path: Path) -> None:
+    said = json_reply({**EDIT_SAID, "task_type": "code_generation"})
+    replies = [said, with_mean(4), with_mean(3)]
+    played = play(tmp_path, BY_CLASS, "sums.py needs a mean, with a test", replies, check_command=command)
+    assert (played.result.outcome, played.unexpected) == ("done", 0), played.result.reason
+    assert "3.0 != 4" in played.result.attempts[0].error
+    assert played.result.verdict is not None
+    assert played.result.verdict.tests_passed == 2

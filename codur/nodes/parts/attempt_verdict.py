@@ -316,9 +316,10 @@ def _by_name(check: Check, checker: checks.checker.Checker) -> tuple[Verdict, tu
 
 
 def _enough_tests(verdict: Verdict, state: RunState, context: RunContext) -> Verdict:
-    """The verdict; where tests were to be written, none is a pass in which no more of them pass than before.
+    """The verdict, with new tests that the check passes over.
 
-    Nor is one in which fewer do, where tests were changed too.
+    Where tests were to be written, none is a pass in which no more of them pass than before; nor is one in which fewer
+    do, where tests were changed too.
     """
     before, passed = state["before"], verdict.tests_passed or 0
     known = before.tests_passed if before is not None else None
@@ -329,14 +330,16 @@ def _enough_tests(verdict: Verdict, state: RunState, context: RunContext) -> Ver
     # What fails for other reasons may be left, and says no more of what is wanted than a pass does.
     if known is None or not (verdict.passed or (wanted and is_harmless(verdict, before))):
         return verdict
-    if passed > known or (passed == known and not wanted) or not (wanted or state["discovery"].edits_tests):
+    if passed > known:
         return verdict
-    beside = _new_tests(state, context) if wanted else None
+    beside = _new_tests(state, context)
     if beside is not None and beside.status == "failed":
         return beside
     if beside is not None and beside.tests_passed:
         total = (verdict.tests_total or 0) + (beside.tests_total or 0)
         return replace(verdict, tests_passed=passed + beside.tests_passed, tests_total=total)
+    if (passed == known and not wanted) or not (wanted or state["discovery"].edits_tests):
+        return verdict
     note = f"{passed} tests pass, and {known} did before the tests were changed"
     if wanted:
         note = f"no test is new among those that ran: {passed} pass, and {known} did before"
@@ -344,16 +347,19 @@ def _enough_tests(verdict: Verdict, state: RunState, context: RunContext) -> Ver
 
 
 def _new_tests(state: RunState, context: RunContext) -> Verdict | None:
-    """The verdict of the test files that are new, where the check runs none or a part of all; None if it runs all."""
+    """The verdict of the Python test files that are new and that the check does not run; None if there are none."""
     check, changes = state["discovery"].check, context.workspace.changes()
-    new = tuple(change.path for change in changes if change.before is None and checks.entry.is_pytest_file(change.path))
-    if not new:
+    by_pytest = check is not None and "pytest" in check.argv
+    ran = context.checker.last_tests if by_pytest else ()
+    tests = [change for change in changes if checks.entry.is_test_code(change.path) and change.path.endswith(".py")]
+    new = tuple(change.path for change in tests if change.before is None)
+    # Of tests that were moved there are no more than before.
+    if not new or len(new) < len(tests) or any(name.startswith(f"{path}::") for path in new for name in ran):
         return None
-    if check is None or check.kind == "syntax":
-        first = Check(kind="tests", argv=("{python}", "-m", "pytest"), source="the tests that were written")
-        return context.checker.run(replace(first, tests=new))
-    part = "pytest" in check.argv and bool(check.suite) and not check.whole
-    return context.checker.run(replace(check, tests=new)) if part else None
+    if check is None or not by_pytest:
+        env = check.env if check is not None else ()
+        check = Check(kind="tests", argv=("{python}", "-m", "pytest"), source="the tests that were written", env=env)
+    return context.checker.run(replace(check, tests=new))
 
 
 def _confirmed(check: Check, verdict: Verdict, record: StepRecord, state: RunState, context: RunContext) -> Verdict:
