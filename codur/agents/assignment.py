@@ -64,6 +64,7 @@ class CodingTask(Struct):
     asking: Literal["user", "nobody", "asked"] = "nobody"  # whether the user can be asked, or was
     may_finish: bool = False  # tests fail that may not be about the task, so that it may be done all the same
     temperature: float | None = None  # instead of the profile's, if that has one
+    guarded: frozenset[str] = frozenset()  # tests that may be changed if the user says so: he is asked
     deletable: frozenset[str] | None = None  # files that it may delete; None: as its tools say
     # gives a copy to look and to edit in, instead; it is waited for when the first answer is there
     elsewhere: Callable[[], Awaitable[tuple[Toolbox, Workspace]]] | None = None

@@ -29,6 +29,7 @@ REFUSALS = 2
 _MENDABLE = frozenset({"no_match", "many_matches", "not_found", "invalid", "syntax_error"})
 """Why an edit was not made, where another one may be: what is refused of principle stays so."""
 _LOOK_SHARE = 8  # of a request: what the looks of one answer, or the lines of edits sent back, may add; a divisor
+MAY_CHANGE = "May {paths} be changed? It says when the task is done. (yes or no)"
 _MORE = f"Call {LOOK} to see what is not shown and matters for the edit."
 _DECIDE = "Nobody can answer that now. Decide from what is known, and give the edits."
 _QUESTION_CHARS = 800
@@ -180,6 +181,9 @@ class _Step:
         """
         names = {call.name for call in edits}
         edits = [_bound(call, self.task.target, self.work.toolbox) for call in edits]
+        if tests := sorted({_path_of(call) for call in edits} & self.task.guarded):
+            question = MAY_CHANGE.format(paths=", ".join(tests))
+            return CodingOutcome(kind="question", code="refused", summary="", error=question)
         if refused := self._may_not_go(edits):
             return _nothing("refused", f"{refused} may be deleted only where the task names it")
         known = [(call.name, call.arguments) for call in self.kept]

@@ -10,7 +10,7 @@ from codur.checks.describe import diff_text, verdict_text
 from codur.checks.entry import is_test_code
 from codur.context.brief import CodingBrief
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
-from codur.nodes.parts.allowed_by_user import answers, deletable, without_freed_tests
+from codur.nodes.parts.allowed_by_user import answers, deletable, guarded, speaks_of_tests, without_freed_tests
 from codur.nodes.parts.attempt_verdict import edit_name, put_back_harmless, seen_before
 from codur.nodes.parts.finding import is_specified, may_fail, others_fail
 from codur.nodes.parts.samples import Copy, best_of, how_many
@@ -31,6 +31,9 @@ _ALLOWED = (
 )
 
 
+_ON_DEMAND = (
+    "If the task itself wants a test changed that is read only, edit it all the same, with the rest: the user is asked."
+)
 _FOREIGN = "If the tests that fail now have nothing to do with this, leave them, and call finish beside your edits."
 
 
@@ -138,6 +141,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
             asking="asked" if asked_before else "user" if context.consult is not None else "nobody",
             temperature=temperature,
             elsewhere=copy.ready if copy else None,
+            guarded=guarded(state) if context.consult is not None and not asked_before else frozenset(),
             deletable=may_go,
         )
         return await write_code(task, assignment(asked, fitted, brief.sources, context))
@@ -152,7 +156,8 @@ def _brief(state: RunState, context: RunContext) -> CodingBrief:
     step, discovery = current_step(state), state["discovery"]
     brief = brief_of(state, step, context)
     rest = _ALLOWED if may_fail(state) else _FOREIGN if others_fail(state) else ""
-    said = (brief.objective, rest, *answers(state, context))
+    demand = _ON_DEMAND if context.consult is not None and speaks_of_tests(state) else ""
+    said = (brief.objective, rest, demand, *answers(state, context))
     return replace(
         brief,
         objective="\n\n".join(filter(None, said)),

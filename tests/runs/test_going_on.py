@@ -160,3 +160,40 @@ def test_a_test_that_the_conversation_made_goes_where_the_user_wants_it(
     assert (run.result.outcome, run.unexpected) == ("done", 0), run.result.reason
     assert OWN not in run.files
     assert (BODY in run.files[OTHER]) is (len(edits) == 2)
+
+
+TIGHTER = ("replace_in_file", {"path": OTHER, "old": "== ''", "new": "== '' != 'x'"})
+WANTS_TEST = "the test of get_csv should also tell '' from 'x'"
+
+
+@pytest.mark.parametrize(("said", "changed"), [("yes", True), ("ok, do it", True), ("no", False)])
+def test_the_user_is_asked_whether_a_test_may_be_changed(said: str, changed: bool, tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def user(question: Question) -> Answer:
+        asked.append(question.text)
+        return Answer(decision="answer", text=said)
+
+    give_up = calls(("cannot", {"reason": "no"}))
+    replies = [EDIT, calls(TIGHTER), calls(TIGHTER), give_up]
+    run = play(tmp_path, FILES, WANTS_TEST, replies, sections=NO_TEST, consult=user)
+    assert asked == [f"May {OTHER} be changed? It says when the task is done. (yes or no)"]
+    assert "edit it all the same" in run.message(1)
+    assert (run.files[OTHER] != OTHER_TEST, run.result.outcome == "done") == (changed, changed)
+
+
+def test_with_nobody_to_ask_it_is_not(tmp_path: Path) -> None:
+    give_up = calls(("cannot", {"reason": "no"}))
+    run = play(tmp_path, FILES, WANTS_TEST, [EDIT, calls(TIGHTER), give_up, give_up], sections=NO_TEST)
+    assert (run.files[OTHER], run.result.outcome) == (OTHER_TEST, "not_achieved")
+
+
+def test_of_a_test_that_may_be_changed_no_fewer_may_pass(tmp_path: Path) -> None:
+    def user(question: Question) -> Answer:
+        return Answer(decision="answer", text="yes")
+
+    gone = ("replace_in_file", {"path": OTHER, "old": "def test_get_csv", "new": "def get_csv"})
+    give_up = calls(("cannot", {"reason": "no"}))
+    run = play(tmp_path, FILES, WANTS_TEST, [EDIT, calls(gone), calls(gone), give_up], sections=NO_TEST, consult=user)
+    assert (run.files[OTHER], run.result.outcome != "done") == (OTHER_TEST, True)
+    assert "before the tests were changed" in run.result.attempts[0].error

@@ -1,8 +1,9 @@
 """What the user's own words allow a step that edits, beyond what it may do anyway."""
 
 import re
-from posixpath import basename
+from posixpath import basename, splitext
 
+from codur.agents.coding import MAY_CHANGE
 from codur.checks.entry import is_test_code
 from codur.checks.stated_conditions import allowed_by
 from codur.checks.stated_output import files_to_edit, reshapes_tests
@@ -15,7 +16,27 @@ from codur.types import Check, Discovery
 
 _OF_TESTS = regex(r"\b(?:tests?|specs?|checks?|pass(?:es|ing)?|fail\w*|red|green)\b", re.IGNORECASE)
 """A task that speaks of tests means these as they are."""
+_TESTS = regex(r"\b(?:tests?|specs?)\b", re.IGNORECASE)
+_GRANTED = regex(
+    re.escape(MAY_CHANGE).replace(r"\{paths\}", "(?P<paths>.+?)")
+    + r"\nThe user answered: \W*(?:y|yes|yep|yeah|ok|okay|sure|please|do|go)\b(?!.*\b(?:but|not|except|only)\b)",
+    re.IGNORECASE,
+)
 _ANSWERED = "\nThe user answered: "
+
+
+def guarded(state: RunState) -> frozenset[str]:
+    """The tests of the project that decide, which may be changed if the user says so."""
+    check = state["discovery"].check
+    made = {check.entry} if check is not None and check.text else set()
+    return frozenset(filter(is_test_code, check.protected)) - made if check is not None else frozenset()
+
+
+def speaks_of_tests(state: RunState) -> bool:
+    """Whether a task may want one of these changed: it speaks of tests, or goes on with one that was made."""
+    tests, said = guarded(state), "\n".join((state["task"].prompt, *state["guidance"]))
+    named = any(splitext(basename(path))[0] in said for path in tests)
+    return bool(tests) and (named or _TESTS.search(said) is not None or not tests.isdisjoint(state["task"].made))
 
 
 def answers(state: RunState, context: RunContext) -> list[str]:
@@ -45,8 +66,14 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     if check is None:
         return discovery
     said = "\n".join(_answered(state, context))
+    granted = [
+        path
+        for text in answers(state, context)
+        if (found := _GRANTED.search(text))
+        for path in found["paths"].split(", ")
+    ]
     named = (path for path in files_to_edit(said, check.protected) if is_test_code(path) and allowed_by(said, path))
-    freed = {*named, *_revised(state)} & set(check.protected)
+    freed = {*granted, *named, *_revised(state)} & set(check.protected)
     if not freed:
         return discovery
 
@@ -54,6 +81,9 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
         return replace(of, protected=tuple(path for path in of.protected if path not in freed))
 
     context.checker.free(freed)
+    # Of tests that were changed no fewer may pass, unless that is what is wanted.
+    kept = () if reshapes_tests(state["task"].prompt) else freed.intersection(granted)
+    discovery = replace(discovery, edits_tests=(*discovery.edits_tests, *kept))
     return replace(discovery, check=replace(without(check), beside=without(check.beside) if check.beside else None))
 
 

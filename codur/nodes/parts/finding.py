@@ -149,13 +149,20 @@ def is_called_after(test: str, prompt: str) -> bool:
 
 
 def spoken_of(tests: Sequence[str], prompt: str) -> tuple[str, ...]:
-    """Those of the tests whose names have a name that the prompt writes, or, if it writes none, two of its words.
+    """Those of the tests in whose names, or files' names, something stands that the prompt writes as code, or else two
+    of its words.
 
     One word, such as "page" or "build", stands in many tasks of a project, unless it is all that a test is called.
     """
     said, least = _said(prompt), 1 if _written(prompt) else 2
-    shared = {test: (said & (name := _names_of(test)), name) for test in tests}
-    return tuple(test for test, (words, name) in shared.items() if len(words) >= least or (words and words == name))
+    return tuple(
+        test for test in tests if len(said & _about(test)) >= least or ((name := _names_of(test)) and name <= said)
+    )
+
+
+def _about(test: str) -> set[str]:
+    """The words of a test's name, and of what its file is called after."""
+    return _names_of(test) | _names_in(subject_of(test.partition("::")[0]) if "::" in test else "")
 
 
 def _said(prompt: str) -> set[str]:
