@@ -12,8 +12,9 @@ import pytest
 
 from tests.cli.kit import ROOT, codur, codur_here
 from tests.runs.kit import EDIT, MEDIAN_EXPECTED, MEDIAN_ODD_ONLY, MEDIAN_RIGHT, NEEDS_MODEL, fill
+from tests.runs.test_changed_tests import EDIT_SAID
 from tests.session.kit import PATIENCE_S, edit, place
-from tests.support.groq_server import ServerReply, calls, hold
+from tests.support.groq_server import ServerReply, calls, hold, json_reply, text
 
 ASKED = "main.py is wrong"
 NO_EDIT = calls(("replace_function", {"path": "main.py", "function_name": "mean", "new_code": MEDIAN_RIGHT}))
@@ -105,6 +106,24 @@ def test_what_came_furthest_is_brought_back_afterwards(tmp_path: Path) -> None:
             assert "+" in here.here("diff").out
             assert "restored: main.py" in here.here("undo").out
             assert (here.project / "main.py").read_text() == NEEDS_MODEL["main.py"]
+
+
+def test_what_broke_nothing_is_brought_back_as_well(tmp_path: Path) -> None:
+    """It mends what the task tells, and a test that failed before still does."""
+    files = {
+        "shop.py": "RATE = 1\n",
+        "test_shop.py": "import os\n\n\ndef test_host():\n    assert os.environ['HOST']\n",
+    }
+    right = calls(("replace_file_content", {"path": "shop.py", "content": "RATE = 2\n"}))
+    cannot = calls(("cannot", {"reason": "HOST is not set"}))
+    edits = json_reply({**EDIT_SAID, "task_type": "code_fix", "detected_files": ["shop.py"]})
+    with place(tmp_path, [edits, text("NONE: it shows nowhere"), right, cannot], files) as here:
+        ended = here.run("RATE should be two")
+        assert ended.code == 1
+        assert "codur undo --redo brings back" in ended.err
+        assert (here.project / "shop.py").read_text() == "RATE = 1\n"
+        assert "made again: shop.py" in here.here("undo", "--redo").out
+        assert (here.project / "shop.py").read_text() == "RATE = 2\n"
 
 
 def test_a_result_gives_way_to_no_attempt_before_it(tmp_path: Path) -> None:

@@ -76,11 +76,12 @@ def _made_again(run: RunDirectory, root: Root, journal: Journal, *, dry: bool) -
 
 
 def _best_mark(run: RunDirectory) -> str:
-    """Where in a run that failed its attempt was that came furthest; empty if none is kept."""
+    """Where in a run that failed its attempt was that came furthest, or broke nothing; empty if none is kept."""
     if run.record().summary.outcome == "done":
         return ""
     try:
-        return read_steps(run.steps, on_damage=warn).marks.best_mark
+        marks = read_steps(run.steps, on_damage=warn).marks
+        return marks.best_mark or marks.harmless_mark
     except (DamagedRecord, StateError):
         return ""
 

@@ -161,7 +161,8 @@ def _special(clause: Sequence[Token], said: Sequence[str]) -> Classification | N
     if head in {"make", "get", "have", "let"}:
         return _made(said, rest)
     if head in _LOOKING and rest & words("faults"):
-        return _as("code_fix", 0.6, f"{head} faults")
+        # Of what was changed a review is wanted, and no other program.
+        return _as("explanation" if rest & (words("git things") | {"changes"}) else "code_fix", 0.6, f"{head} faults")
     if head in _SHOWING and rest & words("git things"):
         return _as("git", 0.8, head)
     if head in _SHOWING and rest & words("structure"):

@@ -17,7 +17,8 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
     usage = state["usage"]
     best = None if outcome == "done" else _best(state, context)  # of what is done it is the result itself
     before = state["before"]
-    further = best is not None and before is not None and not best.kept and best.progress > before.progress
+    better = best is not None and before is not None and best.progress > before.progress
+    further = best is not None and not best.kept and (better or context.best.harmless is not None)
     return RunResult(
         outcome=outcome,
         exit_code=EXIT_CODES[outcome],
