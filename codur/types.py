@@ -342,6 +342,7 @@ class StepRecord(Struct):
     Attributes:
         held: its change passed the check in a copy, and that pass was confirmed there.
         others: what other answers to the same request came to, as text for the next attempt.
+        said: what a model said beside its edits, bounded.
     """
 
     step_id: str
@@ -357,6 +358,7 @@ class StepRecord(Struct):
     error: str = ""
     held: bool = False
     others: str = ""
+    said: str = ""
 
     @property
     def ok(self) -> bool:

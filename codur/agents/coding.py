@@ -14,8 +14,9 @@ from codur.agents.registry import Agent
 from codur.events import ToolRan
 from codur.llm.model import ChatReply
 from codur.llm.tokens import BYTES_PER_TOKEN
-from codur.parsing.bounded_text import listed
+from codur.parsing.bounded_text import bounded, listed
 from codur.parsing.code import code_from_text
+from codur.parsing.fences import strip_thinking
 from codur.parsing.tool_calls import tool_calls_from_text
 from codur.structs import replace
 from codur.tools.files.file_tools import line_numbers, nearest_line
@@ -33,6 +34,7 @@ MAY_CHANGE = "May {paths} be changed? It says when the task is done. (yes or no)
 _MORE = f"Call {LOOK} to see what is not shown and matters for the edit."
 _DECIDE = "Nobody can answer that now. Decide from what is known, and give the edits."
 _QUESTION_CHARS = 800
+_SAID_CHARS = 500
 _NOT_CARRIED_OUT = "not carried out"
 _KEPT = "kept, and made with the others; do not give it again"
 _AGAIN = "Give what could not be made once more, made for what is there, and nothing else"
@@ -59,6 +61,7 @@ class CodingOutcome:
     held: bool = False  # they were made to pass the check in a copy, where that pass was confirmed
     foreign: str = ""  # why the tests that failed before do not count, as it says
     others: str = ""  # what other answers to the same request came to, as text
+    said: str = field(default="", compare=False)  # what the model said beside its edits, bounded
 
 
 async def write_code(task: CodingTask, work: Assignment) -> CodingOutcome:
@@ -116,7 +119,8 @@ class _Step:
         if edits:
             ended = self._last_word([call for call in calls if call.name == FINISH])
             made = self._edit(reply, calls, edits)
-            return replace(made, foreign=ended.foreign) if made is not None and ended is not None else made
+            said = bounded(" ".join(strip_thinking(reply.text).split()), _SAID_CHARS) if reply.tool_calls else ""
+            return made and replace(made, said=said, foreign=ended.foreign if ended is not None else "")
         return self._last_word(calls) or await self._look(reply, calls)
 
     def _words(self, reply: ChatReply) -> CodingOutcome | None:

@@ -189,4 +189,5 @@ def _record(agent: Agent, node: NodeName, outcome: CodingOutcome, state: RunStat
         error=f"{agent.name} gave up: {outcome.error}" if gave_up else outcome.error,
         held=outcome.held,
         others=outcome.others,
+        said=outcome.said,
     )

@@ -118,9 +118,9 @@ def test_what_is_not_clear_without_a_model_is_said(prompt: str, said: str, tmp_p
 
 @pytest.mark.parametrize("prompt", ["rename total to amount in sums.py", "rename count to amount everywhere"])
 def test_what_uses_no_such_name_stays_guarded(prompt: str, tmp_path: Path) -> None:
-    user = User(YES)
+    user = User(Answer(decision="answer", text="no"))
     played = run(tmp_path, *[edits(RENAMED["test_sums.py"])] * 3, prompt=prompt, consult=user)
-    assert user.asked == []
+    assert ["May test_sums.py be changed?" in question.text for question in user.asked] == [True]
     assert played.files["test_sums.py"] == FILES["test_sums.py"]
 
 
@@ -242,3 +242,10 @@ def test_new_tests_that_the_check_passes_over_are_run_beside_it(command: str, tm
     assert "3.0 != 4" in played.result.attempts[0].error
     assert played.result.verdict is not None
     assert played.result.verdict.tests_passed == 2
+
+
+def test_what_the_model_says_beside_its_edits_is_told(tmp_path: Path) -> None:
+    edit = calls(("replace_file_content", {"path": "sums.py", "content": MEAN}), content="The old file is still there.")
+    played = run(tmp_path, edit, prompt="sums.py needs a mean", sections={"verification": {"make_check": "never"}})
+    assert played.result.outcome == "done"
+    assert "the model says: The old file is still there." in played.result.notes

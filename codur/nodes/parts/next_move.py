@@ -194,6 +194,7 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
     verdict = judged.verdict
     if verdict is not None and verdict.status != "flaky" and judged.attempt is None:
         notes = [*_left_out(state, context), *foreign_failures.worse_left_out(verdict, context)]
+        notes += [f"the model says: {record.said}"] if record.said else []
         solver = "repair" if record.node == "repair" else record.capability
         following = _following(state) if record.node != "repair" else None
         reason = "" if following is not None else updates.left_failed({**state, "verdict": verdict}, context)

@@ -16,7 +16,8 @@ difflib = late("difflib")
 _NAMED, _LISTED = 3, 10
 """Names near an unknown one that are told, and how many there may be for all of them to be told."""
 _DELETE = regex(
-    r"\b(?:delet\w*|remov\w*|eras\w*|drop\w*|clean\w*|undo\w*|revert\w*|get rid|rm|lösch\w*|entfern\w*|supprim\w*|borra\w*)\b",
+    r"\b(?:delet\w*|remov\w*|eras\w*|drop\w*|clean\w*|undo\w*|revert\w*|get rid|rm"
+    r"|lösch\w*|entfern\w*|supprim\w*|borra\w*)\b",
     re.IGNORECASE,
 )
 _PUSH = regex(r"\b(?:push\w*|publish\w*|upload\w*|release\w*)\b", re.IGNORECASE)

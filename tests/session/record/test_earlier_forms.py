@@ -62,6 +62,7 @@ SINCE = {
     "Task": {"earlier", "may_edit_tests", "places", "made", "given"},
     "Check": {"suite", "sample_s", "left_out", "ran_without"},
     "Discovery": {"edits_tests", "rest_may_fail"},
+    "StepRecord": {"said"},
     "RepairRequest": {"until"},
     "RepairReport": {"suspects"},
     "PlanEffects": {"tests"},
@@ -268,7 +269,12 @@ def assert_holds(now: Any, before: Any) -> None:
 
 def _kind(value: dict[str, Any]) -> str:
     """The class of a value or the name of an event; what is in an event is plain."""
-    plain = {"PlanEffects": "other_files", "RepairReport": "chosen_by", "steps.jsonl": "best_mark"}
+    plain = {
+        "PlanEffects": "other_files",
+        "RepairReport": "chosen_by",
+        "steps.jsonl": "best_mark",
+        "StepRecord": "held",
+    }
     found = (kind for kind, field in plain.items() if field in value)
     return value.get("$type") or value.get("event") or next(found, "")
 
