@@ -120,6 +120,17 @@ class Checker:
         self.pristine = self.pristine.without(paths)
         self.workspace.unprotect(paths)
 
+    def retake(self) -> tuple[str, ...]:
+        """Take the check's files as the user left them while nothing ran; gives those that he changed.
+
+        Raises:
+            WorkspaceError: one of them cannot be read.
+        """
+        changed = self.pristine.retake(self.workspace)
+        for check in filter(None, (self._guarded, self._guarded.beside if self._guarded else None)) if changed else ():
+            self.conditions.forget(check)
+        return changed
+
     def on(self, workspace: Workspace, launcher: Launcher | None = None, *, without: Iterable[str] = ()) -> Checker:
         """The same checker for a copy of the workspace; files of the check that are to be left out there stay known.
 

@@ -61,6 +61,23 @@ class Pristine:
                 changed.append(path)
         return tuple(changed)
 
+    def retake(self, workspace: Workspace) -> tuple[str, ...]:
+        """Remember what differs as it is now, and no more what is gone; gives the paths that did.
+
+        Raises:
+            WorkspaceError: one cannot be read.
+        """
+        changed = []
+        for path, data in list(self._files.items()):
+            target = self._path(path, workspace)
+            if Path(path).is_absolute() or path in self._left_out or _holds(target, data):
+                continue
+            self._files.pop(path)
+            if target.is_file():
+                self._files[path] = _read(target)
+            changed.append(path)
+        return tuple(changed)
+
     def without(self, paths: Iterable[str]) -> Pristine:
         """The same for a workspace in which these files are left out; their bytes stay known."""
         other = Pristine(self._files)

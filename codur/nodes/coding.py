@@ -73,6 +73,8 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     looked = [*(part for part in state["looked"] if part not in outcome.looked), *outcome.looked][-_LOOKED:]
     origin, said = origin_of(state), outcome.summary or outcome.error
     if outcome.kind == "question":
+        # What differs when the answer is there was changed by the user.
+        await asyncio.to_thread(context.checker.pristine.restore, context.workspace)
         question = Question(kind="question", text=said)
         return go("consult", origin=origin, tier="open", why=said, looked=looked, question=question)
     return go(

@@ -211,6 +211,7 @@ class BestState(Struct, frozen=False, kw_only=False):
         harmless: the last state that fails in nothing but what failed before; an agent may say that the task is done.
         words: what tests said that failed before anything was changed, by their ids.
         claimed: what the agent said, with its last edit, of the tests that failed before: why they do not count.
+        retaken: the user changed files of the check while he was asked, so that no earlier verdict holds.
     """
 
     snapshot: Snapshot | None = None
@@ -222,6 +223,7 @@ class BestState(Struct, frozen=False, kw_only=False):
     harmless: Snapshot | None = None
     words: dict[str, str] = field(default_factory=dict)
     claimed: str = ""
+    retaken: bool = False
 
     def found(self, progress: float) -> None:
         """Take note of how far the untouched workspace comes."""

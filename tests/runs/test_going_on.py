@@ -197,3 +197,21 @@ def test_of_a_test_that_may_be_changed_no_fewer_may_pass(tmp_path: Path) -> None
     run = play(tmp_path, FILES, WANTS_TEST, [EDIT, calls(gone), calls(gone), give_up], sections=NO_TEST, consult=user)
     assert (run.files[OTHER], run.result.outcome != "done") == (OTHER_TEST, True)
     assert "before the tests were changed" in run.result.attempts[0].error
+
+
+def test_what_the_user_changes_while_he_is_asked_stays_and_counts(tmp_path: Path) -> None:
+    """Also where it is the test that decides: nothing of it is put back."""
+    by_hand = OWN_TEST.replace("''", "'wrong'")
+
+    def user(question: Question) -> Answer:
+        (tmp_path / "project" / OWN).write_text(by_hand)
+        return Answer(decision="answer", text="I have changed it, go on")
+
+    ask = calls(("ask_user", {"question": "Please change the test, and say when it is done."}))
+    files = {**FILES, "table.py": TABLE.replace("'\\t'.join(self.rows)", "'wrng'")}
+    edit = calls(("replace_in_file", {"path": "table.py", "old": "'wrng'", "new": "'wrong'"}))
+    run = play(
+        tmp_path, files, "get_tsv in table.py has a typo", [EDIT, edit, ask, edit], sections=NO_TEST, consult=user
+    )
+    assert (run.result.outcome, run.files[OWN]) == ("done", by_hand), run.result.reason
+    assert any(f"as it is: {OWN}" in note for note in run.result.notes)
