@@ -34,7 +34,8 @@ _TEST_HELP = """\
 y: use it for this run, beside the project's own tests
 k: the same, and leave it in the project if the task is done
 n: do without it; then nothing shows that the task is done
-e: change it in your editor"""
+e: change it in your editor
+Words beside y or k are told to who edits; any others ask for another test."""
 
 
 def user_at(
@@ -109,7 +110,7 @@ class _User:
 
     def _approval(self, plan: Plan, *, possible: bool, renews: bool) -> Answer:
         while True:
-            match _choice(_CHOICES, "yes no edit save", _HELP, refused="" if possible else "carried out"):
+            match _choice(_CHOICES, "yes no edit save", _HELP, refused="" if possible else "carried out")[0]:
                 case "y":
                     return Answer(decision="approve")
                 case "n":
@@ -122,11 +123,13 @@ class _User:
 
     def _test(self, text: str, *, possible: bool) -> Answer:
         while True:
-            match _choice(_TEST_CHOICES, "yes keep no edit", _TEST_HELP, refused="" if possible else "used"):
-                case "y" | "k" as word:
-                    return Answer(decision="approve", keep=word == "k")
-                case "n":
-                    return Answer(decision="reject")
+            refused = "" if possible else "used"
+            letter, more = _choice(_TEST_CHOICES, "yes keep no edit", _TEST_HELP, refused=refused, free=True)
+            match letter:
+                case "y" | "k":
+                    return Answer(decision="approve", keep=letter == "k", text=more)
+                case "n" | "":
+                    return Answer(decision="reject", text=more)
                 case _:
                     edited = self._edited_text(text, "test.py", lambda data: data.decode("utf-8", "replace"))
                     if edited is not None:
@@ -173,13 +176,23 @@ class _User:
             _say(f"Written to {path}; carry it out later with: codur run --plan-file {shlex.quote(str(path))}")
 
 
-def _choice(prompt: str, words: str, help_text: str, *, refused: str) -> str:
-    """The first letter of the word that the user chooses; what is `refused` cannot be done, so yes is no choice."""
+def _choice(prompt: str, words: str, help_text: str, *, refused: str, free: bool = False) -> tuple[str, str]:
+    """The first letter of the word that the user chooses, and what he says beside it.
+
+    What is `refused` cannot be done, so yes is no choice. `free`: other words may follow, or be all that there is: the
+    letter is empty then.
+    """
     while True:
-        said = _read(prompt).strip().lower()
-        letter = next((word[0] for word in words.split() if said in (word, word[0])), "")
+        said = _read(prompt).strip()
+        first, _, more = said.partition(" ")
+        first = first.rstrip(",.:;").lower()
+        letter = next((word[0] for word in words.split() if first in (word, word[0])), "")
+        if more and not free:
+            letter = ""  # "yes but …" to a plan is no yes to what it says
         if letter and not (refused and letter in "yk"):
-            return letter
+            return letter, more.strip()
+        if more and free and not letter:
+            return "", said
         _say(f"It cannot be {refused} as it is: edit it, or say no." if letter else help_text)
 
 

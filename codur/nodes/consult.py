@@ -20,6 +20,8 @@ async def consult(state: RunState, context: RunContext) -> RunUpdate:
     if question.kind == "question":
         return _answered(answer, state, context)
     to_test = question.kind == "test"
+    if to_test and answer.decision in {"approve", "reject"} and answer.text:
+        context.guidance.say(answer.text)  # "yes, but …" is for who edits, another wish for who makes the next one
     return go("make_check" if to_test else "policy", origin="user", why=answer.decision, question=None, answer=answer)
 
 

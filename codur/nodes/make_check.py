@@ -295,6 +295,11 @@ async def _after_answer(answer: Answer, state: RunState, context: RunContext) ->
         if edited is None or problem:
             return _asked(edited or replace(check, text=answer.text), output, problem or "it cannot be run")
         check = edited
+    elif answer.decision == "reject" and answer.text:
+        another, problem, failure = await _made(state, context)
+        if another is not None and another.text and not problem:
+            return _asked(another, failure)
+        return _without(problem or "none could be made in the way that you want", context)
     elif answer.decision == "reject":
         return _without("you did not want the one that was made", context)
     keep = answer.keep or state["task"].keep_test

@@ -386,6 +386,19 @@ def test_a_test_that_was_made_is_shown_changed_and_kept(tmp_path: Path) -> None:
         assert "double(3) == 6" in contents(here.project)["test_double.py"]
 
 
+def test_a_test_that_was_made_is_answered_in_words(tmp_path: Path) -> None:
+    right = text("```python\nfrom main import double\n\n\ndef test_double():\n    assert double(3) == 6\n```")
+    with place(tmp_path, [EDIT, DOUBLE_TEST, right, DOUBLE_RIGHT], DOUBLES) as here:
+        words = ("double(3) in main.py must be 6, it is wrong",)
+        with at_terminal(here, *words, CODUR_VERIFICATION__MAKE_CHECK="auto") as terminal:
+            terminal.answer(TEST_CHOICES, "twice 3 is 6, not 7")
+            assert "double(3) == 6" in terminal.answer(TEST_CHOICES, "yes, and no more")
+            assert terminal.ended() == 0
+        asked, edits = ("".join(str(each["content"]) for each in r.body["messages"]) for r in here.server.requests[2:])
+        assert "twice 3 is 6, not 7" in asked
+        assert "and no more" in edits
+
+
 def editor_of_test(place: Path) -> str:
     """An `EDITOR` that mends the test."""
     program = place / "mend.py"

@@ -234,6 +234,23 @@ def test_the_user_may_do_without_it(tmp_path: Path) -> None:
     assert played.result.verdict.check == "python -m pytest"
 
 
+def test_what_the_user_says_beside_yes_is_told_to_who_edits(tmp_path: Path) -> None:
+    user = User(Answer(decision="approve", text="but keep the name"))
+    played = run(tmp_path, [EDIT, answer(TEST), FIX], consult=user)
+    assert played.result.outcome == "done"
+    assert "but keep the name" in played.message(2)
+
+
+def test_the_user_may_ask_for_another_one_in_words(tmp_path: Path) -> None:
+    other = TEST.replace("1850, 1, 1)) == 19", "1750, 1, 1)) == 18")
+    user = User(Answer(decision="reject", text="take the year 1750"), Answer(decision="approve"))
+    played = run(tmp_path, [EDIT, answer(TEST), answer(other), FIX], consult=user)
+    assert (played.result.outcome, played.result.model_calls, len(user.asked)) == ("done", 4, 2)
+    assert "take the year 1750" in played.message(2)
+    assert user.asked[1].check is not None
+    assert user.asked[1].check.text == other
+
+
 def test_the_user_may_change_it_and_is_asked_again_if_it_is_of_no_use(tmp_path: Path) -> None:
     other = TEST.replace("1850, 1, 1)) == 19", "1750, 1, 1)) == 18")
     edits = [Answer(decision="edit", text=text) for text in (TEST.replace("== 19", "=="), other)]
