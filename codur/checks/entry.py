@@ -29,6 +29,7 @@ TEST_FORM = regex(
 )
 """The name of a file of tests: what it is about, and what stands around it."""
 _PYTEST_NAME = regex(r"(?:test_.*|.*_test)\.py")
+_SUITE_NAME = regex(r".+_tests\.py")  # as suites of unittest are called
 _CODE_NAME = regex(r".*\.(?:py|go|rs|[cm]?[jt]sx?|sh|rb|java|kt|cs|php|swift|dart|exs?|p[lm]|t|[ch](?:c|h|pp|xx)?)")
 TEST_SUPPORT = frozenset({"conftest.py", "pytest.ini"})
 TESTS_OF_DIRECTORY = ("tests.py", "test.py")
@@ -82,6 +83,12 @@ def is_code(path: str) -> bool:
 def is_pytest_file(path: str) -> bool:
     """Whether pytest collects the file by its default rules."""
     return bool(_PYTEST_NAME.fullmatch(posixpath.basename(path)))
+
+
+def is_python_suite(path: str) -> bool:
+    """Whether a Python file is called as one of tests is, by pytest's rules or as unittest's suites are."""
+    name = posixpath.basename(path)
+    return is_pytest_file(path) or name in TESTS_OF_DIRECTORY or bool(_SUITE_NAME.fullmatch(name))
 
 
 def subject_of(test_file: str) -> str:

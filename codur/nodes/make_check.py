@@ -9,7 +9,7 @@ from functools import partial
 from posixpath import basename, dirname, splitext
 
 from codur.checks.describe import error_text
-from codur.checks.entry import is_pytest_file, text_of
+from codur.checks.entry import is_python_suite, text_of
 from codur.checks.suites import made_for_runner
 from codur.checks.suites.made_check import MOST_CHARS, made_check, text_problem, why_not_red
 from codur.checks.suites.near_tests import near_tests
@@ -113,7 +113,9 @@ def _instructions(near: str, state: RunState, context: RunContext) -> str:
     """What a model is told to do: to write for pytest, or for the runner that finds tests beside `near`."""
     check, render = state["discovery"].check, context.prompts.render
     if check is None or not made_for_runner.is_found(check, state["before"], near):
-        return render("make_check", what="pytest file", rules=render("make_check.pytest"))
+        by_unittest = check is not None and check.kind == "tests" and "unittest" in check.argv
+        what = "file of unittest's TestCase, which pytest can run" if by_unittest else "pytest file"
+        return render("make_check", what=what, rules=render("make_check.pytest"))
     name = made_for_runner.path_of("", near, ())
     form = near if context.workspace.is_file(near) else f"other tests in {dirname(near)}/"
     rules = render("make_check.runner", command=check.label, name=name, near=form)
@@ -202,7 +204,7 @@ def _example(shown: Mapping[str, str], state: RunState, context: RunContext) -> 
     wanted = set(_WORD.findall(state["task"].prompt))
     tests = check.protected if check else ()
     other = made_for_runner.is_other(check)
-    fits = made_for_runner.is_example if other else is_pytest_file
+    fits = made_for_runner.is_example if other else is_python_suite
     texts = {path: text for path, text in shown.items() if fits(path)}
     near = near_tests(shown if other else state["discovery"].files, tests, workspace)
     others = [path for path in dict.fromkeys((*near, *tests)) if fits(path) and path not in texts]

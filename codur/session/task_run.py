@@ -122,7 +122,7 @@ def _recorded(task: Task, settings: Settings, record: Recording, *, host: Host, 
             raise CannotResume(error.message, remedy=error.remedy) from error
         result = _ended_by(error, task)
     if record.run is not None and result.outcome == "interrupted":
-        result = replace(result, remedy=f"Go on with: codur resume {record.id}")
+        result = replace(result, remedy=f"Go on with: codur resume {record.id} (in a conversation: /resume)")
     if record.run is not None and result.remedy == KEEP_REMEDY:
         result = replace(result, remedy=BRING_BACK_REMEDY)
     safe = _finished(replace(result, run_id=record.id), task, started, record.redactor)

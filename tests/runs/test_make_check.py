@@ -305,3 +305,16 @@ def test_it_costs_no_call_where_it_is_of_no_use(
     played = run(tmp_path, replies, **{"limits": Limits(max_iterations=1), **fields})
     assert "policy" in played.nodes
     assert "make_check" not in played.nodes
+
+
+def test_in_a_project_of_unittest_it_is_called_and_written_as_the_others_are(tmp_path: Path) -> None:
+    own = "import unittest\n\nfrom dates import month\n\n\nclass Dates(unittest.TestCase):\n"
+    own += "    def test_month(self):\n        self.assertTrue(month)\n"
+    files = {"dates.py": CODE, "tests/dates_tests.py": own, "tests/__init__.py": ""}
+    files["tox.ini"] = "[testenv]\ncommands = python -m unittest tests.dates_tests\n"
+    played = run(tmp_path, [EDIT, answer(TEST), FIX], files=files, keep_test=True)
+    assert played.result.outcome == "done"
+    assert played.files["tests/dates_before_1900_tests.py"] == TEST
+    told = str(played.requests[1].body["messages"])
+    assert "TestCase, which pytest can run" in told
+    assert "class Dates(unittest.TestCase)" in told

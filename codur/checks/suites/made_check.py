@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, count
 from posixpath import basename, dirname
 
-from codur.checks.entry import is_pytest_file, is_test_code
+from codur.checks.entry import TEST_FORM, is_pytest_file, is_python_suite, is_test_code
 from codur.lazy import regex
 from codur.python.project_files import called_name
 from codur.python.test_run import TestEnd, narrowed
@@ -212,11 +212,17 @@ def _reaches(
 
 
 def _path_of(text: str, files: Sequence[str], near: str) -> str:
-    """A path for the test: named after its first function, beside the one that is near, else most of them."""
+    """A path for the test: named after its first function, beside the one that is near, else most of them.
+
+    It is called as the near one is: `test_words.py`, or `words_tests.py`.
+    """
     directories = [dirname(path) for path in files if is_pytest_file(path)]
     directory = dirname(near) if near else max(dict.fromkeys(directories), key=directories.count, default="")
     name = _tests(_parsed(text))[0].name.lower()[:_FILE_NAME_CHARS].strip("_")
+    form = TEST_FORM.fullmatch(basename(near)) if near and is_python_suite(near) and not is_pytest_file(near) else None
     name = name if name.startswith("test_") else f"test_{name}"
+    if form and form["after"] != ".py":
+        name = f"{name.removeprefix('test_')}{form['after'].removesuffix('.py')}"
     taken = {basename(path).removesuffix(".py").lower() for path in files}
     free = next(each for each in chain([name], (f"{name}_{number}" for number in count(2))) if each not in taken)
     return f"{directory}/{free}.py" if directory else f"{free}.py"

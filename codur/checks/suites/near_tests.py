@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from posixpath import basename, dirname, splitext
 
-from codur.checks.entry import TESTS_OF_DIRECTORY, is_pytest_file, is_test_code, subject_of, text_of
+from codur.checks.entry import is_python_suite, is_test_code, subject_of, text_of
 from codur.checks.suites.find_suites import ALL_PACKAGES
 from codur.lazy import late, regex
 from codur.parsing.bounded_text import listed
@@ -144,8 +144,7 @@ def _defined(path: str, workspace: Workspace) -> set[str]:
 
 
 def _is_test(path: str) -> bool:
-    python = is_pytest_file(path) or basename(path) in TESTS_OF_DIRECTORY
-    return python if path.endswith(".py") else is_test_code(path)
+    return is_python_suite(path) if path.endswith(".py") else is_test_code(path)
 
 
 def _kind(path: str) -> str:
