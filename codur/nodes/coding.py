@@ -10,7 +10,7 @@ from codur.checks.describe import diff_text, verdict_text
 from codur.checks.entry import is_test_code
 from codur.context.brief import CodingBrief
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
-from codur.nodes.parts.allowed_by_user import answers, deletable, guarded, speaks_of_tests, without_freed_tests
+from codur.nodes.parts.allowed_by_user import answers, deletable, may_be_asked_for, speaks_of_tests, without_freed_tests
 from codur.nodes.parts.attempt_verdict import edit_name, put_back_harmless, seen_before
 from codur.nodes.parts.finding import is_specified, may_fail, others_fail
 from codur.nodes.parts.samples import Copy, best_of, how_many
@@ -143,7 +143,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
             asking="asked" if asked_before else "user" if context.consult is not None else "nobody",
             temperature=temperature,
             elsewhere=copy.ready if copy else None,
-            guarded=guarded(state) if context.consult is not None and not asked_before else frozenset(),
+            guarded=may_be_asked_for(state, context),
             deletable=may_go,
         )
         return await write_code(task, assignment(asked, fitted, brief.sources, context))

@@ -9,6 +9,7 @@ import pytest
 
 from codur.questions import Answer, Question
 from tests.runs.kit import Played, play
+from tests.runs.test_approval import User
 from tests.runs.test_plans import classified
 from tests.support.groq_server import ServerReply, calls
 
@@ -180,6 +181,14 @@ def test_the_user_is_asked_whether_a_test_may_be_changed(said: str, changed: boo
     assert asked == [f"May {OTHER} be changed? It says when the task is done. (yes or no)"]
     assert "edit it all the same" in run.message(1)
     assert (run.files[OTHER] != OTHER_TEST, run.result.outcome == "done") == (changed, changed)
+
+
+def test_it_is_asked_also_after_a_question_of_the_models_own(tmp_path: Path) -> None:
+    user = User(Answer(decision="answer", text="1, I allow it"), Answer(decision="answer", text="yes"))
+    ask = calls(("ask_user", {"question": "Shall I (1) change the test or (2) leave it?"}))
+    replies = [EDIT, ask, calls(TIGHTER), calls(TIGHTER)]
+    run = play(tmp_path, FILES, WANTS_TEST, replies, sections=NO_TEST, consult=user)
+    assert (run.result.outcome, run.files[OTHER] != OTHER_TEST) == ("done", True)
 
 
 def test_with_nobody_to_ask_it_is_not(tmp_path: Path) -> None:

@@ -17,9 +17,10 @@ from codur.types import Check, Discovery
 _OF_TESTS = regex(r"\b(?:tests?|specs?|checks?|pass(?:es|ing)?|fail\w*|red|green)\b", re.IGNORECASE)
 """A task that speaks of tests means these as they are."""
 _TESTS = regex(r"\b(?:tests?|specs?)\b", re.IGNORECASE)
+_ASKED = re.escape(MAY_CHANGE).replace(r"\{paths\}", "(?P<paths>.+?)")
+_MAY = regex(_ASKED)
 _GRANTED = regex(
-    re.escape(MAY_CHANGE).replace(r"\{paths\}", "(?P<paths>.+?)")
-    + r"\nThe user answered: \W*(?:y|yes|yep|yeah|ok|okay|sure|please|do|go)\b(?!.*\b(?:but|not|except|only)\b)",
+    rf"{_ASKED}\nThe user answered: \W*(?:y|yes|yep|yeah|ok|okay|sure|please|do|go)\b(?!.*(?:\bnot\b|n't\b|\bexcept\b))",
     re.IGNORECASE,
 )
 _ANSWERED = "\nThe user answered: "
@@ -30,6 +31,12 @@ def guarded(state: RunState) -> frozenset[str]:
     check = state["discovery"].check
     made = {check.entry} if check is not None and check.text else set()
     return frozenset(filter(is_test_code, check.protected)) - made if check is not None else frozenset()
+
+
+def may_be_asked_for(state: RunState, context: RunContext) -> frozenset[str]:
+    """Those of these that the user can be asked about, and was not yet, whatever else he was asked."""
+    asked = any(_MAY.search(text) for text in answers(state, context))
+    return frozenset() if asked or context.consult is None else guarded(state)
 
 
 def speaks_of_tests(state: RunState) -> bool:
