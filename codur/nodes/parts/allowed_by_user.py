@@ -20,7 +20,7 @@ _TESTS = regex(r"\b(?:tests?|specs?)\b", re.IGNORECASE)
 _ASKED = re.escape(MAY_CHANGE).replace(r"\{paths\}", "(?P<paths>.+?)")
 _MAY = regex(_ASKED)
 _GRANTED = regex(
-    rf"{_ASKED}\nThe user answered: \W*(?:y|yes|yep|yeah|ok|okay|sure|please|do|go)\b(?!.*(?:\bnot\b|n't\b|\bexcept\b))",
+    rf"{_ASKED}\nThe user answered: \W*(?:y|yes|yep|ok|okay|sure|please|do|go)\b(?!.*(?:\bnot\b|n't\b|\bexcept\b))",
     re.IGNORECASE,
 )
 _ANSWERED = "\nThe user answered: "
