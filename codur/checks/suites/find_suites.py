@@ -10,7 +10,14 @@ from functools import cached_property
 from posixpath import basename, dirname
 from typing import TYPE_CHECKING
 
-from codur.checks.entry import MAKEFILES, TESTS_OF_DIRECTORY, is_pytest_file, is_test_file, text_of
+from codur.checks.entry import (
+    MAKEFILES,
+    TESTS_OF_DIRECTORY,
+    is_pytest_file,
+    is_python_suite,
+    is_test_file,
+    text_of,
+)
 from codur.lazy import regex
 from codur.parsing.bounded_text import listed
 from codur.python.parts import choose_part, find_parts
@@ -59,6 +66,9 @@ class Suite(Struct):
     files: tuple[str, ...] = ()  # the test files, as far as they are known
     env: tuple[tuple[str, str], ...] = ()  # variables that the command sets
     whole: tuple[str, ...] = ()  # the command of all that there are, of which fewer can be run
+
+
+_WITH_SUITES = "python_files=test_*.py *_test.py *_tests.py tests.py test.py"
 
 
 class Suites(Struct, dict=True):  # cached properties need one
@@ -171,14 +181,23 @@ class Suites(Struct, dict=True):  # cached properties need one
             examples = _DOCTEST_OPTION.search(options)
             return Suite(argv=command, source=f"the examples that {self._settings.file} names") if examples else None
         argv = (*command, *(f"--ignore={path.rstrip('/')}" for path in foreign))
-        source = f"the tests in {listed(files, 1)}{note}"
-        suite = self._of_parts(files) or Suite(argv=argv, source=source, files=files, whole=argv)
+        suite = self._of_parts(files)
+        if suite is None:
+            suites = () if self._settings.words("python_files") else self._suites_beside(files)
+            argv, files = (*argv, *(("-o", _WITH_SUITES) if suites else ())), (*files, *suites)
+            suite = Suite(argv=argv, source=f"the tests in {listed(files, 1)}{note}", files=files, whole=argv)
         known = set(files)
         named = [path for path in self.named if path in known]
         if len(named) == 1:
             source = f"the tests in {named[0]}, named in the prompt{note}"
             return replace(suite, argv=(*command, named[0]), source=source)
         return suite
+
+    def _suites_beside(self, files: Sequence[str]) -> tuple[str, ...]:
+        """The suites of unittest that pytest passes over for their names, where they are more than what it collects."""
+        found = [path for path in self._python_tests() if is_python_suite(path) and path not in files]
+        suites = tuple(path for path in found if _CASE.search(self._text(path)))
+        return suites if len(suites) > len(files) else ()
 
     def _of_parts(self, files: tuple[str, ...]) -> Suite | None:
         """The tests of the project that is meant, where the workspace holds several."""

@@ -175,6 +175,16 @@ def test_command_that_a_tool_stands_for(tmp_path: Path) -> None:
     assert found.protected == ("test_a.py",)
 
 
+@pytest.mark.parametrize(("suites", "taken"), [(3, True), (1, False)])
+def test_a_few_tests_for_pytest_hide_no_suites_of_unittest(tmp_path: Path, suites: int, taken: bool) -> None:
+    cases = "import unittest\n\n\nclass A(unittest.TestCase):\n    def test_a(self):\n        pass\n"
+    files = {**{f"pkg/tests/a{n}_tests.py": cases for n in range(suites)}, "test_made.py": TEST, "pkg/__init__.py": ""}
+    found = check(tmp_path, files)
+    assert found is not None
+    assert any("*_tests.py" in word for word in found.argv) is taken
+    assert ("pkg/tests/a0_tests.py" in found.protected) is True
+
+
 def test_tests_of_submodules_are_left_out(tmp_path: Path) -> None:
     modules = '[submodule "other"]\n\tpath = libs/other\n\turl = x\n'
     found = check(tmp_path, {".gitmodules": modules, "libs/other/test_a.py": TEST, "test_a.py": TEST})
