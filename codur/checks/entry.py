@@ -31,6 +31,7 @@ TEST_FORM = regex(
 _PYTEST_NAME = regex(r"(?:test_.*|.*_test)\.py")
 _SUITE_NAME = regex(r".+_tests\.py")  # as suites of unittest are called
 _CODE_NAME = regex(r".*\.(?:py|go|rs|[cm]?[jt]sx?|sh|rb|java|kt|cs|php|swift|dart|exs?|p[lm]|t|[ch](?:c|h|pp|xx)?)")
+_OF_UNITTEST = regex(r"(\w+) \([\w.]+\)")
 TEST_SUPPORT = frozenset({"conftest.py", "pytest.ini"})
 TESTS_OF_DIRECTORY = ("tests.py", "test.py")
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
@@ -98,6 +99,12 @@ def subject_of(test_file: str) -> str:
         return posixpath.basename(directory)
     form = TEST_FORM.fullmatch(name)
     return form["subject"] if form else name
+
+
+def bare_name(test: str) -> str:
+    """A test's own name, without its file, class and parameters: of an id of pytest's, or as unittest tells it."""
+    told = _OF_UNITTEST.match(test)
+    return told[1] if told else test.rpartition("::")[2].partition("[")[0]
 
 
 def is_test_code(path: str) -> bool:

@@ -24,6 +24,7 @@ from codur.questions import Question
 from codur.structs import replace
 from codur.types import Check, StepRecord, Verdict
 
+_LISTED = 5
 _LOOKED = 8  # so many parts of files that were looked at are shown again
 _CHECK_CHARS = 6000  # of one look of an agent; the request that follows holds all of the conversation
 _ALLOWED = (
@@ -50,8 +51,18 @@ async def code_with(agent: Agent, node: NodeName, state: RunState, context: RunC
     """
     seen = await asyncio.to_thread(seen_before, state, context)  # it runs programs, and the loop must go on
     state = {**state, **seen}
+    notes = await asyncio.to_thread(_taken_over, state, context)
     seen["discovery"] = state["discovery"] = without_freed_tests(state, context)
-    return RunUpdate(**seen, **await _code(agent, node, state, context))
+    update = await _code(agent, node, state, context)
+    return RunUpdate(**{**seen, **update, "notes": [*notes, *update.get("notes", ())]})
+
+
+def _taken_over(state: RunState, context: RunContext) -> list[str]:
+    """Take the check's files as the user left them who was asked just now; gives what is said of that."""
+    answered = bool(state["records"]) and state["records"][-1].node == "consult"
+    changed = context.checker.retake() if answered else ()
+    context.best.retaken |= bool(changed)
+    return [f"changed while you were asked, and counted as it is: {listed(changed, _LISTED)}"] if changed else []
 
 
 async def _code(agent: Agent, node: NodeName, state: RunState, context: RunContext) -> RunUpdate:

@@ -2,11 +2,8 @@
 
 from codur.nodes.parts.updates import NEEDS_ANSWER, current_step, go, origin_of
 from codur.nodes.run_state import Route, RunContext, RunState, RunUpdate
-from codur.parsing.bounded_text import listed
 from codur.questions import Answer
 from codur.types import StepRecord
-
-_NAMED = 5
 
 
 async def consult(state: RunState, context: RunContext) -> RunUpdate:
@@ -28,9 +25,6 @@ async def consult(state: RunState, context: RunContext) -> RunUpdate:
 def _answered(answer: Answer, state: RunState, context: RunContext) -> RunUpdate:
     """The answer as the step's output; a step that edits goes on with it, and ends the run where nobody answers."""
     step, question = current_step(state), state["question"]
-    changed = context.checker.retake()
-    context.best.retaken |= bool(changed)
-    notes = [f"changed while you were asked, and counted as it is: {listed(changed, _NAMED)}"] if changed else []
     asks, nobody = step.action == "ask", answer.decision == "nobody"
     asked = question.text if question is not None else ""
     told = asked if nobody else f"You asked: {asked}\nThe user answered: {answer.text}"
@@ -48,4 +42,4 @@ def _answered(answer: Answer, state: RunState, context: RunContext) -> RunUpdate
     back: Route = "execute" if state["trail"][-1].node == "execute" else "coding"  # the node that asked
     to = "review" if asks or nobody else back
     outputs = {step.id: record.output_ref} if asks else {}
-    return go(to, origin="user", why=answer.decision, question=None, records=[record], outputs=outputs, notes=notes)
+    return go(to, origin="user", why=answer.decision, question=None, records=[record], outputs=outputs)

@@ -9,7 +9,7 @@ from functools import partial
 from posixpath import basename, dirname, splitext
 
 from codur.checks.describe import error_text
-from codur.checks.entry import is_python_suite, text_of
+from codur.checks.entry import bare_name, is_python_suite, text_of
 from codur.checks.suites import made_for_runner
 from codur.checks.suites.made_check import MOST_CHARS, made_check, text_problem, why_not_red
 from codur.checks.suites.near_tests import near_tests
@@ -32,7 +32,6 @@ from codur.parsing.bounded_text import listed
 from codur.parsing.code import code_from_text
 from codur.parsing.fences import strip_thinking
 from codur.planning.replies import messages
-from codur.python.test_run import bare_name
 from codur.questions import Answer, Question
 from codur.structs import replace
 from codur.types import Check, Message

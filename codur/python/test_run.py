@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from codur.lazy import regex
 from codur.structs import Struct, field
 
 _PROGRAM = Path(__file__).with_name("pytest_program.py")
@@ -27,7 +26,6 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "printed": str, "raised": str, "blocked": str, "outside": bool, "internal": str, "end": int, "patched": list,
 }  # fmt: skip
 _MAX_BYTES = 500_000_000
-_OF_UNITTEST = regex(r"(\w+) \([\w.]+\)")
 
 TO_THE_END = ("--maxfail=0", "--continue-on-collection-errors")
 """Options with which what fails keeps nothing else from being run."""
@@ -120,12 +118,6 @@ def reported_argv(
     told = {"events": str(events), "limit": limit, "tests": list(tests), "arguments": arguments}
     told |= {"sample": sample_s, "most": _FAR * timeout_s}
     return [*words[:place], "-c", _text(), json.dumps(told)]
-
-
-def bare_name(test: str) -> str:
-    """A test's own name, without its file, class and parameters: of an id of pytest's, or as unittest tells it."""
-    told = _OF_UNITTEST.match(test)
-    return told[1] if told else test.rpartition("::")[2].partition("[")[0]
 
 
 def files_of(tests: Iterable[str]) -> list[str]:

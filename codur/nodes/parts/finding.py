@@ -7,11 +7,10 @@ from typing import Literal
 
 from codur.checks import challenge_file
 from codur.checks.describe import ERROR_CHARS, error_text
-from codur.checks.entry import subject_of
+from codur.checks.entry import bare_name, subject_of
 from codur.lazy import regex
 from codur.nodes.run_state import BestState, RunState
 from codur.planning.plans.first_plan import says_more
-from codur.python.test_run import bare_name
 from codur.structs import Struct, replace
 from codur.types import Attempt, StepRecord, Verdict
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from codur.checks.entry import bare_name
 from codur.lazy import regex
 from codur.nodes.parts import foreign_failures, updates
 from codur.nodes.parts.finding import Judged
@@ -13,7 +14,6 @@ from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.parsing.bounded_text import listed
 from codur.planning import plans
 from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
-from codur.python.test_run import bare_name
 from codur.types import CODE_TASKS, Attempt, Outcome, StepRecord, Verdict
 
 _KEEP_REMEDY = "Run it again with --keep to keep what came furthest, or without --offline."

@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Sequence
 from posixpath import basename
 
+from codur.checks.entry import bare_name
 from codur.context.file_order import standing
 from codur.context.places import is_unfinished, places_in
 from codur.planning.patterns.classify import asks_for_more
 from codur.planning.patterns.named_paths import MADE, SOURCE_SUFFIXES, suffix_of
 from codur.planning.patterns.phrases import words
-from codur.python.test_run import bare_name
 from codur.types import CODE_TASKS, Check, Discovery, Outcome, Plan, Step, Task, Verdict
 
 _SURE = 0.8
