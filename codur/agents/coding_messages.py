@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.instruction_text import SHARE_OF_REQUEST
 from codur.agents.look_tool import size_of
-from codur.agents.loop import heard_message, result_message, said
+from codur.agents.loop import HEARD, heard_message, result_message, said
 from codur.config.settings import Profile
 from codur.context.brief import Briefing, CodingBrief, brief_text
 from codur.context.places import is_unfinished
@@ -204,7 +204,8 @@ class Talk:
     def _drop(self) -> bool:
         """Take the oldest result out of what is sent; False if there is none."""
         for place, message in enumerate(self._since):
-            if message.role != "assistant" and len(message.content) > len(_GIVEN_WAY):
+            heard = message.content.startswith(HEARD)
+            if message.role != "assistant" and not heard and len(message.content) > len(_GIVEN_WAY):
                 self._since[place] = replace(message, content=_GIVEN_WAY)
                 return True
         return False

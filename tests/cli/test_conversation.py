@@ -189,7 +189,7 @@ def test_what_is_typed_while_a_task_works_is_told_at_the_next_step(opens: Opens,
             terminal.until("of 1 remembered tasks: 2 model calls, ")
         first, last = (json.dumps(server.requests[number].body) for number in (0, -1))
     assert "in Greek" not in first
-    assert "The user said while this was worked on: name it in Greek" in last
+    assert "Said while this was worked on, and holds:\\n- name it in Greek" in last
     assert "Latin" not in last
 
 
