@@ -23,6 +23,7 @@ _LIMITS = ((1500, 1000), (700, 400), (300, 150), (150, 0))
 """Characters of an output and of a diff, from generous to tight."""
 _INSTRUCTIONS_SHARE = 3
 """Of the room beside rules and tools, instructions take at most this part (a third): the task goes before them."""
+_SURE = 0.9  # the word that a task begins with says of what type it is; one further on misleads too often
 RETRY_OBJECTIVE = "Make the check pass."
 """What the retry of an edit is for: nothing that the task does not say."""
 
@@ -180,8 +181,10 @@ def demanded(discovery: Discovery, verdict: Verdict | None) -> str:
 
 
 def discovery_text(discovery: Discovery) -> str:
-    """What Phase 0 found out, a line each."""
-    lines = [f"type by rules: {discovery.task_type}"] if discovery.task_type != "unknown" else []
+    """What Phase 0 found out, a line each, under its heading; empty if that is nothing."""
+    of_rules = not discovery.sentence
+    sure = discovery.task_type != "unknown" and (not of_rules or discovery.confidence >= _SURE)
+    lines = [f"type{' by rules' if of_rules else ''}: {discovery.task_type}"] if sure else []
     known = [path for path in discovery.files if path not in discovery.guessed]
     if known:
         lines.append("files named or involved: " + ", ".join(known))
@@ -191,4 +194,4 @@ def discovery_text(discovery: Discovery) -> str:
         lines.append("named but absent: " + ", ".join(discovery.missing_files))
     if discovery.entry:
         lines.append(f"program: {discovery.entry}")
-    return "\n".join(lines)
+    return "\n".join(["# Found by keywords and file names, may be wrong", *lines, "\n"]) if lines else ""
