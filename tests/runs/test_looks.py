@@ -228,6 +228,41 @@ def test_lines_that_are_asked_for_exactly_are_not_cut_for_what_is_searched_for(t
     assert told.index("value_239 = 239") < told.index("nothing like it") < told.index("value_399 = 399")
 
 
+def test_whole_files_have_to_do_with_what_exact_lines_leave(tmp_path: Path) -> None:
+    """Of what is cut it is said which functions begin there."""
+    long = "".join(f"value_{at} = {at}  # one of many lines that all look alike\n" for at in range(600))
+    items = ("shop.py", "long.py:1-200", "long.py:301-400", "value_590")
+    run = play(
+        tmp_path, {**FILES, "long.py": long}, "main.py is wrong", [EDIT, look(*items), median()], sections=NARROW
+    )
+    (told,) = results(run, 2)
+    assert "value_199 = 199" in told
+    assert "value_399 = 399" in told
+    assert "value_590 = 590" in told
+    shop = told.partition("===== end of shop.py")[0]
+    assert "def part_0(value):" in shop
+    assert "def part_399(value):" not in shop
+    assert "to 2004 did not fit; go on from line " in shop
+    begins = shop.rpartition("… there begin: part_")[2]
+    assert begins.count("part_") == 14
+    assert begins.rstrip().endswith(" more")
+
+
+@pytest.mark.parametrize(
+    ("item", "told"),
+    [
+        ("docs", "There is no file, folder or definition docs.\n"),
+        ("docs/", "There is no file or folder docs/.\n"),
+        ("src/docs", "There is no file or folder src/docs.\n"),
+    ],
+)
+def test_a_folder_that_is_not_there_is_said_not_to_be(item: str, told: str, tmp_path: Path) -> None:
+    files = {**FILES, "notes.txt": "the docs are in src/docs\n"}
+    run = play(tmp_path, files, "main.py is wrong", [EDIT, look(item), median()], sections=NARROW)
+    assert results(run, 2)[0].startswith(told)
+    assert "notes.txt:1" in results(run, 2)[0]
+
+
 def test_a_file_that_is_not_there_is_said_not_to_be(tmp_path: Path) -> None:
     run = play(tmp_path, FILES, "main.py is wrong", [EDIT, look("tests/base.py"), median()])
     (told,) = results(run, 2)
