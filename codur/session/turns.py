@@ -22,8 +22,8 @@ MAX_CHARS = 8_000
 """Of what is told of all earlier turns: about 2,000 tokens of a request."""
 _SHARE = 2
 """A turn may take one part in so many of what is left: the latest half, the one before it a quarter, and so on."""
-_IN_FULL, _ASKED_CHARS = 2, 240
-"""So many turns are told with their answers and diffs; of the others what was asked, in so many characters."""
+_IN_FULL, _TOLD, _ASKED_CHARS = 2, 12, 200
+"""So many turns are told with answers and diffs, so many at all; of the rest what was asked, in so many characters."""
 _IN_SHORT = "In short, before that:"
 _CHANGED, _TRIED = "Changed", "Tried, and put back"
 _PLACES = 12
@@ -148,7 +148,7 @@ def _told(turns: Sequence[Turn], limit: int) -> str:
     told: list[str] = []
     left, later = limit, dict[str, set[str]]()
     for turn in reversed(turns):
-        if left < _LEAST_CHARS:
+        if left < _LEAST_CHARS or len(told) >= _TOLD:
             break
         room = max(left // _SHARE, _LEAST_CHARS)
         in_short = [_IN_SHORT] if len(told) == _IN_FULL else []
