@@ -31,7 +31,6 @@ LINE_CHARS = 40
 """A usual line of a program, so that room can be told in lines."""
 SMALL_CHARS = 1000
 """Outputs up to this length, such as lists of places, give way after all that are longer."""
-HEARD = "The user says: "
 LAST_WORD = "This is your last step: answer now, in words, from what you know by now."
 
 
@@ -275,7 +274,7 @@ def result_message(call: ToolCall, text: str, *, as_tool: bool) -> Message:
 
 def heard_message(text: str) -> Message:
     """What the user says while an agent works, as a message of the conversation."""
-    return Message(role="user", content=f"{HEARD}{text}")
+    return Message(role="user", content=f"The user says, while you work, and it holds: {text}")
 
 
 def _key(call: ToolCall) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from codur.questions import Answer, Question
+from codur.questions import Answer, Guidance, Question
 from codur.tools.files.file_tools import nearest_line
 from codur.types import Limits
 from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, Played, play
@@ -280,6 +281,20 @@ def test_all_places_that_a_look_found_in_one_file_were_shown(tmp_path: Path) -> 
     edit = calls(every, replaced("shop.py", "part_390", RIGHT))
     run = play(tmp_path, files, "main.py is wrong", [EDIT, look("value + 13", "part_390"), edit], sections=NARROW)
     assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 3, 0)
+
+
+def test_what_the_user_says_meanwhile_stays_the_last_word(tmp_path: Path) -> None:
+    guidance, replies = Guidance(), [EDIT, look("part_380"), look("part_390"), median()]
+
+    def reply(_: Any) -> ServerReply:
+        if len(replies) == 3:
+            guidance.say("round it up")
+        return replies.pop(0)
+
+    run = play(tmp_path, FILES, "main.py is wrong", reply, sections=NARROW, guidance=guidance)
+    assert "round it up" not in str(run.requests[1].body)
+    for number in (2, 3):
+        assert run.message(number).endswith("and it holds: round it up")
 
 
 def test_the_check_is_run_on_the_files_as_they_are(tmp_path: Path) -> None:
