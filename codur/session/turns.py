@@ -203,7 +203,7 @@ def _parts(diff: str) -> list[_Part]:
 
 def _told_apart(diff: str, later: Mapping[str, set[str]]) -> tuple[list[_Part], list[_Part]]:
     """The parts of a diff that no later turn repeats, and those that one does."""
-    news, known = [], []
+    news, known = list[_Part](), list[_Part]()
     for part in _parts(diff):
         (known if part.changed and part.changed <= later.get(part.path, set()) else news).append(part)
     return news, known
