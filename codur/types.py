@@ -11,7 +11,7 @@ are kept outside, under a content hash (`output_ref`).
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import to_builtins
@@ -225,15 +225,16 @@ class Task(Struct):
     made: tuple[str, ...] = ()
 
     @property
-    def told(self) -> str:
-        """The task as models are told it: the prompt, and what came before it in the conversation."""
-        mark = "Earlier in this conversation, the latest first (only for what the task refers to):"
-        return f"{self.said}\n\n{mark}\n{self.earlier}" if self.earlier else self.said
-
-    @property
     def said(self) -> str:
         """The prompt and what goes with it."""
-        return f"{self.prompt}\n\nOn standard input:\n```\n{self.given}\n```" if self.given else self.prompt
+        return self.said_with(())
+
+    def said_with(self, since: Sequence[str]) -> str:
+        """The prompt, what the user said since it was given, and what was piped in, which may be long."""
+        lines = "\n".join(f"- {text}" for text in since)
+        said = f"\n\nSaid while this was worked on, and holds:\n{lines}" if since else ""
+        given = f"\n\nOn standard input:\n```\n{self.given}\n```" if self.given else ""
+        return f"{self.prompt}{said}{given}"
 
 
 # --- what Phase 0 finds out -------------------------------------------------------------------------------------------

@@ -119,7 +119,7 @@ class Talk:
         self._work = work
         self._own = own
         self._since: list[Message] = []
-        self._heard = 0
+        self._heard: Sequence[str] = ()
 
     def request(self, profile: Profile) -> ChatRequest:
         """The request for a profile of that size; LimitReached if the task and the code to be changed do not fit."""
@@ -135,6 +135,7 @@ class Talk:
                 Message(role="system", content=system),
                 Message(role="user", content=briefing.text),
                 *self._since,
+                *self._meanwhile(),
             ),
             tools=specs if self._work.native else (),
             tool_choice="required" if self._work.native else "auto",
@@ -146,15 +147,13 @@ class Talk:
     def add(self, reply: ChatReply, calls: Sequence[ToolCall], results: Sequence[str], *, more: str = "") -> None:
         """Take an answer in, what came of its calls, and `more` to say to it."""
         native = self._work.native and bool(reply.tool_calls)
-        heard = self._work.heard()[self._heard :]
-        self._heard += len(heard)
+        self._heard = self._work.heard()
         named = [replace(call, id=call.id or f"call_{number}") for number, call in enumerate(calls)]
         self._since.append(said(reply, named if native else ()))
         self._since += [
             result_message(call, text, as_tool=native) for call, text in zip(named, results, strict=True) if text
         ]
         self._since += [Message(role="user", content=more)] if more else []
-        self._since += map(heard_message, heard)
 
     def _system(self, specs: Sequence[ToolSpec], profile: Profile) -> str:
         lines = str(self._task.whole_file_lines)
@@ -199,7 +198,11 @@ class Talk:
 
     def _said(self) -> int:
         calls = sum(len(str(dict(call.arguments))) for message in self._since for call in message.tool_calls)
-        return calls + sum(len(message.content) + 20 for message in self._since)
+        return calls + sum(len(message.content) + 20 for message in (*self._since, *self._meanwhile()))
+
+    def _meanwhile(self) -> list[Message]:
+        """What the user said since the brief was made: always last, so that no result comes after it."""
+        return list(map(heard_message, self._heard))
 
     def _drop(self) -> bool:
         """Take the oldest result out of what is sent; False if there is none."""

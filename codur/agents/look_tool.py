@@ -8,10 +8,11 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from codur.context.excerpts import merged
 from codur.lazy import regex
-from codur.parsing.bounded_text import beginning
+from codur.parsing.bounded_text import beginning, listed
 from codur.tools.code.definitions import dotted
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolCall, ToolResult, ToolSpec
@@ -66,12 +67,16 @@ READS = ("read_file", "find_definition", "find_usages", "grep_files", "list_file
 ITEMS = 6
 """What one call may look at."""
 MIN_CHARS = 300
-_AROUND = 20
+_EXACT_SHARE = 1.5  # of the room of a look, which lines that are asked for exactly may take
+_AROUND, _NAMES = 20, 15
 _PLACES, _USES, _USES_CHARS = 3, 20, 1500
 _LINES = regex(r"(?P<path>.+?)(?::|#L| lines? )(?P<start>\d+)(?:\s*(?:-|to|:|L)+\s*(?P<end>\d+))?")
 _WITHIN = regex(r"(?P<path>.+?)(?:::|(?:(?<=\.(?:py|js|ts|go|rs|rb))|(?<=\.php)):(?=[^\W\d]))(?P<name>.+)")
 _NAME = regex(r"(?:[^\W\d]\w*\.)*(?:[^\W\d]\w*[?!]?|\[\]=?)")
 _FILE = regex(r"[\w./-]+/[\w.-]+\.\w+|[\w-]+\.(?:py|md|rst|txt|toml|cfg|json|yaml|yml|js|ts|go|rs|rb|php)")
+
+
+_FOLDER = regex(r"[\w.-]+(?:/[\w.-]+)*/|[\w.-]+(?:/[\w.-]+)+")
 
 
 def specs(*, looks: bool, check: bool, finish: bool = False, answered: bool = True) -> tuple[ToolSpec, ...]:
@@ -139,9 +144,15 @@ class Looks:
         self.told += wanted[:ITEMS]
         if not wanted:
             return "error: say what to look at, such as a file, a name or a text"
-        # What is searched for takes little, and leaves its room to lines that are asked for exactly.
-        order = sorted(range(len(wanted[:ITEMS])), key=lambda at: self._size(wanted[at]))
-        shown = _in_turn([partial(self._item, wanted[at]) for at in order], room)
+        # What is searched for takes little, and leaves its room to lines that are asked for exactly. These may take
+        # more than that, as the rest of them would cost a request; whole files have to do with what is left.
+        sizes = [self._size(item) for item in wanted[:ITEMS]]
+        whole = [self._is_whole(item) for item in wanted[:ITEMS]]
+        order = sorted(range(len(sizes)), key=lambda at: (whole[at], sizes[at]))
+        parts = [partial(self._item, wanted[at]) for at in order]
+        exact = len(parts) - sum(whole)
+        shown = _in_turn(parts[:exact], int(room * _EXACT_SHARE) - MIN_CHARS * sum(whole))
+        shown += _in_turn(parts[exact:], room - sum(map(len, shown)))
         left_out = [f"(at most {ITEMS} at a time; left out: {', '.join(wanted[ITEMS:])})"] if wanted[ITEMS:] else []
         return "\n\n".join([*(text for _, text in sorted(zip(order, shown, strict=True))), *left_out])
 
@@ -160,6 +171,10 @@ class Looks:
         if some is not None and some["end"]:
             return int(some["end"]) - int(some["start"])
         return self.count(within["path"] if within is not None else item)
+
+    def _is_whole(self, item: str) -> bool:
+        """Whether an item is a file, and no part of one."""
+        return not (_LINES.fullmatch(item) or _WITHIN.fullmatch(item)) and self.count(item) > 0
 
     def _item(self, item: str, room: int) -> str:
         within = _WITHIN.fullmatch(item)
@@ -184,14 +199,15 @@ class Looks:
             return f"{item}: error: {file.text}"
         if _NAME.fullmatch(dotted(item)) and not _FILE.fullmatch(item):
             return self._named(dotted(item), room)
-        absent = f"There is no file {item}.\n" if _FILE.fullmatch(item) else ""
-        return absent + self._text(item, room)
+        kind = "file" if _FILE.fullmatch(item) else "file or folder" if _FOLDER.fullmatch(item) else ""
+        return (f"There is no {kind} {item}.\n" if kind else "") + self._text(item.rstrip("/"), room)
 
     def _named(self, name: str, room: int, path: str = "") -> str:
         """Where a name is defined, with the text, and where it is used."""
         found = self._toolbox.call("find_definition", {"name": name, **({"path": path} if path else {})})
         if not found.ok:
-            return self._text(name, room, path)
+            absent = "" if path else f"There is no file, folder or definition {name}.\n"
+            return absent + self._text(name, room, path)
         parts = [partial(self._definition, place, name) for place in found.data["places"][:_PLACES]]
         uses = partial(self._text, name.rpartition(".")[2])
         # The text of the definition first: of its uses the first few tell the most.
@@ -200,8 +216,7 @@ class Looks:
 
     def _definition(self, place: Mapping[str, object], name: str, room: int) -> str:
         path, line = str(place["path"]), int(str(place["line"]))
-        outline = self._toolbox.call("python_ast_outline", {"path": path}).data
-        around = outline["definitions"] if isinstance(outline, dict) else ()
+        around = self._definitions(path)
         last = name.rpartition(".")[2]
         mine = [
             range(item["start_line"], item["end_line"] + 1)
@@ -209,6 +224,10 @@ class Looks:
             if item["start_line"] <= line <= item["end_line"] and item["name"].rpartition(".")[2] == last
         ]
         return self.lines(path, min(mine, key=len, default=range(line, line + 1)), room)
+
+    def _definitions(self, path: str) -> Sequence[Mapping[str, Any]]:
+        outline = self._toolbox.call("python_ast_outline", {"path": path}).data
+        return outline["definitions"] if isinstance(outline, dict) else ()
 
     def _text(self, text: str, room: int, path: str = "") -> str:
         return self._call("grep_files", room, pattern=text, path=path, limit=_USES)
@@ -236,7 +255,14 @@ class Looks:
         self._sight.add({path: [lines]})
         self.ranges.append(f"{path}:{lines.start}-{lines.stop - 1}")
         shown = f"lines {first} to {lines.stop - 1} of {data['total_lines']}"
-        return f"===== {path} ({shown})\n{text.rstrip()}\n===== end of {path}"
+        text = text.rstrip() + ("" if whole else self._names(path, range(lines.stop, int(data["end_line"]) + 1)))
+        return f"===== {path} ({shown})\n{text}\n===== end of {path}"
+
+    def _names(self, path: str, lines: range) -> str:
+        """What is said of the definitions that begin in lines which did not fit."""
+        found = [item for item in self._definitions(path) if item["start_line"] in lines]
+        names = [f"{item['name']} ({item['start_line']})" for item in found]
+        return f"\n… there begin: {listed(names, _NAMES)}" if names else ""
 
 
 def _in_turn(parts: Sequence[Callable[[int], str]], room: int) -> list[str]:

@@ -89,8 +89,9 @@ class _Conversation:
         self._messages = [Message(role="system", content=system + instructions), Message(role="user", content=task)]
         if agent.config.tools:
             # The room beside what is said so far, in lines of results that are in view at a time at least.
-            lines = f"{max(MIN_OUTPUT_CHARS, self._free()) // LINE_CHARS}"
-            system += prompts.render("agent.room", steps=f"{agent.config.max_steps}", lines=lines)
+            lines = max(MIN_OUTPUT_CHARS, self._free()) // LINE_CHARS
+            lines -= lines % 10 ** max(0, len(f"{lines}") - 2)  # more than two figures would claim to be exact
+            system += prompts.render("agent.room", steps=f"{agent.config.max_steps}", lines=f"{lines}")
         self._messages[0] = Message(role="system", content=system + instructions)
 
     async def ask(self, *, last: bool) -> ChatReply:
@@ -273,7 +274,7 @@ def result_message(call: ToolCall, text: str, *, as_tool: bool) -> Message:
 
 def heard_message(text: str) -> Message:
     """What the user says while an agent works, as a message of the conversation."""
-    return Message(role="user", content=f"The user says: {text}")
+    return Message(role="user", content=f"The user says, while you work, and it holds: {text}")
 
 
 def _key(call: ToolCall) -> str:

@@ -112,7 +112,7 @@ def _text(asked: Sequence[Left], room: int, state: RunState, context: RunContext
     criteria = (f"{number}. {item.text} (step {item.step.id})" for number, item in enumerate(asked, start=1))
     return context.prompts.render(
         "criteria.task",
-        task=bounded(state["task"].prompt, PROMPT_CHARS),
+        task=bounded(state["task"].said_with(state["guidance"]), PROMPT_CHARS),
         outputs="\n\n".join(f"## {step.id}: {step.objective}\n{text or '(nothing)'}" for step, text in outputs),
         changes=bounded(context.for_models.diff(), share) or "(none)",
         criteria="\n".join(criteria),

@@ -35,7 +35,9 @@ async def choose(state: RunState, context: RunContext) -> RunUpdate:
     if report is None:
         raise AssertionError("there are no repairs to choose from")
     try:
-        number = await choose_patch(state["task"].prompt, report.patches, _sources(state, context), context.asker)
+        number = await choose_patch(
+            state["task"].said_with(state["guidance"]), report.patches, _sources(state, context), context.asker
+        )
         why = f"the model took repair {number}" if number else "the answer named no repair; the first one is taken"
     except (ModelError, LimitReached) as error:
         # No failure: the ranking has a first one, and the run goes on without the model.

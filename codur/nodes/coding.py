@@ -17,7 +17,7 @@ from codur.nodes.parts.samples import Copy, best_of, how_many
 from codur.nodes.parts.sources import assignment, brief_of, instruction_notes, target
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, origin_of, tell_changes
-from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
+from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate, is_test_older
 from codur.parsing.bounded_text import listed
 from codur.python.interpreter import python_version
 from codur.questions import Question
@@ -112,7 +112,7 @@ def _finished(outcome: CodingOutcome, state: RunState, context: RunContext) -> t
     verdict, before = put_back_harmless(state, context), state["before"]
     if verdict is None or before is None:
         return replace(outcome, kind="cannot", foreign=""), []
-    if is_specified(verdict.failing, state):
+    if is_specified(verdict.failing, state) and not is_test_older(state):
         more = (verdict.tests_passed or 0) > (before.tests_passed or 0)
         if more:
             context.best.part = context.best.harmless
@@ -150,7 +150,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
             read_text_calls=settings.runtime.detect_tool_calls_from_text,
             max_looks=settings.agents.coding.max_looks,
             run_check=said_by(copy.run if copy else context.checker.run),
-            may_finish=context.best.harmless is not None or others_fail(state),
+            may_finish=context.best.harmless is not None or others_fail(state) or is_test_older(state),
             asking="asked" if asked_before else "user" if context.consult is not None else "nobody",
             temperature=temperature,
             elsewhere=copy.ready if copy else None,

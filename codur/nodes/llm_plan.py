@@ -10,7 +10,7 @@ from codur.llm.profiles.endpoint import is_local
 from codur.nodes.parts.sources import instruction_notes, listed_files
 from codur.nodes.parts.updates import delegated, go, hint_of, plan_after_error, plannable, require_room, warn, worker
 from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
-from codur.planning.plans.full_plan import LISTED_FILES, PlanningBrief, make_plan, nearest_to, retry_plan
+from codur.planning.plans.full_plan import PlanningBrief, make_plan, nearest_to, retry_plan
 from codur.types import Plan, TaskType
 
 _BY_NAME = frozenset({"list_mcp_tools", "call_mcp_tool"})
@@ -81,7 +81,7 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
         prompt=task_told(state),
         discovery=state["discovery"],
         files=shown,
-        read_only=frozenset(path for path in shown[:LISTED_FILES] if not context.workspace.may_edit(path)),
+        read_only=frozenset(path for path in shown if path[:1] != "…" and not context.workspace.may_edit(path)),
         tools=context.toolbox.specs(_plannable(fitting, state, context)),
         agents=context.agents.described(
             lambda agent: _is_candidate(agent, state, context), cost=lambda agent: _cost(agent, context)

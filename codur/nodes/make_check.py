@@ -61,6 +61,7 @@ async def make_check(state: RunState, context: RunContext) -> RunUpdate:
     if answer is not None:
         return RunUpdate(**{"answer": None, **await _after_answer(answer, state, context)})
     seen = await asyncio.to_thread(seen_before, state, context)
+    seen["test_knows"] = len(state["guidance"])
     state = {**state, **seen}
     # what was found only now decides: there is a failing check
     if not may_make_check(state, context) or (near_by_name(state) and any_unwritten(context)):
@@ -304,7 +305,8 @@ async def _after_answer(answer: Answer, state: RunState, context: RunContext) ->
     elif answer.decision == "reject":
         return _without("you did not want the one that was made", context)
     keep = answer.keep or state["task"].keep_test
-    return RunUpdate(keep_test=keep, **await asyncio.to_thread(_adopt, check, state, context))
+    knows = len(state["guidance"]) if answer.decision == "edit" else state["test_knows"]
+    return RunUpdate(keep_test=keep, test_knows=knows, **await asyncio.to_thread(_adopt, check, state, context))
 
 
 def _adopt(check: Check, state: RunState, context: RunContext) -> RunUpdate:

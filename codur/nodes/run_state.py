@@ -102,6 +102,8 @@ class PlanFields(TypedDict, total=False):
     """What the user has approved of: plans that do no more than this need no further approval."""
     making: Literal["", "made", "without"]
     """Whether a test was made for the task, or found among those that fail; empty while it was not tried."""
+    test_knows: int
+    """Of what the user said while the task worked, so much was said when that test was written."""
     proposed: Check | None
     """A test that was made, while the user is asked about it."""
     keep_test: bool
@@ -192,10 +194,24 @@ def _reducers() -> dict[str, Callable[[Any, Any], Any]]:
     return {key: hint.__metadata__[0] for key, hint in hints.items() if hasattr(hint, "__metadata__")}
 
 
+_EARLIER = "Earlier in this conversation, the latest first (only for what the task refers to):"
+_OLDER = (
+    "(The test that was written for this task is older than the last of that. What was said holds, whatever the test "
+    "expects: where it contradicts that, do as was said, and call finish beside your edits to say so.)"
+)
+
+
 def task_told(state: RunState) -> str:
-    """The task as models are told it, with what the user said since it began."""
-    said = [f"The user said while this was worked on: {text}" for text in state["guidance"]]
-    return "\n\n".join((state["task"].told, *said))
+    """The task as models are told it: with what the user said since it began, and what came before it."""
+    task = state["task"]
+    older = (_OLDER,) if is_test_older(state) else ()
+    earlier = (f"{_EARLIER}\n{task.earlier}",) if task.earlier else ()
+    return "\n\n".join((task.said_with(state["guidance"]), *older, *earlier))
+
+
+def is_test_older(state: RunState) -> bool:
+    """Whether the test that was made for the task, and is its check, knows less than the user has said by now."""
+    return state["making"] == "made" and len(state["guidance"]) > state["test_knows"]
 
 
 class BestState(Struct, frozen=False, kw_only=False):

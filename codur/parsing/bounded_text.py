@@ -48,7 +48,7 @@ def listed(names: Sequence[str], most: int) -> str:
 def _rest(rest: str, first_line: int | None) -> str:
     lines = rest.strip("\n").count("\n") + 1
     if first_line is None:
-        return f"\n… [{lines} more lines did not fit]"
+        return f"\n… [{lines} more line{'s' if lines > 1 else ''} did not fit]"
     return f"\n… [lines {first_line} to {first_line + lines - 1} did not fit; go on from line {first_line}]"
 
 
@@ -60,6 +60,8 @@ def left_out(text: str) -> str:
 
 def _whole_lines_head(text: str) -> str:
     end = text.rfind("\n")
+    if end < len(text) // 2:
+        end = text.rfind(" ")  # of a long line whole words
     return text[:end] if end >= len(text) // 2 else text
 
 

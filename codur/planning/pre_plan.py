@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from codur.checks.describe import headline, verdict_line
 from codur.llm.model import ChatRequest
+from codur.parsing.bounded_text import beginning
 from codur.planning.plans.full_plan import PlanningBrief, demanded, discovery_text, file_list, signature
 from codur.planning.replies import Asker, PrePlanReply, argument_values, messages
 from codur.structs import Struct
@@ -30,7 +31,7 @@ async def classify(brief: PlanningBrief, asker: Asker) -> PrePlanReply:
     prompts = asker.prompts
     text = prompts.render(
         "llm_pre_plan.task",
-        task=brief.prompt[:PROMPT_CHARS],
+        task=beginning(brief.prompt, PROMPT_CHARS),
         findings=discovery_text(brief.discovery),
         files=file_list(brief.files),
         check=demanded(brief.discovery, brief.verdict),

@@ -4,15 +4,16 @@ import hashlib
 import json
 import os
 import re
+import textwrap
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec import to_builtins
 
 from codur.context.places import edited_lines
 from codur.lazy import regex
-from codur.parsing.bounded_text import beginning
+from codur.parsing.bounded_text import beginning, listed
 from codur.store.atomic import PRIVATE_DIRECTORY, PRIVATE_FILE, state_errors
 from codur.structs import Struct, convert, replace
 from codur.types import RunResult
@@ -21,7 +22,10 @@ MAX_CHARS = 8_000
 """Of what is told of all earlier turns: about 2,000 tokens of a request."""
 _SHARE = 2
 """A turn may take one part in so many of what is left: the latest half, the one before it a quarter, and so on."""
-_OLD_CHARS = 600  # of what was said in a turn that is not the latest
+_IN_FULL, _TOLD, _ASKED_CHARS = 2, 12, 200
+"""So many turns are told with answers and diffs, so many at all; of the rest what was asked, in so many characters."""
+_IN_SHORT = "In short, before that:"
+_CHANGED, _TRIED = "Changed", "Tried, and put back"
 _PLACES = 12
 _KEPT = 200
 _ASIDE = 9
@@ -139,26 +143,74 @@ def _told(turns: Sequence[Turn], limit: int) -> str:
     """The turns in words, the latest first: who has room for less of it cuts the end.
 
     The latest gets half of the room, the one before it half of the rest; what does not fit is cut at its end and says
-    so, and the oldest are left out.
+    so. Of those before them it is told what was asked and what became of it; the oldest are left out.
     """
     told: list[str] = []
-    left = limit
+    left, later = limit, dict[str, set[str]]()
     for turn in reversed(turns):
-        room = max(left // _SHARE, _LEAST_CHARS)
-        if left < _LEAST_CHARS:
+        if left < _LEAST_CHARS or len(told) >= _TOLD:
             break
-        told.append(beginning(_text(turn, latest=not told), room))
+        room = max(left // _SHARE, _LEAST_CHARS)
+        in_short = [_IN_SHORT] if len(told) == _IN_FULL else []
+        text = beginning(_text(turn, later), room) if len(told) < _IN_FULL else _shortly(turn, later, room)
+        told.append("\n\n".join((*in_short, text)))
         left -= len(told[-1])
+        for part in _parts(turn.diff or turn.tried):
+            later.setdefault(part.path, set()).update(part.changed)
     more = len(turns) - len(told)
     return "\n\n".join([*told, *([f"({more} earlier left out)"] if more else [])])
 
 
-def _text(turn: Turn, *, latest: bool) -> str:
-    parts = [f"User: {turn.asked}", f"Outcome: {turn.outcome}"]
-    parts += [turn.said if latest else beginning(turn.said, _OLD_CHARS)] if turn.said else []
-    parts += [f"Changed:\n{turn.diff}"] if turn.diff else []
-    parts += [f"Tried, and put back:\n{turn.tried}"] if turn.tried else []
-    return "\n".join(parts)
+def _text(turn: Turn, later: Mapping[str, set[str]]) -> str:
+    parts = [f"User: {turn.asked}", f"Outcome: {turn.outcome}", *([turn.said] if turn.said else [])]
+    for title, diff in ((_CHANGED, turn.diff), (_TRIED, turn.tried)):
+        news, known = _told_apart(diff, later)
+        parts += [f"{title}:\n{''.join(part.text for part in news)}"] if news else []
+        parts += [f"{title} as above: {_names(known)}"] if known else []
+    return "\n".join(parts).rstrip("\n")
+
+
+def _shortly(turn: Turn, later: Mapping[str, set[str]], room: int) -> str:
+    """A turn in a few lines; what was put back, and no later turn did, is to be found nowhere else."""
+    changed = f"; changed {_names(_parts(turn.diff))}" if turn.diff else ""
+    asked = textwrap.shorten(turn.asked, _ASKED_CHARS, placeholder=" …")
+    lines = [f"User: {asked}", f"Outcome: {turn.outcome}{changed}"]
+    news, known = _told_apart(turn.tried, later)
+    lines += [f"{_TRIED} as above: {_names(known)}"] if known else []
+    lines += [beginning(f"{_TRIED}:\n{''.join(part.text for part in news)}", room)] if news else []
+    return "\n".join(lines).rstrip("\n")
+
+
+class _Part(Struct):
+    """What a diff says of one file."""
+
+    path: str
+    text: str
+    mark: str  # of a file that is new or gone
+    changed: frozenset[str]  # its lines that begin with + or -
+
+
+def _parts(diff: str) -> list[_Part]:
+    found = []
+    for text in filter(str.strip, _FILES.split(diff)):
+        head, _, hunks = text.partition("\n@@")
+        path = head.partition("\n")[0].rpartition(" b/")[2] or head.partition(_NEW)[2].partition("\n")[0]
+        mark = " (new)" if _NEW in head else " (deleted)" if _GONE in head else ""
+        changed = frozenset(line for line in hunks.split("\n")[1:] if line[:1] in {"+", "-"})
+        found.append(_Part(path=path, text=text, mark=mark, changed=changed))
+    return found
+
+
+def _told_apart(diff: str, later: Mapping[str, set[str]]) -> tuple[list[_Part], list[_Part]]:
+    """The parts of a diff that no later turn repeats, and those that one does."""
+    news, known = list[_Part](), list[_Part]()
+    for part in _parts(diff):
+        (known if part.changed and part.changed <= later.get(part.path, set()) else news).append(part)
+    return news, known
+
+
+def _names(parts: Sequence[_Part]) -> str:
+    return listed([f"{part.path}{part.mark}" for part in parts], _PLACES)
 
 
 class Turns:

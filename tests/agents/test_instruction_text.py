@@ -175,7 +175,7 @@ def test_long_ones_are_cut_with_a_note_and_leave_room_for_nearer_ones(request_to
 
 def test_one_endless_line_is_cut(tmp_path: Path) -> None:
     told = text(instructions(tmp_path, {"AGENTS.md": "word " * 9000}), request_tokens=6000)
-    assert told.endswith("\n… [1 more lines did not fit]")
+    assert told.endswith("\n… [1 more line did not fit]")
     assert len(told) < 3000
 
 

@@ -20,6 +20,7 @@ from codur.cli.conversation.slash_commands import COMMANDS, Asked, help_text, re
 from codur.cli.project_names import ProjectNames
 from codur.errors import UsageError
 from codur.session.turns import Turn, Turns, since
+from codur.structs import replace
 from tests.cli.kit import codur, environment
 from tests.runs.kit import KEY, REPAIRABLE, fill
 from tests.support.groq_server import GroqServer, hold, json_reply, text
@@ -189,7 +190,7 @@ def test_what_is_typed_while_a_task_works_is_told_at_the_next_step(opens: Opens,
             terminal.until("of 1 remembered tasks: 2 model calls, ")
         first, last = (json.dumps(server.requests[number].body) for number in (0, -1))
     assert "in Greek" not in first
-    assert "The user said while this was worked on: name it in Greek" in last
+    assert "Said while this was worked on, and holds:\\n- name it in Greek" in last
     assert "Latin" not in last
 
 
@@ -419,7 +420,9 @@ def test_what_is_told_of_earlier_tasks_is_bounded_and_the_latest_most() -> None:
     assert 1000 < len(told) < 4400
     assert told.index("task 199") < told.index("task 198"), "who has room for less cuts the end"
     assert "task 0\n" not in told
-    assert told.count("more lines did not fit]") == told.count("User: ")
+    assert told.count("more lines did not fit]") == 2, "the others are told without their answers"
+    assert told.count("User: ") == 12
+    assert told.endswith("\n\n(188 earlier left out)")
     assert since([], 4000).told == ""
     assert since(turns[:1]).told.count("line\n") > 700
 
@@ -441,8 +444,30 @@ def test_what_a_task_goes_on_with() -> None:
     found = since(turns)
     assert (found.places, found.made) == (("app.py:43",), ("tests/test_new.py",)), "as what was tried was put back"
     assert f"Tried, and put back:\n{OLD}" in found.told
-    assert found.told.count("long\n") < 200
+    assert "long" not in found.told
+    assert "User: add it\nOutcome: done; changed app.py, tests/test_new.py (new)" in found.told
     assert since(turns[:2]).places == ("app.py:53", "tests/test_new.py:4")
+
+
+def test_of_older_tasks_it_is_told_what_was_asked_and_what_became_of_it() -> None:
+    asked = "please " * 100
+    older = [
+        Turn(asked=asked, outcome="done", said="long\n" * 40, diff=OLD),
+        Turn(asked="and that", outcome="not_achieved", tried=NEW),
+        Turn(asked="the same", outcome="not_achieved", tried=OLD.replace("app", "web")),
+    ]
+    newest = Turn(asked="why?", outcome="done", said="word " * 9999)
+    newer = [Turn(asked="once more", outcome="done", diff=NEW + OLD), newest]
+    told = since([*older, *newer]).told
+    full, short = told.split("In short, before that:\n\n")
+    assert full.count("diff --git") == 2
+    assert "wor\n" not in full, "words are not cut"
+    assert f"the same\nOutcome: not_achieved\nTried, and put back:\n{older[2].tried}" in short, "it is nowhere else"
+    assert "User: and that\nOutcome: not_achieved\nTried, and put back as above: tests/test_new.py (new)\n\n" in short
+    assert short.endswith("please …\nOutcome: done; changed app.py")
+    assert len(short.rpartition("User: ")[2]) < 300
+    tried = [replace(older[0], said="", diff="", tried=OLD), newer[0]]
+    assert since(tried).told.count("diff --git a/app.py") == 1, "what was tried and then done is shown once"
 
 
 def test_what_is_moved_or_only_looks_like_a_header_was_not_made() -> None:

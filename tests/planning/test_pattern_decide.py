@@ -218,6 +218,29 @@ def test_named_files_come_first_and_in_a_large_workspace_nothing_is_added_but_th
     assert (found.files, found.missing_files, found.confidence) == (("unrelated.py", "main.py"), ("nothere.py",), 0.95)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "files"),
+    [
+        ("mkdocs build crashes when a page has a link", ()),
+        ("fix build", ("build.py",)),
+        ("the build crashes", ("build.py",)),
+        ("`build` crashes", ("build.py",)),
+        ("fix parser, it prints nothing", ("parser.py",)),
+        ("parser crashes", ("parser.py",)),
+    ],
+)
+def test_a_verb_is_no_module(prompt: str, files: tuple[str, ...], tmp_path: Path) -> None:
+    many = {"build.py": "", "parser.py": "", **{f"module{number}.py": "" for number in range(9)}}
+    assert ask(prompt, tmp_path, many).discovery.files == files
+
+
+def test_the_program_of_a_package_is_not_what_a_command_checks(tmp_path: Path) -> None:
+    main = {"pack/__init__.py": "", "pack/__main__.py": "if __name__ == '__main__':\n    print(1)\n"}
+    many = {f"pack/module{number}.py": "" for number in range(9)} | main
+    found = ask("fix the crash of pages without a title", tmp_path, many, check_command="python -m unittest").discovery
+    assert (found.files, found.entry) == ((), None)
+
+
 def test_a_module_named_without_suffix_is_found(tmp_path: Path) -> None:
     many = {"parser.py": "", "report.py": "", **{f"other{number}.py": "" for number in range(9)}}
     assert ask("fix the parser", tmp_path, many).discovery.files == ("parser.py",)

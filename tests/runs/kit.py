@@ -12,7 +12,7 @@ from msgspec import structs
 
 from codur.config.settings import Provider, Settings
 from codur.events import Event
-from codur.questions import Answer, Question
+from codur.questions import Answer, Guidance, Question
 from codur.session.host import Host
 from codur.session.record.exchanges import SkippedTime
 from codur.session.task_run import run_task
@@ -151,16 +151,17 @@ def play(
     consult: Callable[[Question], Answer] | None = None,
     state: Path | None = None,
     clock: SkippedTime | None = None,
+    guidance: Guidance | None = None,
     **fields: Any,
 ) -> Played:
-    """Carry out one task in a directory with these files; `consult`, `state` and `clock` are those of `Host`."""
+    """Carry out one task in a directory with these files; what comes after `limits` is that of `Host`."""
     workspace = directory / "project"
     workspace.mkdir(exist_ok=True)
     fill(workspace, files)
     events: list[Event] = []
     with GroqServer(replies) as server:
         settings = settings_for(server, search=search, **(sections or {}))
-        place = host(key=key, consult=consult, state=state, clock=clock)
+        place = host(key=key, consult=consult, state=state, clock=clock, guidance=guidance or Guidance())
         task = Task(prompt=prompt, workspace=str(workspace), limits=limits or Limits(), **fields)
         result = run_task(task, settings, host=place, emit=events.append)
         return Played(

@@ -111,9 +111,15 @@ def test_a_classifier_is_not_told_that_a_module_of_a_library_is_the_program(tmp_
     files = {**FILES, "src/shop/__init__.py": "", "src/shop/help.py": script, "docs/conf.py": "print('docs')\n"}
     played = play(tmp_path, files, "the cents that are paid are wrong somehow, see what a customer says", [NO_EDIT] * 9)
     told = played.message(0)
-    assert "# Found by keywords" in told
-    assert not {"program: src/shop/help.py", "program: docs/conf.py"} & {*told.splitlines()}
-    assert "docs/conf.py\nprogram" not in told
+    assert "program: " not in told
+    assert "# Found by keywords" not in told, "where nothing is, nothing is said of it"
+    assert "type by rules" not in told, "a word in the middle of a sentence misleads too often"
+
+
+def test_a_classifier_is_told_what_rules_are_sure_of(tmp_path: Path) -> None:
+    told = play(tmp_path, FILES, "fix the cents in rounding, see what a customer says", [NO_EDIT] * 9).message(0)
+    assert "\n\n# Found by keywords and file names, may be wrong\ntype by rules: code_fix\n" in told
+    assert "rounding.py\n\n# Files\n" in told
 
 
 def test_a_question_is_not_told_that_no_check_was_found(tmp_path: Path) -> None:

@@ -87,6 +87,16 @@ def test_what_is_shown_follows_the_task_and_not_the_talk_before(tmp_path: Path) 
     assert "def part_1417(self)" not in shown
 
 
+def test_the_talk_before_is_cut_between_lines(tmp_path: Path) -> None:
+    earlier = "a line of the talk\n" * 900
+    run = play(
+        tmp_path, FILES, "no, rather without get_tsv", [EDIT, calls(TAKE_OUT)], sections=NO_TEST, earlier=earlier
+    )
+    told = run.message(0).partition("\n\n# Found by")[0].splitlines()
+    assert told[-1].endswith("more lines did not fit]")
+    assert told[-2] == "a line of the talk"
+
+
 def test_a_test_that_is_to_be_deleted_is_not_what_decides(tmp_path: Path) -> None:
     prompt = f"delete {OWN}, the other test covers it"
     run = play(tmp_path, FILES, prompt, [EDIT, calls(DELETE)], sections=NO_TEST)

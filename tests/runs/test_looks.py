@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from codur.questions import Answer, Question
+from codur.questions import Answer, Guidance, Question
 from codur.tools.files.file_tools import nearest_line
 from codur.types import Limits
 from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, Played, play
@@ -228,6 +229,41 @@ def test_lines_that_are_asked_for_exactly_are_not_cut_for_what_is_searched_for(t
     assert told.index("value_239 = 239") < told.index("nothing like it") < told.index("value_399 = 399")
 
 
+def test_whole_files_have_to_do_with_what_exact_lines_leave(tmp_path: Path) -> None:
+    """Of what is cut it is said which functions begin there."""
+    long = "".join(f"value_{at} = {at}  # one of many lines that all look alike\n" for at in range(600))
+    items = ("shop.py", "long.py:1-200", "long.py:301-400", "value_590")
+    run = play(
+        tmp_path, {**FILES, "long.py": long}, "main.py is wrong", [EDIT, look(*items), median()], sections=NARROW
+    )
+    (told,) = results(run, 2)
+    assert "value_199 = 199" in told
+    assert "value_399 = 399" in told
+    assert "value_590 = 590" in told
+    shop = told.partition("===== end of shop.py")[0]
+    assert "def part_0(value):" in shop
+    assert "def part_399(value):" not in shop
+    assert "to 2004 did not fit; go on from line " in shop
+    begins = shop.rpartition("… there begin: part_")[2]
+    assert begins.count("part_") == 14
+    assert begins.rstrip().endswith(" more")
+
+
+@pytest.mark.parametrize(
+    ("item", "told"),
+    [
+        ("docs", "There is no file, folder or definition docs.\n"),
+        ("docs/", "There is no file or folder docs/.\n"),
+        ("src/docs", "There is no file or folder src/docs.\n"),
+    ],
+)
+def test_a_folder_that_is_not_there_is_said_not_to_be(item: str, told: str, tmp_path: Path) -> None:
+    files = {**FILES, "notes.txt": "the docs are in src/docs\n"}
+    run = play(tmp_path, files, "main.py is wrong", [EDIT, look(item), median()], sections=NARROW)
+    assert results(run, 2)[0].startswith(told)
+    assert "notes.txt:1" in results(run, 2)[0]
+
+
 def test_a_file_that_is_not_there_is_said_not_to_be(tmp_path: Path) -> None:
     run = play(tmp_path, FILES, "main.py is wrong", [EDIT, look("tests/base.py"), median()])
     (told,) = results(run, 2)
@@ -245,6 +281,20 @@ def test_all_places_that_a_look_found_in_one_file_were_shown(tmp_path: Path) -> 
     edit = calls(every, replaced("shop.py", "part_390", RIGHT))
     run = play(tmp_path, files, "main.py is wrong", [EDIT, look("value + 13", "part_390"), edit], sections=NARROW)
     assert (run.result.outcome, run.result.model_calls, run.unexpected) == ("done", 3, 0)
+
+
+def test_what_the_user_says_meanwhile_stays_the_last_word(tmp_path: Path) -> None:
+    guidance, replies = Guidance(), [EDIT, look("part_380"), look("part_390"), median()]
+
+    def reply(_: Any) -> ServerReply:
+        if len(replies) == 3:
+            guidance.say("round it up")
+        return replies.pop(0)
+
+    run = play(tmp_path, FILES, "main.py is wrong", reply, sections=NARROW, guidance=guidance)
+    assert "round it up" not in str(run.requests[1].body)
+    for number in (2, 3):
+        assert run.message(number).endswith("and it holds: round it up")
 
 
 def test_the_check_is_run_on_the_files_as_they_are(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from codur.events import TestMade
-from codur.questions import Answer
+from codur.questions import Answer, Guidance, Question
 from codur.types import Limits, ScopeRules
 from tests.runs.kit import NEEDS_MODEL, Played, play
 from tests.runs.test_approval import User
@@ -99,6 +99,55 @@ def test_no_agent_can_leave_the_test_that_was_made(tmp_path: Path) -> None:
     played = run(tmp_path, [NEW, answer(TEST), lazy, calls(finish), calls(finish)])
     assert "make_check" in played.nodes
     assert played.result.outcome == "not_achieved"
+
+
+TOLD = "Said while this was worked on, and holds:"
+OLDER = "is older than the last of that"
+
+
+def _speaker(guidance: Guidance, words: str, sign: Answer) -> User:
+    """A user who says something more while the test is shown."""
+
+    def answers(question: Question) -> Answer:
+        guidance.say(words)
+        return sign
+
+    return User(answers)
+
+
+def test_what_is_said_meanwhile_stands_below_the_task_and_before_the_talk(tmp_path: Path) -> None:
+    guidance = Guidance()
+    guidance.say("also before the year 1000")
+    user = _speaker(guidance, "raise no ValueError", Answer(decision="approve"))
+    replies = [EDIT, answer(TEST), FIX]
+    played = run(tmp_path, replies, consult=user, guidance=guidance, earlier="User: hello\nOutcome: done")
+    assert (played.result.outcome, played.unexpected) == ("done", 0)
+    first = f"{REPORT}\n\n{TOLD}\n- also before the year 1000"
+    for number in (0, 1):
+        assert f"# Task\n{first}\n\nEarlier in this conversation" in played.message(number)
+    last = played.message(2).partition("\n\nEarlier in this conversation")[0]
+    assert last.startswith(f"# Task\n{first}\n- raise no ValueError\n\n(The test")
+    assert OLDER in last
+
+
+def test_a_test_that_was_made_before_the_last_words_does_not_decide_against_them(tmp_path: Path) -> None:
+    guidance = Guidance()
+    user = _speaker(guidance, "the years 1800 to 1899 are the 18th", Answer(decision="approve"))
+    said = FIXED.replace("(day.year - 1) // 100 + 1", "day.year // 100")
+    edit = ("replace_function", {"path": "dates.py", "name": "century", "code": said})
+    finish = ("finish", {"reason": "the test expects what was said no more"})
+    played = run(tmp_path, [EDIT, answer(TEST), calls(edit, finish)], consult=user, guidance=guidance)
+    assert (played.result.outcome, played.unexpected) == ("done", 0)
+    assert "day.year // 100\n" in played.files["dates.py"]
+    assert any("the test expects what was said no more" in note for note in played.result.notes)
+
+
+def test_words_that_the_test_knows_change_nothing(tmp_path: Path) -> None:
+    guidance = Guidance()
+    guidance.say("the years 1800 to 1899 are the 18th")
+    played = run(tmp_path, [EDIT, answer(TEST), FIX], guidance=guidance)
+    assert OLDER not in played.message(2)
+    assert "finish" not in [tool["function"]["name"] for tool in played.requests[2].body["tools"]]
 
 
 def test_what_a_test_of_no_use_held_is_no_measure_for_the_one_after(tmp_path: Path) -> None:

@@ -169,7 +169,8 @@ class Conversation:
                 _say(_CONTAINED_WORDS)
             return code
         finally:
-            self._remember(turn_of(task.prompt, result))
+            said = showing.typed.guidance.given if showing.typed is not None else ()
+            self._remember(turn_of(task.said_with(said), result))
 
     def _offer(self, typed: TypedLine, *, goes_on: bool) -> None:
         """Have what was typed during a task, and told no model, on the next line.

@@ -24,7 +24,7 @@ from codur.nodes.parts.finding import (
     keeps,
     may_fail,
 )
-from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.nodes.run_state import RunContext, RunState, RunUpdate, is_test_older
 from codur.python.test_command import PYTHON
 from codur.structs import replace
 from codur.tools import git
@@ -151,8 +151,9 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
         if verdict.status in {"passed", "flaky"} or keeps(verdict, state) or _nothing_to_check(verdict, state, context):
             return Judged(verdict=verdict, last=verdict, attempt=None)
         harmless = is_harmless(verdict, state["before"])
-        foreign = harmless and not is_specified(verdict.failing, state)
-        if foreign and context.best.claimed and foreign_failures.are_foreign(verdict, state, context):
+        older = is_test_older(state)  # what failed before is that test alone
+        foreign = harmless and (older or not is_specified(verdict.failing, state))
+        if foreign and context.best.claimed and (older or foreign_failures.are_foreign(verdict, state, context)):
             return Judged(verdict=verdict, last=verdict, attempt=None, excused=context.best.claimed)
         shown = diff_text(context.for_models.diff())  # the next request holds it
     judged = finding(record, verdict, (edit, shown), state, context.best)

@@ -20,7 +20,7 @@ from codur.nodes.parts.finding import asks_for_tests, is_about_tests, may_fail, 
 from codur.nodes.parts.quoted_text import quoted_places
 from codur.nodes.parts.updates import origin_of, warn
 from codur.nodes.run_state import RunContext, RunState, task_told
-from codur.planning.plans.full_plan import RETRY_OBJECTIVE
+from codur.planning.plans.full_plan import RETRY_OBJECTIVE, shortened
 from codur.repair.evidence.tracing import run_traced
 from codur.structs import replace
 from codur.types import Step, Verdict
@@ -154,7 +154,7 @@ def _telling(state: RunState) -> Verdict | None:
 
 def listed_files(state: RunState, context: RunContext) -> list[str]:
     """The workspace's files as a list shows them: what fails and what that imports, what defines a name that the task
-    writes, then sources, those first that are called as it speaks, and what is made last.
+    writes, then sources, those first that are called as it speaks, and what is made last; shortened.
     """
     files, verdict = context.workspace.list_files(), state["verdict"] or state["before"]
     told = (verdict.error, *verdict.failing) if verdict is not None and verdict.status == "failed" else ()
@@ -163,16 +163,20 @@ def listed_files(state: RunState, context: RunContext) -> list[str]:
     view = context.repository.view(files, list(near)) if near or _PLACE.search(prompt) else None
     imported = {path for source in near for path in view.imports(source)} if view is not None else set()
     defining = {path for path, _ in identified(view, prompt)} if view is not None else set()
-
-    said = {word.removesuffix("s") for word in _PATH_WORD.findall(prompt.casefold())}
+    said = _words_in(prompt)
 
     def order(path: str) -> tuple[bool | int | str, ...]:
         near_by = (path not in near, path not in imported, path not in known, path not in defining)
         # A list of many files is cut: those that are called as the task speaks come before the alphabet.
-        shared = {word.removesuffix("s") for word in _PATH_WORD.findall(path.casefold())} & said
-        return *near_by, standing(path), -len(shared), path
+        return *near_by, standing(path), -len(_words_in(path) & said), path
 
-    return sorted(files, key=order)
+    # By its own name: a word of a directory's is that of all files in it.
+    marked = {path for path in files if _words_in(basename(path)) & said}.union(near, imported, known, defining)
+    return shortened(sorted(files, key=order), marked)
+
+
+def _words_in(text: str) -> set[str]:
+    return {word.removesuffix("s") for word in _PATH_WORD.findall(text.casefold())}
 
 
 def _looked_at(text: str) -> Want | None:

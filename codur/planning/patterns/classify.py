@@ -128,6 +128,11 @@ def lists_steps(prompt: str) -> bool:
     return len(first & words("steps")) >= SEVERAL
 
 
+def verbs() -> Mapping[str, TaskType]:
+    """The words that requests begin with, and what kind each asks for."""
+    return _verbs((*_OTHER, *_CODE))
+
+
 @cache
 def _verbs(kinds: tuple[TaskType, ...]) -> Mapping[str, TaskType]:
     return {word: kind for kind in kinds for word in words(kind)}

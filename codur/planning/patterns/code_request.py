@@ -8,14 +8,14 @@ from codur.checks.find_check import CheckRequest, find_check, find_entry
 from codur.context.file_order import standing
 from codur.context.index import RepositoryIndex
 from codur.lazy import regex
-from codur.planning.patterns.classify import Classification
+from codur.planning.patterns.classify import Classification, verbs
 from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, suffix_of
 from codur.planning.patterns.phrases import words
 from codur.planning.patterns.request import MAX_CANDIDATES, Request
 from codur.planning.renaming import renamed
 from codur.structs import replace
 from codur.tools.git.git_history import uncommitted
-from codur.types import Check, Discovery, TaskType
+from codur.types import CODE_TASKS, Check, Discovery, TaskType
 
 SMALL_WORKSPACE = 8
 """Up to this many source files, those that the program imports belong to the files in question."""
@@ -47,7 +47,7 @@ def discover_code(request: Request, found: Classification) -> Discovery:
     check = _check(request, named)
     entry = check.entry if check is not None and check.entry else find_entry(workspace, named)
     entry = entry if entry is not None and workspace.is_file(entry) else None
-    if entry and check is not None and check.kind == "tests" and entry not in named:
+    if entry and check is not None and check.kind in {"tests", "command"} and entry not in named:
         # A module of a library, or of documents, that can be run as well is not what a task about tests is about.
         inside = standing(entry) > 0 or workspace.is_file(f"{dirname(entry)}/__init__.py")
         entry = None if inside else entry
@@ -117,8 +117,17 @@ def _check(request: Request, files: tuple[str, ...]) -> Check | None:
 
 
 def _modules(request: Request) -> tuple[str, ...]:
-    """Sources whose name without suffix is a word of the prompt ("fix the parser"), if no file is named."""
-    said = {token.key for token in request.text.tokens if token.kind in {"word", "code"}} - words("no modules")
+    """Sources whose name without suffix is a word of the prompt ("fix the parser"), if no file is named.
+
+    A verb names one only as the object of another, after an article, or as code: not in "mkdocs build crashes".
+    """
+    known, said, before = verbs(), set[str](), ""
+    for token in request.text.tokens:
+        named = token.key not in known or before in words("determiners") or known.get(before) in CODE_TASKS
+        if token.kind == "code" or (token.kind == "word" and named):
+            said.add(token.text.casefold() if token.kind == "code" else token.key)
+        before = token.key
+    said -= words("no modules")
     stems = ((path, path.rpartition("/")[2].partition(".")[0].casefold()) for path in request.names.sources)
     found = tuple(path for path, stem in stems if len(stem) >= 3 and stem in said)
     return found if len(found) <= MAX_CANDIDATES else ()

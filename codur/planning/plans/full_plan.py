@@ -1,6 +1,8 @@
 """Phase 2: one call that makes the whole plan, and what a retry does instead."""
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from posixpath import dirname
 
 from codur.checks.describe import attempts_text, check_text, verdict_text
 from codur.config.prompts import PromptLibrary
@@ -15,6 +17,9 @@ from codur.tools.compatibility import MAX_CANDIDATES
 from codur.types import CODE_TASKS, Action, Attempt, Discovery, Origin, Plan, Step, ToolSpec, Verdict
 
 LISTED_FILES = 60
+"""Lines of a list of files."""
+_CROWD, _FEW = 15, 5
+"""A directory with more files than this is crowded: where not even so many of each fit, a few of it are listed."""
 _WORDS = regex(r"[^\W_]{3,}")
 ANSWER_TOKENS = 1500
 PROMPT_CHARS = 4000
@@ -23,6 +28,7 @@ _LIMITS = ((1500, 1000), (700, 400), (300, 150), (150, 0))
 """Characters of an output and of a diff, from generous to tight."""
 _INSTRUCTIONS_SHARE = 3
 """Of the room beside rules and tools, instructions take at most this part (a third): the task goes before them."""
+_SURE = 0.9  # the word that a task begins with says of what type it is; one further on misleads too often
 RETRY_OBJECTIVE = "Make the check pass."
 """What the retry of an edit is for: nothing that the task does not say."""
 
@@ -32,7 +38,7 @@ class PlanningBrief(Struct):
 
     prompt: str
     discovery: Discovery
-    files: Sequence[str]  # the workspace's files, those that the task is about first
+    files: Sequence[str]  # the workspace's files as lines, those that the task is about first
     tools: Sequence[ToolSpec]  # tools that a plan may name
     agents: Sequence[tuple[str, str]] = ()  # agents that a plan may name, each with its description
     verdict: Verdict | None = None  # the check's last verdict
@@ -160,12 +166,43 @@ def signature(spec: ToolSpec) -> str:
     return f"{spec.name}({', '.join(names)})"
 
 
+def shortened(files: Sequence[str], marked: Collection[str] = ()) -> list[str]:
+    """Files as lines of a list of at most `LISTED_FILES`; of crowded directories the first ones, and how many more.
+
+    Args:
+        marked: those that something speaks for, which no directory's others stand back for.
+    """
+    if len(files) <= LISTED_FILES:
+        return list(files)
+    sizes = Counter(dirname(path) for path in files if path not in marked)
+    rest = len(files) - sizes.total()
+    # As many of each as fit, so that none takes the room of the others; a line that says "1 more" can name it as well.
+    fits = (most for most in range(LISTED_FILES, _CROWD, -1) if rest + _lines_of(sizes, most) <= LISTED_FILES)
+    crowd = next(fits, _CROWD)
+    few = crowd if crowd > _CROWD else _FEW
+    lines, seen, shown = list[str](), Counter[str](), 0
+    for path in files:
+        if len(lines) >= LISTED_FILES:
+            break
+        directory = dirname(path)
+        seen[directory] += path not in marked
+        if path in marked or sizes[directory] <= crowd + 1 or seen[directory] <= few:
+            lines.append(path)
+            shown += 1
+        elif seen[directory] == few + 1:
+            lines.append(f"… and {sizes[directory] - few} more in {directory or '.'}/")
+            shown += sizes[directory] - few
+    return [*lines, *([f"… and {len(files) - shown} more"] if shown < len(files) else [])]
+
+
+def _lines_of(sizes: Mapping[str, int], most: int) -> int:
+    """How many lines directories take of which so many files are listed."""
+    return sum(min(size, most + 1) for size in sizes.values())
+
+
 def file_list(files: Sequence[str], read_only: Collection[str] = ()) -> str:
-    """The workspace's files, a line each, with a mark on those that may not be edited; cut after `LISTED_FILES`."""
-    lines = [f"{path} (read only)" if path in read_only else path for path in files[:LISTED_FILES]]
-    if len(files) > LISTED_FILES:
-        lines.append(f"… and {len(files) - LISTED_FILES} more")
-    return "\n".join(lines) or "(no files)"
+    """The lines of a list of files, with a mark on those that may not be edited."""
+    return "\n".join(f"{line} (read only)" if line in read_only else line for line in files) or "(no files)"
 
 
 def demanded(discovery: Discovery, verdict: Verdict | None) -> str:
@@ -180,8 +217,10 @@ def demanded(discovery: Discovery, verdict: Verdict | None) -> str:
 
 
 def discovery_text(discovery: Discovery) -> str:
-    """What Phase 0 found out, a line each."""
-    lines = [f"type by rules: {discovery.task_type}"] if discovery.task_type != "unknown" else []
+    """What Phase 0 found out, a line each, under its heading; empty if that is nothing."""
+    of_rules = not discovery.sentence
+    sure = discovery.task_type != "unknown" and (not of_rules or discovery.confidence >= _SURE)
+    lines = [f"type{' by rules' if of_rules else ''}: {discovery.task_type}"] if sure else []
     known = [path for path in discovery.files if path not in discovery.guessed]
     if known:
         lines.append("files named or involved: " + ", ".join(known))
@@ -191,4 +230,4 @@ def discovery_text(discovery: Discovery) -> str:
         lines.append("named but absent: " + ", ".join(discovery.missing_files))
     if discovery.entry:
         lines.append(f"program: {discovery.entry}")
-    return "\n".join(lines)
+    return "\n".join(["# Found by keywords and file names, may be wrong", *lines, "\n"]) if lines else ""
