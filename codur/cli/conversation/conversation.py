@@ -122,6 +122,8 @@ class Conversation:
             self._set(asked.name, asked.value)
         elif (wanted := _undoes(asked.words)) is not None:
             self._guarded(partial(self._put_back, line, wanted, again="--redo" in asked.words))
+        elif asked.words[:1] == ("commit",):
+            self._commit(line, asked.words)
         elif asked.words:
             self._run(asked.words)
         else:
@@ -189,6 +191,12 @@ class Conversation:
             undid, redid = ("", record.id) if again else (record.id, "")
             self._remember(Turn(asked=line, outcome="done", undid=undid, redid=redid, ended=time.time()))
         return actions.undo.told(report, record, dry=False, again=again, json=False)
+
+    def _commit(self, line: str, words: Sequence[str]) -> None:
+        """Commit what a command line names; without a run, what all tasks of this conversation left."""
+        runs = () if _names_run(words) else actions.undo.that_changed([turn.run_id for turn in self._turns])
+        if self._run((*words, *runs)) == 0 and "--dry-run" not in words:
+            self._remember(Turn(asked=line, outcome="done", said="It was committed to git.", ended=time.time()))
 
     def _remember(self, turn: Turn) -> None:
         self._turns.append(turn)
@@ -331,6 +339,15 @@ def _undoes(words: Sequence[str]) -> str | None:
     if words[:1] != ("undo",) or len(rest) > 1 or any(word.startswith("-") for word in rest):
         return None
     return rest[0] if rest else ""
+
+
+def _names_run(words: Sequence[str]) -> bool:
+    """Whether the command line of a commit says which run is meant."""
+    before = ("", *words[1:])
+    return any(
+        not word.startswith("-") and last not in {"-m", "--message"}
+        for last, word in zip(before, words[1:], strict=False)
+    )
 
 
 def _say(text: str) -> None:
