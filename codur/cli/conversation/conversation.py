@@ -39,7 +39,8 @@ from codur.ui.styled_lines import block, clip, count, folded, joined
 _PROMPT = "codur> "
 _CONTAINED = regex(r"Read-only file system|Network is unreachable|Could not resolve host|name resolution")
 _CONTAINED_WORDS = (
-    "Programs run contained here, those after ! too: .git stays as it is, and the network is off unless allowed."
+    "Programs run contained here, those after ! too: .git stays as it is (/commit commits to it), and the "
+    "network is off unless allowed."
 )
 _LISTED = 20  # files that the user changed, which a model is told
 _TRY = ('"the tests fail, fix the bug"', '"explain FILE"', "/help")
