@@ -177,6 +177,19 @@ def test_a_command_that_fails_is_no_success(replies: list[ServerReply], answer: 
     assert run.result.answer == answer
 
 
+def test_the_plan_that_was_sent_back_and_what_failed_are_told(tmp_path: Path) -> None:
+    printed = "for n in $(seq 2000); do echo line $n; done; echo '# no rights' >&2; exit 3"
+    first = {**tool("run_command", command=printed), "success_criteria": "exit status 0", "id": "tag"}
+    replies = [classified(task_type="git"), plan(first, {**SAY, "inputs": ["tag"]}), plan(SAY)]
+    run = play(tmp_path, {}, "tag this", replies)
+    told = run.message(2)
+    assert "\n\n# Your last plan was sent back\nstep tag failed: not met: exit status 0. Nothing was done yet." in told
+    assert f'- tag: tool run_command {{"command": "{printed}"}}; must hold: exit status 0\n- s1: respond' in told
+    assert "    line 2000\n    # no rights\n    the command ended with status 3" in told
+    assert "line 1000" not in told
+    assert "these outputs" not in told
+
+
 def test_however_much_it_printed(tmp_path: Path) -> None:
     loud = f"yes | head -c 60000; {LOST_COMMIT}"
     run = play(
