@@ -324,11 +324,13 @@ def test_a_signal_of_the_system_ends_it(opens: Opens) -> None:
 
 def test_what_holds_for_later_tasks_and_what_is_wrong(opens: Opens, project: Path) -> None:
     fill(project, {"notes.txt": "milk\n", ".gitignore": "secret.txt\n", "secret.txt": "x\n"})
+    fill(project, {"Makefile": "test:\n\ttrue\n"})
     with opens() as terminal:
         for typed, shown in (
             ("/check false", "check: false"),
             ("/check", "check: false"),
-            ("/check auto", "check: as found"),
+            ("/check auto", "check: as found: `make test`"),
+            ("/check", "check: as found: `make test`"),
             ("/agent codex", "agent: codex"),
             ("/agent codx", "there is no agent named 'codx'"),
             ("/agent", "agent: codex"),
