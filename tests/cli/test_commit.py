@@ -9,7 +9,8 @@ import pytest
 
 from codur.cli.commit_words import commit_wish
 from tests.cli.kit import Ran, codur, codur_here, the_object
-from tests.runs.kit import REPAIRABLE, fill
+from tests.runs.kit import KEY, REPAIRABLE, fill
+from tests.support.groq_server import GroqServer, json_reply, text
 from tests.tools.git_vectors import git
 
 
@@ -121,6 +122,47 @@ def test_everything_without_a_run(repository: Path, home: Path) -> None:
     unsaid = commit(repository, home, "--all")
     assert unsaid.code == 0, unsaid.err
     assert git(repository, "log", "-1", "--format=%s") == "Change notes.txt\n"
+
+
+def with_service(home: Path, server: GroqServer) -> None:
+    fill(home, {".config/codur/config.yaml": f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"})
+
+
+def test_a_model_words_it_once_where_one_can_be_asked(repository: Path, home: Path) -> None:
+    body = "It went too far.\n\nSigned-off-by: Eve <e@example.org>\nCloses #12"
+    reply = json_reply({"subject": "Stop the sum\nat its end.", "body": body})
+    for task in ("fix main.py", "create key.pem with 'inner'", f"create new.txt with 'password {KEY}'"):
+        ran = codur(task, "--offline", cwd=repository, home=home)
+        assert ran.code == 0, ran.err
+    with GroqServer([reply]) as server:
+        with_service(home, server)
+        given = codur("commit", "--dry-run", "-m", "mine", cwd=repository, home=home, GROQ_API_KEY=KEY)
+        unasked = codur("commit", "--dry-run", "--offline", cwd=repository, home=home, GROQ_API_KEY=KEY)
+        assert "mine" in given.out
+        assert "fix main.py" in unasked.out
+        assert server.requests == []
+        done = codur("commit this with a good message", cwd=repository, home=home, GROQ_API_KEY=KEY)
+        assert done.code == 0, done.err
+        (request,) = server.requests
+    assert git(repository, "log", "-1", "--format=%s%n%b").startswith("Stop the sum at its end\nIt went too far.")
+    said = git(repository, "log", "-1", "--format=%B")
+    assert [word for word in ("Signed-off-by", "Closes", "create key.pem") if word in said] == []
+    assert "Stop the sum at its end" in done.out
+    assert "It went too far." in done.out
+    asked = json.dumps(request.body)
+    assert [word for word in ("- fix main.py", "+password", "- first", "range(") if word not in asked] == []
+    assert [word for word in (KEY, "+inner") if word in asked] == []
+
+
+def test_without_an_answer_the_words_of_the_task_are_taken(repository: Path, home: Path) -> None:
+    assert codur("fix main.py", "--offline", cwd=repository, home=home).code == 0
+    with GroqServer([text("no JSON")]) as server:
+        with_service(home, server)
+        done = codur("commit", "--all", cwd=repository, home=home, GROQ_API_KEY=KEY)
+        assert len(server.requests) == 1
+        assert "+milk, eggs" in json.dumps(server.requests[0].body)
+    assert done.code == 0, done.err
+    assert git(repository, "log", "-1", "--format=%s") == "fix main.py\n"
 
 
 WISHES = {

@@ -1,5 +1,6 @@
 """What `codur commit` and `codur run --commit` do: a commit of what runs changed, told by tasks and explanation."""
 
+import contextlib
 import os
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -12,9 +13,11 @@ from codur.cli.actions.run import carried_out, in_repository, shown_result
 from codur.cli.actions.undo import changed_run, changed_something, is_not_undone, journal_of
 from codur.cli.machine import Showing
 from codur.cli.printing import say_found, tell
+from codur.config.settings import Settings
 from codur.errors import CodurError, StateError, UsageError
 from codur.parsing.bounded_text import listed
 from codur.sandbox.launcher import Launcher
+from codur.session.commit_message import Material, Suggested, suggested
 from codur.store.directory import StateDirectory
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory
@@ -31,6 +34,7 @@ from codur.tools.git.git_change_commit import (
     uncommitted,
 )
 from codur.tools.git.git_commits import identity
+from codur.tools.git.git_hardening import DIFF_OPTIONS
 from codur.tools.git.git_repository import Repository, repository_around
 from codur.tools.tool import ToolError
 from codur.types import Task
@@ -39,6 +43,7 @@ from codur.workspace.disk.path_state import PathState, same
 from codur.workspace.history.journal import Journal
 from codur.workspace.history.net_changes import net_changes
 from codur.workspace.history.undo_run import RunChange, run_changes
+from codur.workspace.private import may_hold_secrets
 
 _GIT_TIMEOUT_S = 60.0
 _SUBJECT = 72
@@ -60,6 +65,7 @@ class Wish(Struct):
     hooks: bool = True  # the repository's hooks see it
     dry: bool = False  # nothing is committed
     everything: bool = False  # also what else is changed of the files that git has
+    offline: bool = False  # no model is asked for a message
 
 
 class Committed(Struct):
@@ -71,6 +77,7 @@ class Committed(Struct):
     left: tuple[str, ...]  # new files that stay out: programs made them, or git ignores them, or no run made them
     commit: Commit | None = None  # None if nothing was to be committed
     runs: tuple[str, ...] = ()  # the oldest first
+    by: str = ""  # the profile that was asked for the message
 
 
 class _Kept(Struct):
@@ -108,7 +115,7 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
     result, shown = carried_out(task, showing, **given)
     told = ""
     if result.outcome == "done" and result.changed_files and result.run_id:
-        run, wish = runs.open(result.run_id), Wish()
+        run, wish = runs.open(result.run_id), Wish(offline=True)
         try:
             told = "\n".join(_lines(committed([run], Path(run.record().workspace), wish), wish))
             code = result.exit_code
@@ -133,7 +140,7 @@ def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Comm
         try:
             repository = repository_around(workspace, launcher, _GIT_TIMEOUT_S)
             kept = _kept(runs or _since_last_commit(repository, workspace, wish), state, wish)
-            return _made(kept, repository, wish)
+            return _made(kept, repository, wish, settings)
         except ToolError as error:
             raise UsageError(error.message, remedy=_remedy(error)) from error
 
@@ -172,7 +179,7 @@ def _kept(runs: Sequence[RunDirectory], state: StateDirectory, wish: Wish) -> li
     return sorted(found, key=lambda kept: (kept.record.started, kept.record.id))
 
 
-def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish) -> Committed:
+def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: Settings) -> Committed:
     by_tool = {item.path for kept in runs for item in kept.changes if "tool" in item.by}
     paths = sorted({item.path for kept in runs for item in kept.changes})
     changed = uncommitted(repository, ["."] if wish.everything else paths)
@@ -183,12 +190,15 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish) -> Committe
         raise _nothing(sorted(left))
     # Not those of which all is committed: their words say nothing of what is left.
     of = [kept for kept in runs if not {item.path for item in kept.changes}.isdisjoint(files)]
+    asks = wish.message is None and not wish.offline
+    said = suggested(_material(of, files, repository, wish), settings, os.environ) if asks else None
     found = Committed(
         run=of[-1].record.id if of else "",
-        message=message_of(of, files) if wish.message is None else wish.message.strip(),
+        message=message_of(of, files, said) if wish.message is None else wish.message.strip(),
         files=files,
         left=tuple(sorted(left)),
         runs=tuple(kept.record.id for kept in of),
+        by=said.profile if said is not None else "",
     )
     if not found.message:
         raise UsageError("the commit message is empty", remedy="Say what was done, or leave --message out.")
@@ -202,6 +212,26 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish) -> Committe
             versions = [_versions(item, kept.journal) for kept in of for item in kept.changes if item.path in files]
             commit = commit_changes(repository, versions, wanted, scratch)
     return replace(found, commit=commit, files=files_of(repository, commit.hash))
+
+
+def _material(runs: Sequence[_Kept], files: Sequence[str], repository: Repository, wish: Wish) -> Material:
+    """What a model is told for the message; nothing of files that may hold secrets."""
+    shown = [path for path in files if not may_hold_secrets(path)]
+    diffs, before = [item.diff for kept in runs for item in kept.changes if item.path in shown], list[str]()
+    with contextlib.suppress(ToolError):  # there is no commit before it
+        before = repository.safe("log", f"--max-count={_LISTED}", "--no-show-signature", "--format=%s").splitlines()
+        if wish.everything and shown:
+            new = {item.path for kept in runs for item in kept.changes if item.before is None}
+            own = repository.safe("diff", *DIFF_OPTIONS, "HEAD", "--", *shown)
+            diffs = [
+                own,
+                *(item.diff for kept in runs for item in kept.changes if item.path in new.intersection(shown)),
+            ]
+    return Material(tasks=tuple(_tasks(runs)), files=tuple(files), diff="".join(diffs), before=tuple(before))
+
+
+def _tasks(runs: Sequence[_Kept]) -> list[str]:
+    return [" ".join(kept.record.prompt.split()) for kept in runs if kept.record.prompt.strip()]
 
 
 def _unknown(repository: Repository, paths: Sequence[str]) -> set[str]:
@@ -269,22 +299,25 @@ def _remedy(error: ToolError) -> str:
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
-def message_of(runs: Sequence[_Kept], files: Sequence[str]) -> str:
+def message_of(runs: Sequence[_Kept], files: Sequence[str], said: Suggested | None) -> str:
     """A commit message: the task, what was wrong, and how it was checked; of several runs the first task, and a list.
 
     Args:
         runs: the oldest first.
+        said: what a model has suggested in place of tasks and explanation.
     """
-    tasks = [" ".join(kept.record.prompt.split()) for kept in runs if kept.record.prompt.strip()]
+    tasks = _tasks(runs)
     first = tasks[0] if tasks else f"Change {', '.join(files)}"
     subject = textwrap.shorten(first, _SUBJECT, placeholder=" …")
     result = (runs[-1].run.result() or {}) if runs else {}
     parts = [subject]
-    if len(runs) > 1:
+    if said is not None:
+        parts = [said.subject, *([filled(said.body)] if said.body else [])]
+    elif len(runs) > 1:
         parts.append("\n".join(f"- {textwrap.shorten(task, _SUBJECT - 2, placeholder=' …')}" for task in tasks))
     else:
-        said = [*([first] if subject != first else ()), str(result.get("explanation") or "")]
-        parts += [filled(part) for part in said if part]
+        more = [*([first] if subject != first else ()), str(result.get("explanation") or "")]
+        parts += [filled(part) for part in more if part]
     return "\n\n".join([*parts, *filter(None, (filled(_checked(result)),))])
 
 
@@ -306,7 +339,14 @@ def _lines(done: Committed, wish: Wish) -> list[str]:
     if done.commit is None:
         lines = [*done.message.splitlines(), "", *(f"would be committed: {path}" for path in done.files)]
     else:
-        lines = [f"committed {done.commit.hash[:10]}: {done.commit.subject}", *(f"  {path}" for path in done.files)]
+        lines = [f"committed {done.commit.hash[:10]}: {done.commit.subject}"]
+        if done.by:
+            rest = [line for line in done.message.splitlines()[1:] if line]
+            lines += [
+                *(f"    {line}" for line in rest),
+                f"    (worded by {done.by}; to word it anew: git commit --amend)",
+            ]
+        lines += [f"  {path}" for path in done.files]
     if done.left:
         why = (
             "git does not have them, and no task made them"

@@ -38,10 +38,13 @@ def commit(
     ] = None,
     no_verify: Annotated[bool, typer.Option("--no-verify", help="Let no hook of the repository see it.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the message and the files.")] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Ask no model for a message.")] = False,
     json: options.Json = False,
 ) -> int:
     """Commit to git what runs changed since the last commit, and nothing else."""
-    wish = actions.commit.Wish(message=message, hooks=not no_verify, dry=dry_run, everything=everything)
+    wish = actions.commit.Wish(
+        message=message, hooks=not no_verify, dry=dry_run, everything=everything, offline=offline
+    )
     return actions.commit.commit_runs(runs or (), directory, wish, json=json)
 
 

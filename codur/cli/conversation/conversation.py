@@ -196,7 +196,9 @@ class Conversation:
     def _commit(self, line: str, words: Sequence[str]) -> None:
         """Commit what a command line names; without a run, what all tasks of this conversation left."""
         runs = () if _names_run(words) else actions.undo.that_changed([turn.run_id for turn in self._turns])
-        if self._run((*words, *runs)) == 0 and "--dry-run" not in words:
+        # Who named an agent did not choose a service to word it.
+        offline = ("--offline",) if self._choices.offline or self._choices.agent else ()
+        if self._run((*words, *offline, *runs)) == 0 and "--dry-run" not in words:
             self._remember(Turn(asked=line, outcome="done", said="It was committed to git.", ended=time.time()))
 
     def _remember(self, turn: Turn) -> None:
