@@ -187,7 +187,7 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
     files = tuple(sorted(changed | (new & by_tool)))
     left = new - by_tool if wish.everything else _unknown(repository, paths) - set(files)
     if not files:
-        raise _nothing(sorted(left))
+        raise _nothing(sorted(left), wish)
     # Not those of which all is committed: their words say nothing of what is left.
     of = [kept for kept in runs if not {item.path for item in kept.changes}.isdisjoint(files)]
     asks = wish.message is None and not wish.offline
@@ -240,14 +240,14 @@ def _unknown(repository: Repository, paths: Sequence[str]) -> set[str]:
     return there - known_files(repository, sorted(there), new=False)
 
 
-def _nothing(left: Sequence[str]) -> UsageError:
+def _nothing(left: Sequence[str], wish: Wish) -> UsageError:
     """Why there is nothing to commit."""
     if not left:
         return UsageError("the last commit has all of it already", remedy=_REMEDIES["no_match"])
-    names = listed(left, _LISTED)
+    why, how = ("no task made", "git add") if wish.everything else ("git ignores or a program made", "git add -f")
     return UsageError(
-        f"the last commit has all of it already, but for what git ignores or no task made: {names}",
-        remedy="If it is to be committed, add it yourself: git add -f FILE",
+        f"the last commit has all of it already, but for what {why}: {listed(left, _LISTED)}",
+        remedy=f"If it is to be committed, add it yourself: {how} FILE",
     )
 
 
