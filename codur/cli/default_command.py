@@ -1,8 +1,9 @@
-"""A word that is no command is a task: puts `run` in front where no command was given."""
+"""A word that is no command is a task, or a wish to commit: puts the command in front where none was given."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
 
+from codur import cli
 from codur.errors import UsageError
 from codur.lazy import late
 
@@ -36,6 +37,10 @@ def with_command(argv: Sequence[str], *, commands: Collection[str], app_options:
         no_task = not argv or any(item in app_options for item in argv)
         return list(argv) if no_task else [TASK_COMMAND, *argv]
     word, explicit = argv[place], "--" in argv[:place]
+    plain = not any(item.startswith("-") for item in argv)
+    said = " ".join(argv) if plain else word if " " in word else ""
+    if not explicit and "commit" in said.lower() and (wish := cli.commit_words.commit_wish(said)):
+        return [*wish, *([] if plain else [*argv[:place], *argv[place + 1 :]])]
     if word in commands and not explicit:
         return [word, *argv[:place], *argv[place + 1 :]]
     # What is quoted is a sentence; to look at it closely would load difflib, a fiftieth of a start.

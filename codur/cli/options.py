@@ -62,6 +62,10 @@ RunId = Annotated[
         metavar="RUN", help="Id of a run, or its beginning (see `codur runs`), or `last`.", autocompletion=run_ids
     ),
 ]
+RunIds = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[RUN]...", help="Ids of runs, or their beginnings, or `last`.", autocompletion=run_ids),
+]
 Directory = Annotated[
     Path, typer.Option("--directory", "-C", metavar="DIR", help="Work in DIR instead of the current directory.")
 ]

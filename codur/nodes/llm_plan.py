@@ -8,7 +8,17 @@ from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.llm.profiles.auto import server_problem
 from codur.llm.profiles.endpoint import is_local
 from codur.nodes.parts.sources import instruction_notes, listed_files
-from codur.nodes.parts.updates import delegated, go, hint_of, plan_after_error, plannable, require_room, warn, worker
+from codur.nodes.parts.updates import (
+    delegated,
+    failed_steps,
+    go,
+    hint_of,
+    plan_after_error,
+    plannable,
+    require_room,
+    warn,
+    worker,
+)
 from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
 from codur.planning.plans.full_plan import PlanningBrief, make_plan, nearest_to, retry_plan
 from codur.types import Plan, TaskType
@@ -89,6 +99,8 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
         verdict=state["verdict"],
         attempts=state["attempts"],
         problem=_problem(state, context),
+        former=state["plan"] if state["replans"] or state["rejections"] else None,
+        failed=_failed(state, context),
         steer=hint_of(state),
         instructions=context.instructions.for_planning(name, context.models.sizes.fitted(name), files),
         fitting=fitting,
@@ -135,6 +147,12 @@ def _problem(state: RunState, context: RunContext) -> str:
     asked = [record.output_ref for record in state["records"] if record.node == "consult" and record.ok]
     answers = [answer for answer in map(context.artifacts.get, asked) if answer not in reason]
     return " ".join((reason, *(f"The user answered before: {answer}" for answer in answers))).strip()
+
+
+def _failed(state: RunState, context: RunContext) -> str:
+    """What the step of the last plan gave that failed; empty if none did, or an attempt tells it."""
+    last = failed_steps(state)[-1:] if state["replans"] and not state["attempts"] else ()
+    return context.artifacts.get(last[0].output_ref) if last and last[0].output_ref else ""
 
 
 def _fitting(task_type: TaskType, prompt: str, context: RunContext) -> frozenset[str] | None:

@@ -112,6 +112,8 @@ def _more(ran: _Ran, state: RunState, context: RunContext) -> dict[str, str]:
         return {}
     found = {}
     data = json.dumps(ran.result.data) if ran.result.data is not None else ""
+    if len(data) > _MOST_DATA and (status := _exit_status(ran.result)) is not None:
+        data = json.dumps({"exit_status": status})  # whatever it printed, this tells how it went
     if data and len(data) <= _MOST_DATA:
         found[f"{ran.step.id}.{DATA}"] = context.artifacts.put(data)
     text = _dependencies(ran, context)

@@ -84,7 +84,14 @@ class ToolReply(Struct, frozen=True, kw_only=True):
     arguments: tuple[ArgumentReply, ...]
 
 
-Reply = TypeVar("Reply", PrePlanReply, PlanReply, CriteriaReply, ToolReply)
+class CommitReply(Struct, frozen=True, kw_only=True):
+    """The answer to the request for a commit's message."""
+
+    subject: str
+    body: str
+
+
+Reply = TypeVar("Reply", PrePlanReply, PlanReply, CriteriaReply, ToolReply, CommitReply)
 
 
 class Asker(Struct, frozen=True):

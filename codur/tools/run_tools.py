@@ -109,7 +109,7 @@ def run_command(
     command: Annotated[str, Arg("Command line for the shell, run in the workspace.")],
     stdin: Annotated[str, Arg("Text on standard input.")] = "",
 ) -> ToolResult:
-    """Run a shell command in the workspace, in the sandbox and without a network.
+    """Run a shell command in the workspace, sandboxed: no network, .git stays as is.
 
     `ok` with its exit status, whichever it is.
     """

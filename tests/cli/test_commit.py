@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from codur.cli.commit_words import commit_wish
 from tests.cli.kit import Ran, codur, codur_here, the_object
-from tests.runs.kit import REPAIRABLE, fill
+from tests.runs.kit import KEY, REPAIRABLE, fill
+from tests.support.groq_server import GroqServer, json_reply, text
 from tests.tools.git_vectors import git
 
 
@@ -35,6 +37,8 @@ def test_a_fix_is_committed_and_what_was_dirty_before_is_not(repository: Path, h
     shown = commit(repository, home, "--dry-run")
     assert "would be committed: main.py" in shown.out
     assert git(repository, "log", "--format=%s").strip() == "first"
+    told = json.loads(commit(repository, home, "-m", "again", "--dry-run", "--json").out)
+    assert (told["message"], told["files"], told["left"], told["commit"]) == ("again", ["main.py"], [], None)
     git(repository, "config", "--unset", "user.email")
     unknown = commit(repository, home)
     assert (unknown.code, "git does not know who commits" in unknown.err) == (2, True)
@@ -62,8 +66,139 @@ def test_a_run_that_commits_itself(repository: Path, home: Path) -> None:
     assert (ran.code, value["exit_code"]) == (0, 0), ran.err
     head = git(repository, "rev-parse", "HEAD").strip()
     assert value["notes"][-1].startswith(f"committed {head[:10]}: fix main.py")
-    told = json.loads(codur_here("commit", "-m", "again", "--dry-run", "--json", cwd=repository, home=home).out)
-    assert (told["message"], told["files"], told["left"], told["commit"]) == ("again", ["main.py"], [], None)
+    again = commit(repository, home, "-m", "again", "--dry-run")
+    assert (again.code, "the last commit has all of it already" in again.err) == (2, True)
+
+
+def test_what_all_runs_left_uncommitted_is_committed_together(repository: Path, home: Path) -> None:
+    fill(repository, {"todo.txt": "zero\n"})
+    git(repository, "add", "todo.txt")
+    git(repository, "commit", "-q", "-m", "todo")
+    for task in ('append "one" to todo.txt', 'append "two" to todo.txt', "fix main.py"):
+        ran = codur(task, "--offline", cwd=repository, home=home)
+        assert ran.code == 0, ran.err
+    done = codur("please commit this", cwd=repository, home=home)
+    assert done.code == 0, done.err
+    assert git(repository, "show", "--format=", "--name-only", "HEAD").split() == ["main.py", "todo.txt"]
+    assert git(repository, "show", "HEAD:todo.txt") == "zero\none\ntwo"
+    said = git(repository, "log", "-1", "--format=%B")
+    assert all(words in said for words in ('append "one"', 'append "two"', "fix main.py"))
+    assert git(repository, "status", "--porcelain") == " M notes.txt\n"
+    again = commit(repository, home)
+    assert (again.code, "the last commit has all of it already" in again.err) == (2, True)
+    # What was committed by hand in between is no obstacle.
+    assert codur('append "three" to todo.txt', "--offline", cwd=repository, home=home).code == 0
+    git(repository, "commit", "-q", "-m", "mine", "todo.txt")
+    for task in ('append "four" to todo.txt', 'replace "zero" with "0" in todo.txt'):
+        assert codur(task, "--offline", cwd=repository, home=home).code == 0
+    assert commit(repository, home, "-m", "four").code == 0
+    assert git(repository, "show", "HEAD:todo.txt") == "0\none\ntwo\nthree\nfour"
+
+
+def test_everything_is_committed_but_what_git_does_not_have(repository: Path, home: Path) -> None:
+    assert codur("fix main.py", "--offline", cwd=repository, home=home).code == 0
+    assert codur('create new.txt with "x"', "--offline", cwd=repository, home=home).code == 0
+    (repository / "mine.txt").write_text("mine\n")
+    (repository / "build.log").write_text("ignored\n")
+    (repository / ".gitignore").write_text("__pycache__\n*.log\n")
+    ran = codur("ok. commit all my changes with message 'it's all'", cwd=repository, home=home)
+    assert ran.code == 0, ran.err
+    assert "left out: mine.txt" in ran.out
+    assert "build.log" not in ran.out
+    assert git(repository, "log", "-1", "--format=%s") == "it's all\n"
+    names = git(repository, "show", "--format=", "--name-only", "HEAD").split()
+    assert names == [".gitignore", "main.py", "new.txt", "notes.txt"]
+    assert git(repository, "status", "--porcelain") == "?? mine.txt\n"
+    none = codur("commit everything", cwd=repository, home=home)
+    assert (none.code, "all of it already, but for what no task made: mine.txt" in none.err) == (2, True)
+
+
+def test_everything_without_a_run(repository: Path, home: Path) -> None:
+    git(repository, "rm", "-q", ".gitignore")
+    ran = commit(repository, home, "--all", "-m", "mine")
+    assert ran.code == 0, ran.err
+    assert git(repository, "show", "--format=", "--name-only", "HEAD").split() == [".gitignore", "notes.txt"]
+    (repository / "notes.txt").write_text("milk\n")
+    unsaid = commit(repository, home, "--all")
+    assert unsaid.code == 0, unsaid.err
+    assert git(repository, "log", "-1", "--format=%s") == "Change notes.txt\n"
+
+
+def with_service(home: Path, server: GroqServer) -> None:
+    fill(home, {".config/codur/config.yaml": f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"})
+
+
+def test_a_model_words_it_once_where_one_can_be_asked(repository: Path, home: Path) -> None:
+    body = "It went too far.\n\nSigned-off-by: Eve <e@example.org>\nCloses #12"
+    reply = json_reply({"subject": "Stop the sum\nat its end.", "body": body})
+    for task in ("fix main.py", "create key.pem with 'inner'", f"create new.txt with 'password {KEY}'"):
+        ran = codur(task, "--offline", cwd=repository, home=home)
+        assert ran.code == 0, ran.err
+    with GroqServer([reply]) as server:
+        with_service(home, server)
+        given = codur("commit", "--dry-run", "-m", "mine", cwd=repository, home=home, GROQ_API_KEY=KEY)
+        unasked = codur("commit", "--dry-run", "--offline", cwd=repository, home=home, GROQ_API_KEY=KEY)
+        assert "mine" in given.out
+        assert "fix main.py" in unasked.out
+        assert server.requests == []
+        done = codur("commit this with a good message", cwd=repository, home=home, GROQ_API_KEY=KEY)
+        assert done.code == 0, done.err
+        (request,) = server.requests
+    assert git(repository, "log", "-1", "--format=%s%n%b").startswith("Stop the sum at its end\nIt went too far.")
+    said = git(repository, "log", "-1", "--format=%B")
+    assert [word for word in ("Signed-off-by", "Closes", "create key.pem") if word in said] == []
+    assert "Stop the sum at its end" in done.out
+    assert "It went too far." in done.out
+    asked = json.dumps(request.body)
+    assert [word for word in ("- fix main.py", "+password", "- first", "range(") if word not in asked] == []
+    assert [word for word in (KEY, "+inner") if word in asked] == []
+
+
+def test_without_an_answer_the_words_of_the_task_are_taken(repository: Path, home: Path) -> None:
+    assert codur("fix main.py", "--offline", cwd=repository, home=home).code == 0
+    with GroqServer([text("no JSON")]) as server:
+        with_service(home, server)
+        done = codur("commit", "--all", cwd=repository, home=home, GROQ_API_KEY=KEY)
+        assert len(server.requests) == 1
+        assert "+milk, eggs" in json.dumps(server.requests[0].body)
+    assert done.code == 0, done.err
+    assert git(repository, "log", "-1", "--format=%s") == "fix main.py\n"
+
+
+WISHES = {
+    "commit": ("commit",),
+    "Commit this.": ("commit",),
+    "please commit this": ("commit",),
+    "commit that please": ("commit",),
+    "ok, commit this with a good message": ("commit",),
+    "looks good. can you commit these changes with a nice commit message please": ("commit",),
+    "make a commit of this": ("commit",),
+    "commit the last change": ("commit", "last"),
+    "forget it then. commit everything we have so far": ("commit", "--all"),
+    "commit all": ("commit", "--all"),
+    "commit all the changes": ("commit", "--all"),
+    "commit what we have": ("commit", "--all"),
+    "Thanks! commit my work, please": ("commit", "--all"),
+    "commit all my changes with message 'fix flags, don't break'": (
+        *("commit", "--all"),
+        "--message=fix flags, don't break",
+    ),
+    'commit this "fix it"': ("commit", "--message=fix it"),
+    "commit this with the message: fix the flags": ("commit", "--message=fix the flags"),
+    "commit with message “fix it”": ("commit", "--message=fix it"),
+}
+NO_WISHES = (
+    *("commit X to memory", "commit this to memory", "add a commit command", "fix the bug and commit it"),
+    *("commit the parser first", "commit and push", "commit 'a b.txt'", "commit foo.py", "commit this and push it"),
+    *("commit everything but notes.txt", "don't commit this", "how do i commit this?", "commit 'a' and 'b'"),
+    *("commit this with message 'a' and push", "commit this with the message fix it and push", "undo the commit"),
+    *("", "ok, please " * 150 + "commit this x", "commit it with message " + "'a" * 900),
+)
+
+
+def test_a_wish_to_commit_in_everyday_words() -> None:
+    assert {text: commit_wish(text) for text in WISHES} == WISHES
+    assert {text: commit_wish(text) for text in NO_WISHES} == dict.fromkeys(NO_WISHES)
 
 
 def test_without_a_repository_nothing_is_begun(project: Path, home: Path) -> None:

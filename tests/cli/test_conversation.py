@@ -25,6 +25,7 @@ from tests.cli.kit import codur, environment
 from tests.runs.kit import KEY, REPAIRABLE, fill
 from tests.support.groq_server import GroqServer, hold, json_reply, text
 from tests.support.terminal import CTRL_C, CTRL_D, Terminal
+from tests.tools.git_vectors import git
 
 READY = "codur>"
 EXPLAINED = json_reply(
@@ -91,6 +92,32 @@ def test_a_fix_its_undoing_and_what_is_remembered(opens: Opens, project: Path, h
     with opens() as terminal:
         say(terminal, "/context")
         terminal.until("nothing yet")
+
+
+def test_what_all_tasks_left_is_committed_in_everyday_words(opens: Opens, project: Path, home: Path) -> None:
+    fill(project, {**REPAIRABLE, "notes.txt": "milk\n"})
+    git(project, "init", "-q", "-b", "main")
+    git(project, "add", ".")
+    git(project, "commit", "-q", "-m", "first")
+    for key, value in {"name": "Ann", "email": "ann@example.org"}.items():
+        git(project, "config", f"user.{key}", value)
+    assert codur('append "before" to notes.txt', "--offline", cwd=project, home=home).code == 0
+    with opens() as terminal:
+        for task in ("fix main.py", 'create old.txt with "x"', 'create new.txt with "x"'):
+            say(terminal, task)
+            terminal.until("/commit")
+        say(terminal, "!rm old.txt && echo 'index.lock: Read-only file system'")
+        terminal.until(".git stays as it is (/commit commits to it)")
+        say(terminal, "ok, commit this with a good message")
+        terminal.until("to undo: git reset")
+        say(terminal, "/context")
+        terminal.until("Outcome: done")
+        assert git(project, "show", "--format=", "--name-only", "HEAD").split() == ["main.py", "new.txt"]
+        say(terminal, "forget it then. commit everything we have so far as 'the rest'")
+        terminal.until("to undo: git reset")
+        say(terminal, CTRL_D)
+        assert terminal.ended() == 0
+    assert git(project, "show", "--format=%s", "--name-only", "HEAD").split("\n") == ["the rest", "", "notes.txt", ""]
 
 
 def test_a_later_task_knows_the_earlier_ones(opens: Opens, project: Path, home: Path) -> None:
@@ -298,11 +325,13 @@ def test_a_signal_of_the_system_ends_it(opens: Opens) -> None:
 
 def test_what_holds_for_later_tasks_and_what_is_wrong(opens: Opens, project: Path) -> None:
     fill(project, {"notes.txt": "milk\n", ".gitignore": "secret.txt\n", "secret.txt": "x\n"})
+    fill(project, {"Makefile": "test:\n\ttrue\n"})
     with opens() as terminal:
         for typed, shown in (
             ("/check false", "check: false"),
             ("/check", "check: false"),
-            ("/check auto", "check: as found"),
+            ("/check auto", "check: as found: `make test`"),
+            ("/check", "check: as found: `make test`"),
             ("/agent codex", "agent: codex"),
             ("/agent codx", "there is no agent named 'codx'"),
             ("/agent", "agent: codex"),
@@ -396,7 +425,8 @@ LINES = {
     "undo": Asked(words=("undo",)),
     "Undo the last change.": Asked(words=("undo",)),
     "commit this": Asked(words=("commit",)),
-    "please commit the last change": Asked(words=("commit",)),
+    "please commit the last change": Asked(words=("commit", "last")),
+    "forget it then. commit everything": Asked(words=("commit", "--all")),
     "commit the parser first": Asked(task="commit the parser first"),
     "undo the rename in app.py": Asked(task="undo the rename in app.py"),
 }

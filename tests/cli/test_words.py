@@ -34,6 +34,10 @@ APP = ("--help", "-h", "--version")
         (["config", "--help"], ["config", "--help"]),
         (["--json"], ["run", "--json"]),
         (["--unknown", "fix"], ["run", "--unknown", "fix"]),
+        (["please commit this"], ["commit"]),
+        (["-C", "x", "commit everything with message 'a b'"], ["commit", "--all", "--message=a b", "-C", "x"]),
+        (["commit", "this"], ["commit"]),
+        (["--", "commit this"], ["run", "--", "commit this"]),
     ],
 )
 def test_with_command(typed: list[str], understood: list[str]) -> None:

@@ -231,8 +231,9 @@ def test_a_plan_with_an_unknown_name_goes_back_once(tmp_path: Path, step: dict[s
     good = json_reply({"reasoning": "", "steps": [_coding_step()]})
     run = play(tmp_path, NEEDS_MODEL, FIX, [unsure, bad, good, RIGHT])
     assert (run.result.outcome, run.result.model_calls) == ("done", 4)
-    assert "# Your last plan was sent back" in run.message(2)
-    assert name in run.message(2)
+    _, _, told = run.message(2).partition("\n\n# Your last plan was sent back\n")
+    assert name in told
+    assert f"- edit: {step['action']} {name}" in told
 
     (tmp_path / "again").mkdir()
     run = play(tmp_path / "again", NEEDS_MODEL, FIX, [unsure, bad, bad])

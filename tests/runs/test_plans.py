@@ -149,6 +149,74 @@ def test_a_program_that_the_user_runs_and_that_fails_is_exit_1(tmp_path: Path) -
     assert "a" in run.result.answer
 
 
+LOST_COMMIT = "echo fatal: no >&2; exit 128"
+ENDED = f"the command `{LOST_COMMIT}` ended with status 128"
+AS_TOOL = classified(
+    task_type="git",
+    suggested_action="tool",
+    capability="run_command",
+    arguments=[{"name": "command", "value": LOST_COMMIT}],
+)
+FOLLOWED = (tool("run_command", command=LOST_COMMIT), {**SAY, "inputs": ["s0"]})
+
+
+IN_WORDS = text("There is no release.")
+
+
+@pytest.mark.parametrize(
+    ("replies", "answer"),
+    [
+        ([AS_TOOL], "fatal: no\nthe command ended with status 128"),
+        ([classified(task_type="git"), plan(FOLLOWED[0]), IN_WORDS], "There is no release."),
+        ([classified(task_type="git"), plan(*FOLLOWED)], "Fixed it!"),
+    ],
+)
+def test_a_command_that_fails_is_no_success(replies: list[ServerReply], answer: str, tmp_path: Path) -> None:
+    run = play(tmp_path, {"notes.txt": "milk\n"}, "tag this as the release", replies)
+    assert (run.result.outcome, run.result.exit_code, run.result.reason) == ("not_achieved", 1, ENDED)
+    assert run.result.answer == answer
+
+
+def test_the_plan_that_was_sent_back_and_what_failed_are_told(tmp_path: Path) -> None:
+    printed = "for n in $(seq 2000); do echo line $n; done; echo '# no rights' >&2; exit 3"
+    first = {**tool("run_command", command=printed), "success_criteria": "exit status 0", "id": "tag"}
+    replies = [classified(task_type="git"), plan(first, {**SAY, "inputs": ["tag"]}), plan(SAY)]
+    run = play(tmp_path, {}, "tag this", replies)
+    told = run.message(2)
+    assert "\n\n# Your last plan was sent back\nstep tag failed: not met: exit status 0. Nothing was done yet." in told
+    assert f'- tag: tool run_command {{"command": "{printed}"}}; must hold: exit status 0\n- s1: respond' in told
+    assert "    line 2000\n    # no rights\n    the command ended with status 3" in told
+    assert "line 1000" not in told
+    assert "these outputs" not in told
+
+
+def test_however_much_it_printed(tmp_path: Path) -> None:
+    loud = f"yes | head -c 60000; {LOST_COMMIT}"
+    run = play(
+        tmp_path, {}, "tag this", [classified(task_type="git"), plan(tool("run_command", command=loud)), IN_WORDS]
+    )
+    assert run.result.reason == f"the command `{loud}` ended with status 128"
+
+
+USED = {**tool("run_command", command="echo ${s0}"), "inputs": ["s0"]}
+FORESEEN = {**FOLLOWED[0], "success_criteria": "exit status 128"}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "replies"),
+    [
+        ("run the linter and tell me what fails", [AS_TOOL]),
+        ("is there a release?", [classified(task_type="git"), plan(*FOLLOWED)]),
+        ("the release", [classified(task_type="explanation"), plan(*FOLLOWED)]),
+        ("tag this as the release", [classified(task_type="git"), plan(FOLLOWED[0], USED), IN_WORDS]),
+        ("tag this as the release", [classified(task_type="git"), plan(FORESEEN), IN_WORDS]),
+    ],
+)
+def test_where_its_status_is_the_answer_it_is_one(prompt: str, replies: list[ServerReply], tmp_path: Path) -> None:
+    run = play(tmp_path, {"notes.txt": "milk\n"}, prompt, replies)
+    assert (run.result.outcome, run.result.exit_code) == ("done", 0), run.result.reason
+
+
 def test_half_an_answer_is_not_applied(tmp_path: Path) -> None:
     half = calls(
         ("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_RIGHT}),

@@ -1,26 +1,40 @@
-"""What `codur commit` and `codur run --commit` do: a commit of what a run changed, told by its task and explanation."""
+"""What `codur commit` and `codur run --commit` do: a commit of what runs changed, told by tasks and explanation."""
 
+import contextlib
 import os
 import textwrap
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from codur.cli import machine
 from codur.cli.actions.run import carried_out, in_repository, shown_result
-from codur.cli.actions.undo import changed_run, is_not_undone, journal_of
+from codur.cli.actions.undo import changed_run, changed_something, is_not_undone, journal_of
 from codur.cli.machine import Showing
 from codur.cli.printing import say_found, tell
-from codur.errors import CodurError, UsageError
+from codur.config.settings import Settings
+from codur.errors import CodurError, StateError, UsageError
+from codur.parsing.bounded_text import listed
 from codur.sandbox.launcher import Launcher
+from codur.session.commit_message import Material, Suggested, suggested
 from codur.store.directory import StateDirectory
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory
 from codur.store.workspace_lock import workspace_lock
 from codur.structs import Struct, replace
 from codur.tools.flow.code_outputs import Commit
-from codur.tools.git.git_change_commit import Versions, Wanted, commit_changes, known_files
+from codur.tools.git.git_change_commit import (
+    Versions,
+    Wanted,
+    commit_changes,
+    commit_files,
+    files_of,
+    known_files,
+    uncommitted,
+)
 from codur.tools.git.git_commits import identity
+from codur.tools.git.git_hardening import DIFF_OPTIONS
 from codur.tools.git.git_repository import Repository, repository_around
 from codur.tools.tool import ToolError
 from codur.types import Task
@@ -29,11 +43,13 @@ from codur.workspace.disk.path_state import PathState, same
 from codur.workspace.history.journal import Journal
 from codur.workspace.history.net_changes import net_changes
 from codur.workspace.history.undo_run import RunChange, run_changes
+from codur.workspace.private import may_hold_secrets
 
 _GIT_TIMEOUT_S = 60.0
 _SUBJECT = 72
 _MAX_BODY = 2_000
 _EXECUTABLE = 0o111
+_LISTED = 8
 _REMEDIES: Mapping[str, str] = {
     "not_found": "Begin one with `git init`; `codur undo` needs none.",
     "no_match": "`git log` shows it.",
@@ -43,31 +59,49 @@ _REMEDIES: Mapping[str, str] = {
 
 
 class Wish(Struct):
-    """How a run is to be committed."""
+    """What is to be committed of what runs changed, and how."""
 
     message: str | None = None  # in place of the one that is made; None: that one
     hooks: bool = True  # the repository's hooks see it
     dry: bool = False  # nothing is committed
+    everything: bool = False  # also what else is changed of the files that git has
+    offline: bool = False  # no model is asked for a message
 
 
 class Committed(Struct):
     """What came of it."""
 
-    run: str
+    run: str  # the newest of the runs; empty if there is none
     message: str
     files: tuple[str, ...]
-    left: tuple[str, ...]  # files that the run changed and that stay out: programs made them, or git ignores them
+    left: tuple[str, ...]  # new files that stay out: programs made them, or git ignores them, or no run made them
     commit: Commit | None = None  # None if nothing was to be committed
+    runs: tuple[str, ...] = ()  # the oldest first
+    by: str = ""  # the profile that was asked for the message
 
 
-def commit_run(wanted: str | None, directory: Path, wish: Wish, *, json: bool) -> int:
-    """Commit what a run changed, and tell it; gives the exit code.
+class _Kept(Struct):
+    """A run, and what it changed and did not put back."""
+
+    run: RunDirectory
+    record: RunRecord
+    journal: Journal
+    changes: Sequence[RunChange]
+
+
+def commit_runs(wanted: Sequence[str], directory: Path, wish: Wish, *, json: bool) -> int:
+    """Commit what runs changed, and tell it; gives the exit code.
 
     Args:
-        wanted: the run's id or the beginning of one; None for the newest of the directory that changed something.
+        wanted: the runs' ids or beginnings; none: those of the directory since its last commit, else the newest that
+            changed something.
     """
-    done = committed(changed_run(wanted, directory, fits=is_not_undone), wish)
-    say_found(done, _lines(done), as_json=json)
+    runs = [changed_run(each, directory) for each in wanted]
+    places = {run.record().workspace for run in runs} or {str(directory.absolute().resolve())}
+    if len(places) > 1:
+        raise UsageError("these runs are of several directories", remedy="Commit those of one at a time.")
+    done = committed(runs, Path(places.pop()), wish)
+    say_found(done, _lines(done, wish), as_json=json)
     return 0
 
 
@@ -81,8 +115,10 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
     result, shown = carried_out(task, showing, **given)
     told = ""
     if result.outcome == "done" and result.changed_files and result.run_id:
+        run, wish = runs.open(result.run_id), Wish(offline=True)
         try:
-            told, code = "\n".join(_lines(committed(runs.open(result.run_id), Wish()))), result.exit_code
+            told = "\n".join(_lines(committed([run], Path(run.record().workspace), wish), wish))
+            code = result.exit_code
         except CodurError as error:
             told, code = f"not committed: {error.message}\n{error.remedy}", error.exit_code
         result = replace(result, exit_code=code, notes=(*result.notes, told))
@@ -92,46 +128,127 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
     return ended
 
 
-def committed(run: RunDirectory, wish: Wish) -> Committed:
-    """Commit what a run changed and is still so."""
-    record, state = run.record(), machine.kept_state()
+def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Committed:
+    """Commit what runs changed and is still so; without any, what those since the last commit did."""
+    state = machine.kept_state()
     state.prepare()
-    workspace = Path(record.workspace)
     settings = machine.settings_for(machine.existing(workspace), None, {}).settings
     with (
-        workspace_lock(state.locks, workspace, run_id=record.id),
+        workspace_lock(state.locks, workspace, run_id=runs[-1].id if runs else "commit"),
         Launcher(os.environ, sandbox=settings.sandbox, state_cache=state.cache) as launcher,
     ):
         try:
-            return _made(run, wish, repository_around(workspace, launcher, _GIT_TIMEOUT_S), state)
+            repository = repository_around(workspace, launcher, _GIT_TIMEOUT_S)
+            kept = _kept(runs or _since_last_commit(repository, workspace, wish), state, wish)
+            return _made(kept, repository, wish, settings)
         except ToolError as error:
             raise UsageError(error.message, remedy=_remedy(error)) from error
 
 
-def _made(run: RunDirectory, wish: Wish, repository: Repository, state: StateDirectory) -> Committed:
-    record = run.record()
-    journal = journal_of(run, state)
-    changes = _still_there(journal, record)
-    paths = [change.path for change in changes]
-    tracked, new = (known_files(repository, paths, new=new) for new in (False, True))
-    taken = [item for item in changes if item.path in tracked or (item.path in new and "tool" in item.by)]
-    files = tuple(item.path for item in taken)
+def _since_last_commit(repository: Repository, workspace: Path, wish: Wish) -> Sequence[RunDirectory]:
+    """The runs that changed something and ended after the last commit; else the newest that changed something."""
+    try:
+        moment = float(repository.safe("log", "--max-count=1", "--no-show-signature", "--format=%ct"))
+    except ToolError as error:
+        if error.code not in ("failed", "not_found"):
+            raise
+        moment = 0.0
+    runs = machine.kept_runs()
+    found = [runs.open(record.id) for record in runs.list(workspace) if _ended(record) >= moment]
+    found = [run for run in found if changed_something(run) and is_not_undone(run)]
+    return found or ([] if wish.everything else [changed_run(None, workspace, fits=is_not_undone)])
+
+
+def _ended(record: RunRecord) -> float:
+    return datetime.fromisoformat(record.started).timestamp() + record.summary.duration_s
+
+
+def _kept(runs: Sequence[RunDirectory], state: StateDirectory, wish: Wish) -> list[_Kept]:
+    """The runs of which something is left, the oldest first."""
+    found, problem = [], None
+    for run in runs:
+        try:
+            record, journal = run.record(), journal_of(run, state)
+            kept = _Kept(run=run, record=record, journal=journal, changes=_still_there(journal, record))
+        except (UsageError, StateError) as error:
+            problem = problem or error
+        else:
+            found.append(kept)
+    if problem is not None and not (found or wish.everything):
+        raise problem
+    return sorted(found, key=lambda kept: (kept.record.started, kept.record.id))
+
+
+def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: Settings) -> Committed:
+    by_tool = {item.path for kept in runs for item in kept.changes if "tool" in item.by}
+    paths = sorted({item.path for kept in runs for item in kept.changes})
+    changed = uncommitted(repository, ["."] if wish.everything else paths)
+    new = known_files(repository, ["."] if wish.everything else paths, new=True) - {""}
+    files = tuple(sorted(changed | (new & by_tool)))
+    left = new - by_tool if wish.everything else _unknown(repository, paths) - set(files)
+    if not files:
+        raise _nothing(sorted(left), wish)
+    # Not those of which all is committed: their words say nothing of what is left.
+    of = [kept for kept in runs if not {item.path for item in kept.changes}.isdisjoint(files)]
+    asks = wish.message is None and not wish.offline
+    said = suggested(_material(of, files, repository, wish), settings, os.environ) if asks else None
     found = Committed(
-        run=record.id,
-        message=message_of(record, run.result() or {}, files) if wish.message is None else wish.message.strip(),
+        run=of[-1].record.id if of else "",
+        message=message_of(of, files, said) if wish.message is None else wish.message.strip(),
         files=files,
-        left=tuple(path for path in paths if path not in files),
+        left=tuple(sorted(left)),
+        runs=tuple(kept.record.id for kept in of),
+        by=said.profile if said is not None else "",
     )
     if not found.message:
         raise UsageError("the commit message is empty", remedy="Say what was done, or leave --message out.")
-    if not files:
-        raise UsageError("git ignores all that the run changed", remedy="Add it yourself: git add -f")
     if wish.dry:
         return found
     wanted = Wanted(message=found.message, who=identity(repository, machine.home()), hooks=wish.hooks)
-    versions = [_versions(item, journal) for item in taken]
     with repository.launcher.temporary_directory() as scratch:
-        return replace(found, commit=commit_changes(repository, versions, wanted, scratch))
+        if wish.everything:
+            commit = commit_files(repository, files, wanted, scratch)
+        else:
+            versions = [_versions(item, kept.journal) for kept in of for item in kept.changes if item.path in files]
+            commit = commit_changes(repository, versions, wanted, scratch)
+    return replace(found, commit=commit, files=files_of(repository, commit.hash))
+
+
+def _material(runs: Sequence[_Kept], files: Sequence[str], repository: Repository, wish: Wish) -> Material:
+    """What a model is told for the message; nothing of files that may hold secrets."""
+    shown = [path for path in files if not may_hold_secrets(path)]
+    diffs, before = [item.diff for kept in runs for item in kept.changes if item.path in shown], list[str]()
+    with contextlib.suppress(ToolError):  # there is no commit before it
+        before = repository.safe("log", f"--max-count={_LISTED}", "--no-show-signature", "--format=%s").splitlines()
+        if wish.everything and shown:
+            new = {item.path for kept in runs for item in kept.changes if item.before is None}
+            own = repository.safe("diff", *DIFF_OPTIONS, "HEAD", "--", *shown)
+            diffs = [
+                own,
+                *(item.diff for kept in runs for item in kept.changes if item.path in new.intersection(shown)),
+            ]
+    return Material(tasks=tuple(_tasks(runs)), files=tuple(files), diff="".join(diffs), before=tuple(before))
+
+
+def _tasks(runs: Sequence[_Kept]) -> list[str]:
+    return [" ".join(kept.record.prompt.split()) for kept in runs if kept.record.prompt.strip()]
+
+
+def _unknown(repository: Repository, paths: Sequence[str]) -> set[str]:
+    """Those of the paths that are there and that git does not have."""
+    there = {path for path in paths if os.path.lexists(repository.root / path)}
+    return there - known_files(repository, sorted(there), new=False)
+
+
+def _nothing(left: Sequence[str], wish: Wish) -> UsageError:
+    """Why there is nothing to commit."""
+    if not left:
+        return UsageError("the last commit has all of it already", remedy=_REMEDIES["no_match"])
+    why, how = ("no task made", "git add") if wish.everything else ("git ignores or a program made", "git add -f")
+    return UsageError(
+        f"the last commit has all of it already, but for what {why}: {listed(left, _LISTED)}",
+        remedy=f"If it is to be committed, add it yourself: {how} FILE",
+    )
 
 
 def _still_there(journal: Journal, record: RunRecord) -> list[RunChange]:
@@ -182,17 +299,31 @@ def _remedy(error: ToolError) -> str:
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
-def message_of(record: RunRecord, result: Mapping[str, Any], files: Sequence[str]) -> str:
-    """A commit message: the task, what was wrong, and how it was checked.
+def message_of(runs: Sequence[_Kept], files: Sequence[str], said: Suggested | None) -> str:
+    """A commit message: the task, what was wrong, and how it was checked; of several runs the first task, and a list.
 
     Args:
-        result: the run's, as it was kept.
+        runs: the oldest first.
+        said: what a model has suggested in place of tasks and explanation.
     """
-    task = " ".join(record.prompt.split()) or f"Change {', '.join(files)}"
-    subject = textwrap.shorten(task, _SUBJECT, placeholder=" …")
-    parts = [subject, *([task] if subject != task else ()), str(result.get("explanation") or ""), _checked(result)]
-    said = [textwrap.fill(part[:_MAX_BODY], _SUBJECT, break_long_words=False) for part in parts if part]
-    return "\n\n".join(said)
+    tasks = _tasks(runs)
+    first = tasks[0] if tasks else f"Change {', '.join(files)}"
+    subject = textwrap.shorten(first, _SUBJECT, placeholder=" …")
+    result = (runs[-1].run.result() or {}) if runs else {}
+    parts = [subject]
+    if said is not None:
+        parts = [said.subject, *([filled(said.body)] if said.body else [])]
+    elif len(runs) > 1:
+        parts.append("\n".join(f"- {textwrap.shorten(task, _SUBJECT - 2, placeholder=' …')}" for task in tasks))
+    else:
+        more = [*([first] if subject != first else ()), str(result.get("explanation") or "")]
+        parts += [filled(part) for part in more if part]
+    return "\n\n".join([*parts, *filter(None, (filled(_checked(result)),))])
+
+
+def filled(text: str) -> str:
+    """A paragraph of a commit message."""
+    return textwrap.fill(text[:_MAX_BODY], _SUBJECT, break_long_words=False)
 
 
 def _checked(result: Mapping[str, Any]) -> str:
@@ -204,10 +335,23 @@ def _checked(result: Mapping[str, Any]) -> str:
     return f"Checked: {verdict.get('check')}{passed}"
 
 
-def _lines(done: Committed) -> list[str]:
+def _lines(done: Committed, wish: Wish) -> list[str]:
     if done.commit is None:
         lines = [*done.message.splitlines(), "", *(f"would be committed: {path}" for path in done.files)]
     else:
-        lines = [f"committed {done.commit.hash[:10]}: {done.commit.subject}", *(f"  {path}" for path in done.files)]
-    lines += [f"left out: {path} (git ignores it, or a program made it)" for path in done.left]
+        lines = [f"committed {done.commit.hash[:10]}: {done.commit.subject}"]
+        if done.by:
+            rest = [line for line in done.message.splitlines()[1:] if line]
+            lines += [
+                *(f"    {line}" for line in rest),
+                f"    (worded by {done.by}; to word it anew: git commit --amend)",
+            ]
+        lines += [f"  {path}" for path in done.files]
+    if done.left:
+        why = (
+            "git does not have them, and no task made them"
+            if wish.everything
+            else "git ignores it, or a program made it"
+        )
+        lines.append(f"left out: {listed(done.left, _LISTED)} ({why})")
     return lines if done.commit is None else [*lines, "to undo: git reset --soft HEAD~1, or codur undo for the files"]

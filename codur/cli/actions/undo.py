@@ -1,7 +1,7 @@
 """What `undo` and `diff` do."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from msgspec import to_builtins
@@ -117,12 +117,12 @@ def changed_run(
         fits: of those one that fits goes before the others.
     """
     runs, root = machine.kept_runs(), directory.absolute().resolve()
-    changed = [run for record in runs.list(root) if _changed_something(run := runs.open(record.id))] if fits else []
+    changed = [run for record in runs.list(root) if changed_something(run := runs.open(record.id))] if fits else []
     best = next((run for run in changed if fits is not None and fits(run)), None) if wanted is None else None
     return best or runs.find(
         wanted,
         workspace=root,
-        fits=lambda record: _changed_something(runs.open(record.id)),
+        fits=lambda record: changed_something(runs.open(record.id)),
         that="changed anything",
     )
 
@@ -144,7 +144,7 @@ def _earlier(run: RunDirectory) -> tuple[str, ...]:
     """What is said where a run left nothing to undo: which run before it did."""
     runs, record = machine.kept_runs(), run.record()
     before = [runs.open(other.id) for other in runs.list(Path(record.workspace)) if other.started < record.started]
-    found = next((other for other in before if _changed_something(other) and _is_left(other)), None)
+    found = next((other for other in before if changed_something(other) and _is_left(other)), None)
     return (f"run {found.id} before it left changes: codur undo {found.id}",) if found is not None else ()
 
 
@@ -152,7 +152,7 @@ def _last_undone(directory: Path) -> RunDirectory | None:
     """The run of the directory that was undone last, or that put its furthest attempt back."""
     runs = machine.kept_runs()
     kept = [runs.open(record.id) for record in runs.list(directory.absolute().resolve())]
-    changed = filter(_changed_something, kept)
+    changed = filter(changed_something, kept)
     found = [run for run in changed if undone_since(run) or (not _is_left(run) and _best_mark(run))]
     found.sort(key=lambda run: -run.journal.stat().st_mtime_ns)
     # One of which something is in the way does not keep others from being made again.
@@ -165,9 +165,16 @@ def _can_be_redone(run: RunDirectory) -> bool:
     return report is None or not report.conflicts
 
 
-def _changed_something(run: RunDirectory) -> bool:
+def changed_something(run: RunDirectory) -> bool:
+    """Whether the run changed a file, or may have."""
     kept = run.journal.read_bytes() if run.journal.is_file() else b""
     return _CHANGE in kept or kept.count(_PROGRAM) > kept.count(_PROGRAM_ENDED)
+
+
+def that_changed(ids: Iterable[str]) -> tuple[str, ...]:
+    """Those of the runs that are still kept and changed something."""
+    runs = machine.kept_runs()
+    return tuple(dict.fromkeys(run_id for run_id in ids if run_id and changed_something(runs.open(run_id))))
 
 
 def undone_since(run: RunDirectory) -> Undone:

@@ -28,18 +28,24 @@ def diff(run: options.RunId = None, directory: options.Directory = Path(), json:
 
 
 def commit(
-    run: options.RunId = None,
+    runs: options.RunIds = None,
     directory: options.Directory = Path(),
+    everything: Annotated[
+        bool, typer.Option("--all", "-a", help="Also what else is changed of the files that git has.")
+    ] = False,
     message: Annotated[
         str | None, typer.Option("--message", "-m", metavar="TEXT", help="Commit message, in place of the one made.")
     ] = None,
     no_verify: Annotated[bool, typer.Option("--no-verify", help="Let no hook of the repository see it.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the message and the files.")] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Ask no model for a message.")] = False,
     json: options.Json = False,
 ) -> int:
-    """Commit to git what a run changed, and nothing else."""
-    wish = actions.commit.Wish(message=message, hooks=not no_verify, dry=dry_run)
-    return actions.commit.commit_run(run, directory, wish, json=json)
+    """Commit to git what runs changed since the last commit, and nothing else."""
+    wish = actions.commit.Wish(
+        message=message, hooks=not no_verify, dry=dry_run, everything=everything, offline=offline
+    )
+    return actions.commit.commit_runs(runs or (), directory, wish, json=json)
 
 
 def bisect(

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from codur.agents.registry import AgentRegistry
 from codur.cli import machine
-from codur.cli.actions.init import model_words
+from codur.cli.actions.init import check_found, model_words
 from codur.config.reading.origin import did_you_mean
 from codur.errors import UsageError
 from codur.workspace.workspace import Workspace
@@ -70,9 +70,12 @@ Raises `UsageError` where that cannot be.
 """
 
 
-def _check(chosen: Choices, value: str | None, _directory: Path) -> str:
+def _check(chosen: Choices, value: str | None, directory: Path) -> str:
     chosen.check = _unless_auto(value, chosen.check)
-    return f"check: {chosen.check or 'as found'}"
+    if chosen.check:
+        return f"check: {chosen.check}"
+    found = check_found(directory, machine.settings_for(directory, None, {}).settings)
+    return f"check: as found: {found if found.startswith('none') else f'`{found}`'}"
 
 
 def _agent(chosen: Choices, value: str | None, directory: Path) -> str:

@@ -39,7 +39,8 @@ from codur.ui.styled_lines import block, clip, count, folded, joined
 _PROMPT = "codur> "
 _CONTAINED = regex(r"Read-only file system|Network is unreachable|Could not resolve host|name resolution")
 _CONTAINED_WORDS = (
-    "Programs run contained here, those after ! too: .git stays as it is, and the network is off unless allowed."
+    "Programs run contained here, those after ! too: .git stays as it is (/commit commits to it), and the "
+    "network is off unless allowed."
 )
 _LISTED = 20  # files that the user changed, which a model is told
 _TRY = ('"the tests fail, fix the bug"', '"explain FILE"', "/help")
@@ -122,6 +123,8 @@ class Conversation:
             self._set(asked.name, asked.value)
         elif (wanted := _undoes(asked.words)) is not None:
             self._guarded(partial(self._put_back, line, wanted, again="--redo" in asked.words))
+        elif asked.words[:1] == ("commit",):
+            self._commit(line, asked.words)
         elif asked.words:
             self._run(asked.words)
         else:
@@ -190,6 +193,14 @@ class Conversation:
             undid, redid = ("", record.id) if again else (record.id, "")
             self._remember(Turn(asked=line, outcome="done", undid=undid, redid=redid, ended=time.time()))
         return actions.undo.told(report, record, dry=False, again=again, json=False)
+
+    def _commit(self, line: str, words: Sequence[str]) -> None:
+        """Commit what a command line names; without a run, what all tasks of this conversation left."""
+        runs = () if _names_run(words) else actions.undo.that_changed([turn.run_id for turn in self._turns])
+        # Who named an agent did not choose a service to word it.
+        offline = ("--offline",) if self._choices.offline or self._choices.agent else ()
+        if self._run((*words, *offline, *runs)) == 0 and "--dry-run" not in words:
+            self._remember(Turn(asked=line, outcome="done", said="It was committed to git.", ended=time.time()))
 
     def _remember(self, turn: Turn) -> None:
         self._turns.append(turn)
@@ -332,6 +343,15 @@ def _undoes(words: Sequence[str]) -> str | None:
     if words[:1] != ("undo",) or len(rest) > 1 or any(word.startswith("-") for word in rest):
         return None
     return rest[0] if rest else ""
+
+
+def _names_run(words: Sequence[str]) -> bool:
+    """Whether the command line of a commit says which run is meant."""
+    before = ("", *words[1:])
+    return any(
+        not word.startswith("-") and last not in {"-m", "--message"}
+        for last, word in zip(before, words[1:], strict=False)
+    )
 
 
 def _say(text: str) -> None:

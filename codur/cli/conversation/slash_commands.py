@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Final
 
+from codur.cli.commit_words import commit_wish
 from codur.config.reading.origin import did_you_mean
 from codur.errors import UsageError
 from codur.lazy import regex
@@ -34,7 +35,7 @@ COMMANDS: Final = (
     SlashCommand(name="diff", takes="[RUN]", help="Show what the last task changed.", words=("diff",)),
     SlashCommand(name="undo", takes="[RUN]", help="Put that back.", words=("undo",)),
     SlashCommand(name="redo", takes="[RUN]", help="Take the last undo back.", words=("undo", "--redo")),
-    SlashCommand(name="commit", takes="[RUN] [-m TEXT]", help="Commit that alone to git.", words=("commit",)),
+    SlashCommand(name="commit", takes="[RUN] [-m TEXT]", help="Commit what tasks changed; -a: all.", words=("commit",)),
     SlashCommand(name="show", takes="[RUN]", help="Show what the last task did.", words=("show",)),
     SlashCommand(name="runs", help="List the tasks of this project.", words=("runs",)),
     SlashCommand(name="resume", takes="[RUN]", help="List what can be gone on with, or go on with one."),
@@ -78,8 +79,8 @@ def read_line(text: str) -> Asked:
     line = text.strip()
     if line.startswith("!"):
         return Asked(program=line[1:].strip())
-    if (said := _SAID.fullmatch(line)) is not None:
-        return Asked(words=("commit",) if said["commit"] else ("undo",))
+    if wish := ("undo",) if _UNDO.fullmatch(line) else commit_wish(line):
+        return Asked(words=wish)
     if not line.startswith("/"):
         return Asked(task=_without_marks(line))
     name, _, rest = line[1:].partition(" ")
@@ -107,10 +108,7 @@ def _split(name: str, rest: str) -> list[str]:
         raise UsageError(f"/{name}: a quotation mark is not closed", remedy="Close it, or leave it out.") from error
 
 
-_SAID = regex(
-    r"(please )?(undo|revert|(?P<commit>commit))( (that|it|this|the last( one| task| change)?|your last change))?[.!]?",
-    re.I,
-)
+_UNDO = regex(r"(please )?(undo|revert)( (that|it|this|the last( one| task| change)?|your last change))?[.!]?", re.I)
 
 
 def _without_marks(line: str) -> str:

@@ -126,8 +126,9 @@ def _plan_failed(lost: Sequence[str], state: RunState, context: RunContext) -> R
         ended = [
             f"{record.step_id} ({record.capability})" for record in state["records"][state["since"] :] if record.ok
         ]
-        done = f"Done already: {', '.join(ended)}." if ended else "Nothing was done yet."
-        told = f"{reason}. {done} Make a plan for what is left; its steps may use these outputs as inputs."
+        rest = "Make a plan for what is left; its steps may use these outputs as inputs."
+        done = f"Done already: {', '.join(ended)}. {rest}" if ended else "Nothing was done yet. Make another plan."
+        told = f"{reason}. {done}"
         return go("llm_plan", origin="plan", tier="open", why=reason, replans=1, reason=told)
     return _end(first, "not_achieved", f"{reason}; not run: {', '.join(lost)}")
 

@@ -1,6 +1,7 @@
 """Small helpers that nodes share to write their updates."""
 
 import json
+import re
 from collections.abc import Collection, Iterable
 from posixpath import splitext
 from typing import Unpack
@@ -10,20 +11,28 @@ from codur.agents.registry import Agent
 from codur.checks import suites
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.events import FileChanged, Note
+from codur.lazy import regex
 from codur.mcp.offered_tools import server_of
 from codur.nodes.parts.finding import asks_for_tests, keeps, rest_may_be_apart
 from codur.nodes.run_state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
 from codur.planning.plans.first_plan import SEARCH
 from codur.planning.plans.step_references import Output, blocked_by, escaped
+from codur.planning.plans.success_criteria import checkable, of_exit, said_of
 from codur.tools import code
 from codur.tools.tool import ToolError
-from codur.types import CODE_TASKS, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier, Verdict
+from codur.types import CODE_TASKS, LOOKING_TASKS, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier, Verdict
 from codur.workspace import history
 from codur.workspace.private import may_hold_secrets
 
 CONVERSATION_TOOLS = frozenset({"ask_user", "list_tools"})
 SERVER_TOOLS = frozenset({"list_mcp_tools", "call_mcp_tool", "list_mcp_resources", "read_mcp_resource"})
 NEEDS_ANSWER = "the task needs an answer from you first"
+_ASKS = regex(
+    r"\?|\b(?:tell|show|list|report|say|see|what|which|who|when|where|why|whether|count|find|look|(?<!make )check)\b"
+    r"|\A\W*(?:is|are|does|do|did|has|have|how)\b",
+    re.IGNORECASE,
+)
+_COMMAND_CHARS = 100
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 _SHOWN_LINES = 60
 _SHOWN_CHARS = 400
@@ -243,7 +252,35 @@ def left_failed(state: RunState, context: RunContext) -> str:
     if verdict is not None and verdict.passed and (code or context.workspace.changed_files()):
         return ""
     last = {record.step_id: record for record in state["records"][state["since"] :]}
-    return "; ".join(f"step {name} failed: {record.error}" for name, record in last.items() if not record.ok)
+    failed = "; ".join(f"step {name} failed: {record.error}" for name, record in last.items() if not record.ok)
+    return failed or _failed_command(state, context)
+
+
+def _failed_command(state: RunState, context: RunContext) -> str:
+    """Which command ended with a status that says that it failed, where a model planned to run it for what it does.
+
+    Not where it is something to know: the task asks to be told something, a tool works with what it gave, or what the
+    plan says of the step names a status. A plan that edits is judged by what it edited.
+    """
+    plan, asks = state["plan"], state["discovery"].task_type in LOOKING_TASKS or _ASKS.search(state["task"].prompt)
+    if (
+        plan is None
+        or plan.origin not in {"pre_plan", "plan"}
+        or asks
+        or any(edits(step, context) for step in plan.steps)
+    ):
+        return ""
+    known = {name for step in plan.steps if step.action == "tool" for name in step.inputs}
+    for step in plan.steps:
+        if step.capability != "run_command" or step.id in known or any(map(of_exit, checkable(said_of(step)))):
+            continue
+        output = output_of(step.id, state, context)
+        status = output.data.get("exit_status") if output is not None and isinstance(output.data, dict) else None
+        if status:
+            command = " ".join(str(step.arguments.get("command", "")).split())
+            shown = command if len(command) <= _COMMAND_CHARS else f"{command[:_COMMAND_CHARS]}…"
+            return f"the command `{shown}` ended with status {status}"
+    return ""
 
 
 def blocked(state: RunState) -> tuple[str, ...]:

@@ -1,8 +1,10 @@
 """Phase 2: one call that makes the whole plan, and what a retry does instead."""
 
+import json
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from posixpath import dirname
+from textwrap import indent
 
 from codur.checks.describe import attempts_text, check_text, verdict_text
 from codur.config.prompts import PromptLibrary
@@ -26,6 +28,8 @@ PROMPT_CHARS = 4000
 SCHEMA_TOKENS = 500
 _LIMITS = ((1500, 1000), (700, 400), (300, 150), (150, 0))
 """Characters of an output and of a diff, from generous to tight."""
+_INDENT = "    "  # what a program printed begins no section
+_ARGUMENTS = 300  # characters of the arguments of a step that are told again
 _INSTRUCTIONS_SHARE = 3
 """Of the room beside rules and tools, instructions take at most this part (a third): the task goes before them."""
 _SURE = 0.9  # the word that a task begins with says of what type it is; one further on misleads too often
@@ -44,6 +48,8 @@ class PlanningBrief(Struct):
     verdict: Verdict | None = None  # the check's last verdict
     attempts: Sequence[Attempt] = ()  # what was tried before; empty on the first plan
     problem: str = ""  # why the last plan was sent back; empty if it was not
+    former: Plan | None = None  # that plan
+    failed: str = ""  # what its step gave that failed
     steer: str = ""  # a hint after attempts that made no progress
     instructions: str = ""  # the end of the system prompt: what the user and the project want
     # names of the tools that are described; of the others only the arguments are told. None describes all.
@@ -129,10 +135,31 @@ def _task_text(
                 brief.attempts, diff_chars=diff_chars, error_chars=output_chars, now=brief.verdict if now else None
             ),
         ),
-        ("Your last plan was sent back", brief.problem),
+        ("Your last plan was sent back", _sent_back(brief, output_chars)),
         ("Hint", brief.steer),
     ]
-    return text + "".join(f"\n# {title}\n{body}\n" for title, body in sections if body)
+    return text + "".join(f"\n\n# {title}\n{body}" for title, body in sections if body)
+
+
+def _sent_back(brief: PlanningBrief, limit: int) -> str:
+    """Why the last plan was sent back, what it was, and the last lines of what failed; each of so many characters."""
+    steps = "\n".join(map(_step_line, brief.former.steps)) if brief.former is not None and brief.problem else ""
+    output = brief.failed.rstrip()
+    last = output if len(output) <= limit else output[-limit:].partition("\n")[2] or output[-limit:]
+    parts = [
+        brief.problem,
+        f"Its steps were:\n{bounded(steps, limit)}" if steps else "",
+        f"The end of what the step that failed gave:\n{indent(last, _INDENT)}" if last else "",
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def _step_line(step: Step) -> str:
+    """A step in a line."""
+    arguments = json.dumps(dict(step.arguments), ensure_ascii=False) if step.arguments else ""
+    cut = arguments if len(arguments) <= _ARGUMENTS else f"{arguments[:_ARGUMENTS]}…"
+    must = f"; must hold: {step.success_criteria}" if step.success_criteria else ""
+    return " ".join(filter(None, (f"- {step.id}:", step.action, step.capability, cut))) + must
 
 
 def _fitting(brief: PlanningBrief, prompts: PromptLibrary, room_chars: int) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from codur.structs import Struct, field, replace
 from codur.tools.flow.code_outputs import Commit
-from codur.tools.git.git_commits import FORMAT, read_commit, require_no_filter
+from codur.tools.git.git_commits import FORMAT, commit_of, read_commit, require_no_filter
 from codur.tools.git.git_repository import Repository
 from codur.tools.tool import ToolError
 
@@ -20,6 +20,7 @@ _UNDER_WAY: Mapping[str, str] = {
     "rebase-apply": "a rebase",
 }
 _GONE = ""
+_FILES = ("--name-only", "-z", "--no-ext-diff", "--no-renames", "--ignore-submodules=all")
 
 
 class Versions(Struct):
@@ -36,6 +37,9 @@ class _Entry(Struct, kw_only=False):
 
     mode: str
     content: str
+
+
+_NOTHING = _Entry("", _GONE)
 
 
 class Wanted(Struct):
@@ -56,8 +60,30 @@ def known_files(repository: Repository, paths: Sequence[str], *, new: bool) -> f
     return frozenset(repository.safe("ls-files", "-z", *options, "--", *paths).split("\0") if paths else ())
 
 
+def uncommitted(repository: Repository, paths: Sequence[str]) -> frozenset[str]:
+    """Files at these paths, or in such directories, that git has or is to have and that are not as in the last commit.
+
+    Args:
+        paths: relative to the workspace.
+    """
+    try:
+        head = commit_of(repository, "HEAD")
+    except ToolError as error:
+        if error.code != "not_found":
+            raise
+        return known_files(repository, paths, new=False) - {""}
+    output = repository.safe("diff", *_FILES, "--relative", head, "--", *paths) if paths else ""
+    return frozenset(filter(None, output.split("\0")))
+
+
+def files_of(repository: Repository, commit: str) -> tuple[str, ...]:
+    """The files below the root that a commit changed."""
+    options = ("-r", "--root", "--no-commit-id", "--relative", *_FILES)
+    return tuple(filter(None, repository.safe("diff-tree", *options, commit).split("\0")))
+
+
 def commit_changes(repository: Repository, changes: Sequence[Versions], wanted: Wanted, scratch: Path) -> Commit:
-    """Commit these changes and nothing else.
+    """Commit these changes and nothing else; those of one file in their order.
 
     Where a file was not as the last commit has it before its change, the change is merged into what that has. The
     files themselves are not touched. Of what is staged only the paths of the changes follow the new commit.
@@ -69,17 +95,35 @@ def commit_changes(repository: Repository, changes: Sequence[Versions], wanted: 
         ToolError: `no_match`: the last commit has them already; `many_matches`: something of the user's own is in the
             way, and the message names it; `refused`: a hook says no; others as `Repository.safe`.
     """
+    made, below = _begun(repository, scratch), _below(repository)
+    entries = made.entries([replace(change, path=f"{below}{change.path}") for change in changes])
+    return _carried_out(made, entries, wanted)
+
+
+def commit_files(repository: Repository, paths: Sequence[str], wanted: Wanted, scratch: Path) -> Commit:
+    """Commit these files as they are in the workspace, whatever of them is staged; else as `commit_changes`."""
+    made, below = _begun(repository, scratch), _below(repository)
+    return _carried_out(made, made.as_they_are([f"{below}{path}" for path in paths]), wanted)
+
+
+def _below(repository: Repository) -> str:
+    """What stands before a path of the workspace, seen from the repository's top."""
+    below = repository.root.relative_to(repository.top).as_posix()
+    return "" if below == "." else f"{below}/"
+
+
+def _begun(repository: Repository, scratch: Path) -> _Making:
     for name, what in _UNDER_WAY.items():
         if (repository.own[0] / name).exists():
             raise ToolError("many_matches", f"{what} is under way in this repository")
-    made = _Making(repository=replace(repository, root=repository.top), scratch=scratch)
-    below = repository.root.relative_to(repository.top).as_posix()
-    if below != ".":
-        changes = [replace(change, path=f"{below}/{change.path}") for change in changes]
-    entries = made.entries(changes)
+    return _Making(repository=replace(repository, root=repository.top), scratch=scratch)
+
+
+def _carried_out(made: _Making, entries: Mapping[str, _Entry], wanted: Wanted) -> Commit:
+    repository = made.repository
     if not entries:
         raise ToolError("no_match", "the last commit has all of it already")
-    require_no_filter(made.repository, list(entries))
+    require_no_filter(repository, list(entries))
     made.put(entries, made.index)
     _commit(made, wanted)
     made.put(entries, ())
@@ -131,16 +175,29 @@ class _Making(Struct):
         Raises:
             ToolError: `many_matches`: the user's own changes are in the way.
         """
-        paths = [change.path for change in changes]
-        options = ("--cached", "--name-only", "-z", "--no-ext-diff", "--no-renames", "--ignore-submodules=all")
-        staged = frozenset(self.call("diff", *options).split("\0"))
-        if mine := sorted(staged.intersection(paths)):
+        by_path: dict[str, list[Versions]] = {}
+        for change in changes:
+            by_path.setdefault(change.path, []).append(change)
+        staged = frozenset(self.call("diff", "--cached", *_FILES).split("\0"))
+        if mine := sorted(staged & by_path.keys()):
             raise ToolError("many_matches", f"changes of {', '.join(mine)} are staged already")
+        known = self._last_commit(list(by_path))
+        entries = {path: self._entry(each, known[path]) for path, each in by_path.items()}
+        return {path: entry for path, entry in entries.items() if entry != known[path]}
+
+    def as_they_are(self, paths: Sequence[str]) -> dict[str, _Entry]:
+        """What each path is to be, as `entries` says it, if it is to be as in the work tree."""
+        known = self._last_commit(paths)
+        require_no_filter(self.repository, list(paths))  # git would take what goes through one as it is
+        self.call("add", "--all", "--", *paths, variables=self.index)
+        now = self._known(paths)
+        return {path: now.get(path, _NOTHING) for path in paths if now.get(path, _NOTHING) != known[path]}
+
+    def _last_commit(self, paths: Sequence[str]) -> dict[str, _Entry]:
+        """What the last commit has at the paths; that commit is the index of its own."""
         head = self._head()
         self.call("read-tree", *([head] if head else ["--empty"]), variables=self.index)
-        known = self._known(paths)
-        entries = {change.path: self._entry(change, known.get(change.path, _Entry("", _GONE))) for change in changes}
-        return {path: entry for path, entry in entries.items() if entry != known.get(path, _Entry("", _GONE))}
+        return {**dict.fromkeys(paths, _NOTHING), **self._known(paths)}
 
     def _head(self) -> str:
         try:
@@ -159,13 +216,25 @@ class _Making(Struct):
             found[path] = _Entry(mode, content)
         return found
 
-    def _entry(self, change: Versions, known: _Entry) -> _Entry:
-        before, after = self._stored(change.path, change.before), self._stored(change.path, change.after)
-        if known.content in (before, after):
-            return _Entry(change.mode, after) if after else _Entry("", _GONE)
-        if not (known.content and before and after) or change.mode == "120000":
-            raise ToolError("many_matches", f"{change.path} had changes of your own before")
-        return _Entry(change.mode, self._merged(change))
+    def _entry(self, changes: Sequence[Versions], known: _Entry) -> _Entry:
+        """What a path is to be after its changes: those that follow on what the last commit has, else all of them."""
+        path, mode = changes[0].path, changes[-1].mode
+        states = [self._stored(path, data) for change in changes for data in (change.before, change.after)]
+        there = [place for place, state in enumerate(states) if state == known.content]
+        place, content = (there[-1] + 1) // 2 * 2 if there else 0, known.content
+        while place < len(states):
+            end = place + 1
+            while end + 1 < len(states) and states[end] == states[end + 1]:
+                end += 2
+            joined = replace(changes[place // 2], after=changes[end // 2].after, mode=mode)
+            if content in (states[place], states[end]):
+                content = states[end]
+            elif not (content and states[place] and states[end]) or mode == "120000":
+                raise ToolError("many_matches", f"{path} had changes of your own before")
+            else:
+                content = self._merged(joined, _Entry(mode, content))
+            place = end + 1
+        return _Entry(mode, content) if content else _NOTHING
 
     def _stored(self, path: str, data: bytes | None) -> str:
         return _GONE if data is None else self._store(path, self._kept(data))
@@ -178,8 +247,9 @@ class _Making(Struct):
         file.write_bytes(data)
         return file
 
-    def _merged(self, change: Versions) -> str:
-        """The change made in what the last commit has."""
+    def _merged(self, change: Versions, now: _Entry) -> str:
+        """The content with the change made in what there is now."""
+        self.put({change.path: now}, self.index)
         self.call("checkout-index", "--force", f"--prefix={self.scratch}/", "--", change.path, variables=self.index)
         versions = [str(self._kept(data or b"")) for data in (change.before, change.after)]
         try:

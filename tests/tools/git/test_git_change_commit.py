@@ -9,7 +9,15 @@ import pytest
 
 from codur.config.settings import SandboxSettings
 from codur.structs import replace
-from codur.tools.git.git_change_commit import Versions, Wanted, commit_changes, known_files
+from codur.tools.git.git_change_commit import (
+    Versions,
+    Wanted,
+    commit_changes,
+    commit_files,
+    files_of,
+    known_files,
+    uncommitted,
+)
 from codur.tools.git.git_repository import Repository, repository_around, repository_of
 from codur.tools.tool import ToolError
 from tests.tools.conftest import toolbox_on
@@ -83,6 +91,35 @@ def test_only_the_changes_are_committed(root: Path, scratch: Path) -> None:
     with pytest.raises(ToolError) as caught:
         commit_changes(repository(root), changes, WANTED, scratch)
     assert caught.value.code == "no_match"
+
+
+def test_several_changes_of_a_file_follow_each_other(root: Path, scratch: Path) -> None:
+    mine = LINES.replace("line 0", "mine")
+    once, twice = (mine.replace("line 9", words) for words in ("line nine", "line NINE"))
+    changes = [change("a.txt", mine, once), change("a.txt", once, twice), change("new.txt", None, "x\n")]
+    changes += [change("new.txt", "x\n", "y\n"), change("gone.txt", None, "x\n"), change("gone.txt", "x\n", None)]
+    # The user wrote in between: the first is there already, the second is merged into it.
+    changes += [change("b.txt", "one\n", "two\n"), change("b.txt", "two\nmine\n", "2\nmine\n")]
+    git(root, "commit", "-q", "-m", "mine", "--only", "staged.txt")
+    with pytest.raises(ToolError, match=r"b\.txt had changes of your own before, too close"):
+        commit_changes(repository(root), changes, WANTED, scratch)
+    commit_changes(repository(root), changes[:-1], WANTED, scratch)
+    assert git(root, "show", "--format=", "--name-only", "HEAD").split() == ["a.txt", "new.txt"]
+    assert git(root, "show", "HEAD:a.txt") == LINES.replace("line 9", "line NINE")
+    assert git(root, "show", "HEAD:new.txt") == "y\n"
+
+
+def test_files_as_they_are(root: Path, scratch: Path) -> None:
+    (root / "sub/ü.txt").unlink()
+    (root / "staged.txt").write_text("and changed\n")
+    below = replace(repository(root), root=root / "sub")
+    assert uncommitted(below, ["."]) == {"ü.txt"}
+    files = uncommitted(repository(root), ["."])
+    assert files == {"a.txt", "staged.txt", "sub/ü.txt"}
+    done = commit_files(repository(root), sorted(files), WANTED, scratch)
+    assert set(files_of(repository(root), done.hash)) == files
+    assert git(root, "show", "HEAD:staged.txt") == "and changed\n"
+    assert git(root, "status", "--porcelain") == ""
 
 
 def test_in_a_directory_of_a_repository_without_a_commit(tmp_path: Path, scratch: Path) -> None:

@@ -1,0 +1,52 @@
+"""A wish to commit in everyday words, and the command line that it stands for; what asks for more is a task."""
+
+import re
+
+from codur.lazy import regex
+
+_MAX_CHARS = 2_000
+_LEAD = (
+    r"(?:ok|okay|yes|yep|right|good|great|nice|perfect|fine|cool|alright|all right|thanks|thank you"
+    r"|now|so|then|well|and"
+    r"|(?:that|it|this|all)(?:'s| is| looks)? (?:good|fine|ok|okay|great|it|all)|looks good"
+    r"|(?:forget|leave) (?:it|that)(?: then)?|never ?mind(?: then| that)?"
+    r"|please|just|go ahead|(?:can|could|would|will) you|let's|let us|i want to|you can|you may)"
+)
+_VERB = r"(?:commit|(?:make|do|create) (?:a|the|one) commit(?: (?:of|for))?)"
+_LAST = r"the last (?:one|task|change)|your last change"
+_ALL = (
+    r"everything|all(?: of (?:it|this|that))?|(?:all |all of )?my (?:changes|work|edits)"
+    r"|(?:all|all of) (?:(?:the|these|those) )?(?:changes|work|edits|fixes)"
+    r"|(?:everything|all|what)(?: that)? (?:we|i)(?:'ve| have| did| changed)(?: (?:so far|got|done|changed|here))?"
+)
+_RUNS = (
+    r"this|that|it|(?:these|those|your|the) (?:changes|edits|fixes|work)|(?:the|this|your) fix"
+    r"|what you(?:'ve| have)? (?:did|done|changed|made)"
+)
+_TAIL = r"(?: (?:so far|now|then|please|for me|as well|to git|thanks|thank you))"
+_ANY = r"(?:(?:with|using|and use) (?:a|some) (?:\w+ )?(?:commit )?message)"
+_QUOTED = r"(?:\"(?P<q1>[^\"]+)\"|“(?P<q2>[^”]+)”|‘(?P<q3>[^’]+)’|`(?P<q4>[^`]+)`|'(?P<q5>(?:[^']|(?<=\w)'(?=\w))+)')"
+_NAMED = r"(?:with|using|as)(?: the| a| this)?(?: commit)? (?:message|msg|subject):?"
+_BARE = (
+    r"(?:with|using)(?: the| this)?(?: commit)? (?:message|msg|subject):? "
+    r"(?P<bare>(?!.*\b(?:and|then) (?:push|run|tag|release|open|merge|rebase)\b)[^\"'`“‘\s][^\"`“”\n]*)"
+)
+_WISH = regex(
+    rf"(?:{_LEAD}[,.!;:]* ?(?:-+ )?){{0,6}}{_VERB}"
+    rf"(?: (?P<what>(?P<last>{_LAST})|(?P<all>{_ALL})|(?:{_RUNS})))?{_TAIL}{{0,3}}"
+    rf"(?:,? (?:{_ANY}|(?:(?P<named>{_NAMED}) |as )?{_QUOTED}|{_BARE}))?(?:,?{_TAIL}){{0,2}}[.!]*",
+    re.IGNORECASE,
+)
+
+
+def commit_wish(text: str) -> tuple[str, ...] | None:
+    """The command line of a text whose whole wish is a commit; None if it asks for something else, or for more."""
+    found = _WISH.fullmatch(text.strip()) if "commit" in text.lower() and len(text) <= _MAX_CHARS else None
+    if found is None:
+        return None
+    quoted = next(filter(None, found.group("q1", "q2", "q3", "q4", "q5")), "")
+    if quoted and not (found["named"] or found["what"]):
+        return None  # what is in quotes is as likely a file
+    message = quoted.strip() or (found["bare"] or "").strip()
+    words = ["commit", *(["last"] if found["last"] else []), *(["--all"] if found["all"] else [])]
+    return (*words, *([f"--message={message}"] if message else []))
