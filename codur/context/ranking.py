@@ -157,6 +157,8 @@ def _words(view: View, task: str) -> dict[Node, float]:
             hits.setdefault(word, set()).update((path, number) for number in range(len(facts.blocks)))
     found: dict[Node, float] = {}
     for nodes in hits.values():
+        # Titles of tests are sentences that hold every word, which would leave little for what they are about.
+        nodes = {node for node in nodes if " " not in view.facts[node[0]].blocks[node[1]].name} or nodes
         for node in nodes:
             found[node] = found.get(node, 0.0) + (_WHOLE_NAME if node in meant else 1.0) / len(nodes)
     return found
