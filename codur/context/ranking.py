@@ -164,7 +164,7 @@ def _words(view: View, task: str) -> dict[Node, float]:
     return found
 
 
-def _said(name: str, wanted: Collection[str]) -> tuple[set[str], bool]:
+def _said(name: str, wanted: set[str]) -> tuple[set[str], bool]:
     """Which of the wanted stems are parts of a name, or two parts that follow each other; whether these are all."""
     parts = _PARTS.findall(name)
     stems = [_stem(part) for part in parts]
