@@ -446,6 +446,7 @@ def test_an_outline_has_signatures_first_lines_and_names() -> None:
         "shop/api.py": "class Api(Base):\n    @property\n    def size(self) -> int: ...\n\n\ndef f(a, *, b=1): ...\n",
         "broken.py": "def f(:\n",
         "prices.csv": "sku,price\n1,2\n",
+        "package.json": '{\n  "name": "a"\n}\n',
         "empty.py": "",
         "secret.json": "no",
     }
@@ -456,10 +457,10 @@ def test_an_outline_has_signatures_first_lines_and_names() -> None:
     )
     assert outline.text(budget_chars=2000, shown=["a.md"]) == (
         "shop/api.py\n  class Api(Base)\n    def size(self) -> int\n  def f(a, *, b=1)\n"
-        "broken.py (has a syntax error)\nprices.csv (2 lines): sku,price\nNames only: empty.py, secret.json"
+        "broken.py (has a syntax error)\nprices.csv (2 lines): sku,price\npackage.json (3 lines)\nNames only: empty.py, secret.json"
     )
     assert Outline(names=outline.names).text(budget_chars=60, shown=[]) == (
-        "Names only: shop/api.py, broken.py, empty.py, … and 3 more"
+        "Names only: shop/api.py, broken.py, empty.py, … and 4 more"
     )
     assert outline.text(budget_chars=20, shown=[]) == ""
 
