@@ -140,20 +140,17 @@ def users(view: View, nodes: Iterable[Node]) -> list[Node]:
 
 def _words(view: View, task: str) -> dict[Node, float]:
     """The blocks whose name, or whose file's name, has words of the task."""
-    # `setDelimiter` is about delimiters, too.
-    plain = [word for word in _WORD.findall(task) if word.lower() not in _PLAIN_WORDS]
-    wanted = {_stem(word) for word in (*plain, *(part for word in plain for part in _PARTS.findall(word)))}
-    wanted |= {_stem("".join(pair)) for pair in pairwise(plain)}
+    wanted = stems_of(task)
     hits: dict[str, set[Node]] = {}
     meant = set[Node]()
     for name in view.names():
-        said, whole = _said(name, wanted)
+        said, whole = said_in(name, wanted)
         for word in said:
             hits.setdefault(word, set()).update(view.defined(name))
         if whole:
             meant.update(view.defined(name))
     for path, facts in view.facts.items():
-        for word in _said(path.removesuffix(".py"), wanted)[0]:
+        for word in said_in(path.removesuffix(".py"), wanted)[0]:
             hits.setdefault(word, set()).update((path, number) for number in range(len(facts.blocks)))
     found: dict[Node, float] = {}
     for nodes in hits.values():
@@ -164,7 +161,15 @@ def _words(view: View, task: str) -> dict[Node, float]:
     return found
 
 
-def _said(name: str, wanted: set[str]) -> tuple[set[str], bool]:
+def stems_of(text: str) -> set[str]:
+    """The words of a text that tell, and of names in it their parts; and what two that follow each other make."""
+    words = [word for word in _WORD.findall(text) if word.lower() not in _PLAIN_WORDS]
+    # `setDelimiter` is about delimiters, too.
+    parts = (part for word in words for part in _PARTS.findall(word))
+    return {_stem(word) for word in (*words, *parts, *map("".join, pairwise(words)))}
+
+
+def said_in(name: str, wanted: set[str]) -> tuple[set[str], bool]:
     """Which of the wanted stems are parts of a name, or two parts that follow each other; whether these are all."""
     parts = _PARTS.findall(name)
     stems = [_stem(part) for part in parts]

@@ -457,7 +457,8 @@ def test_an_outline_has_signatures_first_lines_and_names() -> None:
     )
     assert outline.text(budget_chars=2000, shown=["a.md"]) == (
         "shop/api.py\n  class Api(Base)\n    def size(self) -> int\n  def f(a, *, b=1)\n"
-        "broken.py (has a syntax error)\nprices.csv (2 lines): sku,price\npackage.json (3 lines)\nNames only: empty.py, secret.json"
+        "broken.py (has a syntax error)\nprices.csv (2 lines): sku,price\npackage.json (3 lines)\n"
+        "Names only: empty.py, secret.json"
     )
     assert Outline(names=outline.names).text(budget_chars=60, shown=[]) == (
         "Names only: shop/api.py, broken.py, empty.py, … and 4 more"
