@@ -49,17 +49,18 @@ def parts_of(path: str, text: str) -> list[Part]:
     if is_python:  # what is defined in an `if` or a `try` stays with it
         blocks = [range(item.start, item.end + 1) for item in found if item.top and lines[item.start - 1][:1].isspace()]
         found = [item for item in found if not any(item.start in block for block in blocks)]
+    found = [replace(item, start=_commented(lines, item.start - 1, python=is_python) + 1) for item in found]
+    marks = ("#",) if is_python else ("//", "/*", "*")
     parts: list[Part] = []
     for part in _between(found, "", range(len(lines))):
-        numbers = range(max(part.start, parts[-1].end if parts else 0), part.end)
-        # An empty line alone makes no part, nor does a comment of Python.
-        said = ((number, lines[number].strip()) for number in numbers)
-        filled = [number for number, line in said if line and not (is_python and line.startswith("#"))]
-        if filled:
-            end = filled[-1] + 1
+        filled = [n for n in range(max(part.start, parts[-1].end if parts else 0), part.end) if lines[n].strip()]
+        code = filled if part.head >= 0 else [n for n in filled if not lines[n].lstrip().startswith(marks)]
+        # An empty line alone makes no part, nor does a comment, but one above a definition.
+        if code:
+            start, end = (code[0], code[-1] + 1) if is_python else (filled[0], filled[-1] + 1)
             if is_python and part.head >= 0:
-                end = _with_comments(lines, filled[0], end)
-            parts.append(replace(part, start=filled[0], end=end))
+                end = _with_comments(lines, start, end)
+            parts.append(replace(part, start=start, end=end))
     return parts if len(parts) <= MAX_PARTS else []
 
 
@@ -109,6 +110,22 @@ def _between(found: Sequence[Defined], around: str, lines: range) -> Iterator[Pa
             yield Part(item.qualname, start, end, item.line - 1)
         position = end
     yield Part(around, position, lines.stop)
+
+
+def _commented(lines: Sequence[str], start: int, *, python: bool) -> int:
+    """Where a definition begins with the comment that is its own, which no parser counts to it.
+
+    That is one of Python directly above it, or `/** … */` with an empty line below, unless the file begins with it.
+    """
+    first = start
+    if python:
+        indent = len(lines[start]) - len(lines[start].lstrip())
+        while first and lines[first - 1].startswith(lines[start][:indent] + "#"):
+            first -= 1
+    elif start > 1 and not lines[start - 1].strip() and lines[start - 2].rstrip().endswith("*/"):
+        begin = next((n for n in range(start - 2, 0, -1) if lines[n].lstrip().startswith("/*")), 0)
+        first = begin if lines[begin].lstrip().startswith("/**") and begin else start
+    return first
 
 
 def _with_comments(lines: Sequence[str], start: int, end: int) -> int:

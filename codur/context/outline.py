@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from codur.context.file_order import standing
+from codur.lazy import regex
 from codur.structs import Struct
 from codur.tools.code.definitions import Defined, definitions_in, is_read
 from codur.tools.tool import ToolError
@@ -14,6 +15,7 @@ MAX_LINES = 25
 MAX_LINE_CHARS = 110
 _DATA_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".sql", ".txt", ".xml")
 _NAMES_SHARE = 0.3
+_WORD = regex(r"\w")
 
 
 class Outline(Struct):
@@ -65,7 +67,10 @@ def outline_of(ranked: Sequence[str], files: Sequence[str], read: Callable[[str]
 def _described(path: str, text: str) -> str:
     if not is_read(path):
         first = text.lstrip("\ufeff").partition("\n")[0].strip()
-        return f"{path} ({len(text.splitlines())} lines): {first[:MAX_LINE_CHARS]}" if first else ""
+        size = f"{path} ({len(text.splitlines())} lines)"
+        # A brace or a rule tells nothing of what is in it.
+        told = f": {first[:MAX_LINE_CHARS]}" if _WORD.search(first) else ""
+        return f"{size}{told}" if first else ""
     try:
         found = definitions_in(path, text)
     except ToolError:

@@ -11,6 +11,8 @@ import math
 import re
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
 
 from codur.checks.entry import subject_of
 from codur.context.file_order import standing
@@ -36,6 +38,7 @@ _IDENTIFIER = regex(
 TestRun = tuple[bool, Collection[tuple[str, int]]]
 _WORD = regex(r"[^\W\d_]{3,}")
 _PARTS = regex(r"[A-Z]?[a-z]{2,}|[A-Z]{3,}")
+_ENDING = regex(r"(?<=.{4})(?:ing|ed|er|or|ion|able|ible)$|(?<=.{3})e$")
 _PLAIN_WORDS = frozenset(
     """
     add all and any are bug but can code does fail fails fix for from get has have how its make not now off one out
@@ -137,28 +140,53 @@ def users(view: View, nodes: Iterable[Node]) -> list[Node]:
 
 def _words(view: View, task: str) -> dict[Node, float]:
     """The blocks whose name, or whose file's name, has words of the task."""
-    # `setDelimiter` is about delimiters, too.
-    wanted = {word.lower() for word in (*_WORD.findall(task), *_PARTS.findall(task))} - _PLAIN_WORDS
-    # Of "unstructured", "parsing" and "values" the words that names are made of.
-    wanted |= {word[: -len(end)] for word in wanted for end in ("d", "ed", "s", "es", "ing") if word[3:].endswith(end)}
-    if not wanted:
-        return {}
+    wanted = stems_of(task)
     hits: dict[str, set[Node]] = {}
     meant = set[Node]()
     for name in view.names():
-        parts = {part.lower() for part in _PARTS.findall(name)}
-        for word in wanted & parts:
+        said, whole = said_in(name, wanted)
+        for word in said:
             hits.setdefault(word, set()).update(view.defined(name))
-        if parts and parts <= wanted:
+        if whole:
             meant.update(view.defined(name))
     for path, facts in view.facts.items():
-        for word in wanted & {part.lower() for part in _PARTS.findall(path.removesuffix(".py"))}:
+        for word in said_in(path.removesuffix(".py"), wanted)[0]:
             hits.setdefault(word, set()).update((path, number) for number in range(len(facts.blocks)))
     found: dict[Node, float] = {}
     for nodes in hits.values():
+        # Titles of tests are sentences that hold every word, which would leave little for what they are about.
+        nodes = {node for node in nodes if " " not in view.facts[node[0]].blocks[node[1]].name} or nodes
         for node in nodes:
             found[node] = found.get(node, 0.0) + (_WHOLE_NAME if node in meant else 1.0) / len(nodes)
     return found
+
+
+def stems_of(text: str) -> set[str]:
+    """The words of a text that tell, and of names in it their parts; and what two that follow each other make."""
+    words = [word for word in _WORD.findall(text) if word.lower() not in _PLAIN_WORDS]
+    # `setDelimiter` is about delimiters, too.
+    parts = (part for word in words for part in _PARTS.findall(word))
+    return {_stem(word) for word in (*words, *parts, *map("".join, pairwise(words)))}
+
+
+def said_in(name: str, wanted: set[str]) -> tuple[set[str], bool]:
+    """Which of the wanted stems are parts of a name, or two parts that follow each other; whether these are all."""
+    parts = _PARTS.findall(name)
+    stems = [_stem(part) for part in parts]
+    joined = [_stem("".join(pair)) for pair in pairwise(parts)]
+    known = [stem in wanted for stem in stems]
+    for number, word in enumerate(joined):
+        if word in wanted:
+            known[number] = known[number + 1] = True
+    return {*stems, *joined} & wanted, all(known) and bool(parts)
+
+
+@cache
+def _stem(word: str) -> str:
+    """A word without its ending, so that `execute` is found by "executable" and `parse` by "parsers"."""
+    stem = _ENDING.sub("", word.lower().removesuffix("s"))
+    stem = stem[:-1] if stem[-2:-1] == stem[-1:] else stem
+    return f"{stem[:-1]}i" if stem.endswith("y") else stem
 
 
 def ranks(view: View, start: Mapping[Node, float]) -> dict[Node, float]:

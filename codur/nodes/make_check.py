@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import pairwise
 from posixpath import basename, dirname, splitext
 
 from codur.checks.describe import error_text
@@ -16,6 +17,7 @@ from codur.checks.suites.near_tests import near_tests
 from codur.context.brief import question_text
 from codur.context.file_order import standing
 from codur.context.places import places_in
+from codur.context.ranking import said_in, stems_of
 from codur.context.selection import Want
 from codur.errors import LimitReached, ModelError, WorkspaceError
 from codur.events import TestMade
@@ -47,6 +49,8 @@ TRIES = 2
 _FRAMES = 3  # of what a test of no use failed in, shown to who edits
 _EXAMPLE_LINES = 40  # of such a test, shown in any case
 _OWN_PACKAGE = 100  # what a test of the same package is worth, in words that it shares
+_CALLED = 3.0  # what a word in its name is worth that no other test's name has
+_ALIKE = 3  # of the tests in it, shown in any case
 _FIRST = 3.0  # what a test of the first source is worth, in words that no other test has
 _EXAMPLES = 60  # test files that are looked into for one that is like what is to be written
 _WORD = regex(r"[A-Za-z_]\w{3,}")
@@ -91,8 +95,9 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check | None, str
     files = context.workspace.list_files()
     # First, as a long source would take all the room: how a test here imports and calls what it is about.
     shown = {**example, **_settings([*brief.sources], files, context)}
-    heads = [Want(path=path, line=1, end=_EXAMPLE_LINES, need="needed") for path in shown]
-    wants = (*heads, *brief.wants, *(Want(path=path, partly=True) for path in example))
+    heads = [Want(path=path, line=1, end=_EXAMPLE_LINES, need="needed") for path in shown if path not in example]
+    alike = (want for path in example for want in _alike(path, stems_of(state["task"].prompt), files, context))
+    wants = (*alike, *heads, *brief.wants, *(Want(path=path, partly=True) for path in example))
     brief = replace(brief, sources={**brief.sources, **shown}, wants=wants)
     room = profile.request_tokens - profile.max_completion_tokens - _HEAD_ROOM
     most = estimate_tokens(brief.task) + context.settings.context.source_tokens
@@ -201,32 +206,57 @@ def _example(shown: Mapping[str, str], state: RunState, context: RunContext) -> 
     A word that many tests have says little. Equally near ones: those that are shown anyway first, then short ones.
     """
     workspace, check = context.for_models, state["discovery"].check
-    wanted = set(_WORD.findall(state["task"].prompt))
+    wanted, stems = set(_WORD.findall(state["task"].prompt)), stems_of(state["task"].prompt)
     tests = check.protected if check else ()
     other = made_for_runner.is_other(check)
     fits = made_for_runner.is_example if other else is_python_suite
     texts = {path: text for path, text in shown.items() if fits(path)}
     near = near_tests(shown if other else state["discovery"].files, tests, workspace)
     others = [path for path in dict.fromkeys((*near, *tests)) if fits(path) and path not in texts]
+    others.sort(key=lambda path: (path not in near, -len(_called(path, stems))))
     for path in [path for path in others if not workspace.hides(path)][:_EXAMPLES]:
         with suppress(WorkspaceError):
             texts[path] = workspace.peek_text(path)
     shared = {path: wanted & set(_WORD.findall(text)) for path, text in texts.items()}
     spread = Counter(word for words in shared.values() for word in words)
-
+    called = {path: _called(path, stems) for path in texts}
+    spread_called = Counter(word for words in called.values() for word in words)
     first = {*near_tests([*state["discovery"].guessed, *state["discovery"].files][:1], tests, workspace)}
     own = {dirname(path) for path in shown if path.endswith(".go")}  # a test of Go belongs to its package
 
     def nearness(path: str) -> tuple[float, bool, int]:
         beside = _OWN_PACKAGE * (path.endswith(".go") and dirname(path) in own)
+        named = _CALLED * sum(1 / spread_called[word] for word in called[path])
+        said = sum(1 / spread[word] for word in shared[path])
         return (
-            beside + (path in near) + _FIRST * (path in first) + sum(1 / spread[word] for word in shared[path]),
+            beside + (path in near) + _FIRST * (path in first) + named + said,
             path in shown,
             -len(texts[path]),
         )
 
     best = max(texts, key=nearness, default="")
     return {best: texts[best]} if best else {}
+
+
+def _called(path: str, stems: set[str]) -> set[str]:
+    """Which of the stems the name of a test's file has."""
+    return said_in(basename(path).partition(".test")[0], stems)[0]
+
+
+def _alike(path: str, stems: set[str], files: Sequence[str], context: RunContext) -> list[Want]:
+    """What is shown of a test in any case: the tests in it that are most like the task, or how it begins."""
+    facts = context.repository.view(files, [path]).facts.get(path)
+    blocks = facts.blocks if facts is not None else ()
+    short = [block for block, after in pairwise(blocks) if block.test and after.line - block.line <= _EXAMPLE_LINES]
+    said = {block: said_in(" ".join((block.name, *block.mentions)), stems)[0] for block in short}
+    spread = Counter(word for words in said.values() for word in words)
+    best = sorted(filter(said.get, short), key=lambda block: -sum(1 / spread[word] for word in said[block]))[:_ALIKE]
+    lines = [block.line for block in best]
+    for block in best:  # with the helpers that it calls; those nearest above it, if several are called alike
+        above = {each.name: each.line for each in blocks if each.line < block.line and not each.test}
+        lines += [line for name, line in above.items() if name in block.mentions]
+    wants = [Want(path=path, line=line, need="needed") for line in dict.fromkeys(lines)]
+    return wants or [Want(path=path, line=1, end=_EXAMPLE_LINES, need="needed")]
 
 
 def _tried(text: str, near: str, state: RunState, context: RunContext) -> tuple[Check | None, str, str]:

@@ -268,11 +268,12 @@ def _with_model(result: RunResult, context: RunContext) -> RunResult:
 def _with_program_changes(result: RunResult, context: RunContext) -> RunResult:
     """Tell what changed while programs ran: it stays, for it may be the user's own work of that moment.
 
-    What is new and git ignores is a build's, and not told.
+    What git ignores is a build's or a test run's, and not told.
     """
     changes = context.workspace.command_changes()
     kept = set(context.workspace.list_files()) if changes else set()
-    paths = [change.path for change in changes if change.kind != "made" or change.path in kept]
+    ignores = context.workspace.ignores
+    paths = [each.path for each in changes if each.path in kept or not (each.kind == "made" or ignores(each.path))]
     if not paths:
         return result
     text = f"changed while programs ran: {listed(paths, _SHOWN_PATHS)}; `codur undo` puts that back"

@@ -67,6 +67,13 @@ def directories(root: Root, under: str) -> Iterator[str]:
             yield path.rstrip("/")
 
 
+def is_ignored(root: Root, path: str) -> bool:
+    """Whether the path, which need not exist, or a directory around it is left out."""
+    rules = _rules_above(root, path)
+    around = (path[: place + 1] for place, letter in enumerate(path) if letter == "/")
+    return rules is not None and any(map(rules.ignores, (*around, path)))
+
+
 def generated_beside(root: Root, listed: Iterable[str]) -> Iterator[str]:
     """Paths of files that git ignores in the directories of listed ones: what is made there, programs may need.
 

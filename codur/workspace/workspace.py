@@ -221,6 +221,10 @@ class Workspace:
         """As `list_files`, and which of the paths are links. Raises WorkspaceError: as `list_files`."""
         return listing.find(self._pinned, self._directory(under), pattern, limit)
 
+    def ignores(self, rel: str) -> bool:
+        """Whether `.gitignore` names the path, which need not exist, or a directory around it."""
+        return listing.is_ignored(self._pinned, rel)
+
     def list_directories(self, under: str = "", *, limit: int = 10_000) -> list[str]:
         """Relative paths of the directories below `under`, as `list_files` goes through them, sorted.
 

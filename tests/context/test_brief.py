@@ -170,6 +170,20 @@ def test_a_comment_at_the_end_of_a_function_belongs_to_it() -> None:
     assert "# of 8" not in excerpt.text
 
 
+def test_a_comment_above_a_function_is_shown_and_hidden_with_it() -> None:
+    """Requests were full of the comments of functions that they did not show."""
+    text = "\n".join(f"# Words of {n}.\n@mark\ndef part_{n}(x):\n    return x + {n}\n\n" for n in range(60))
+    (excerpt,) = fit({"big.py": text}, budget_chars=400, wants=[Want(path="big.py", line=line_of(text, "x + 7\n"))])
+    assert "# Words of 7.\n@mark\ndef part_7(" in excerpt.text
+    assert "# Words of 8." not in excerpt.text
+    method = "  /**\n   * Says {0} and more that nobody asked for.\n   */\n\n  say{0}() {{\n    return {0};\n  }}\n\n"
+    script = "// @ts-check\n\nclass A {\n" + "".join(method.format(n) for n in range(30)) + "}\n"
+    wants = [Want(path="a.js", line=line_of(script, "say7()"))]
+    (excerpt,) = fit({"a.js": script}, budget_chars=4000, wants=wants)
+    assert "Says 7 and more that nobody asked for.\n   */\n\n  say7() {" in excerpt.text
+    assert excerpt.text.count("Says ") == 1
+
+
 def test_each_want_comes_before_the_next_file_is_shown_whole() -> None:
     wants = [Want(path="b.py", line=line_of(LONG, "x + 9\n")), Want(path="a.py"), Want(path="b.py", partly=True)]
     first, second = fit({"a.py": "x = 1\n" * 100, "b.py": LONG}, budget_chars=1000, wants=wants)
@@ -432,6 +446,7 @@ def test_an_outline_has_signatures_first_lines_and_names() -> None:
         "shop/api.py": "class Api(Base):\n    @property\n    def size(self) -> int: ...\n\n\ndef f(a, *, b=1): ...\n",
         "broken.py": "def f(:\n",
         "prices.csv": "sku,price\n1,2\n",
+        "package.json": '{\n  "name": "a"\n}\n',
         "empty.py": "",
         "secret.json": "no",
     }
@@ -442,10 +457,11 @@ def test_an_outline_has_signatures_first_lines_and_names() -> None:
     )
     assert outline.text(budget_chars=2000, shown=["a.md"]) == (
         "shop/api.py\n  class Api(Base)\n    def size(self) -> int\n  def f(a, *, b=1)\n"
-        "broken.py (has a syntax error)\nprices.csv (2 lines): sku,price\nNames only: empty.py, secret.json"
+        "broken.py (has a syntax error)\nprices.csv (2 lines): sku,price\npackage.json (3 lines)\n"
+        "Names only: empty.py, secret.json"
     )
     assert Outline(names=outline.names).text(budget_chars=60, shown=[]) == (
-        "Names only: shop/api.py, broken.py, empty.py, … and 3 more"
+        "Names only: shop/api.py, broken.py, empty.py, … and 4 more"
     )
     assert outline.text(budget_chars=20, shown=[]) == ""
 

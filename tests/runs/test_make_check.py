@@ -189,6 +189,24 @@ def test_the_example_is_the_test_that_shares_most_with_the_task(tmp_path: Path) 
     assert "===== tests/test_eras.py" in played.message(1)
 
 
+def test_what_a_test_is_called_after_tells_more_than_words_in_it(tmp_path: Path) -> None:
+    """Of a long one the tests that are like the task are shown, with their helpers, and not how it begins."""
+    other = "from dates import century, month\n\n\ndef test_of_another_thing():\n    assert month  # issue crashes\n"
+    helper = "def cent(year):\n    return century(date(year, 1, 1))\n\n\n"
+    many = "".join(f"def test_year_{n}():\n    assert {n + 1}\n\n\n" for n in range(30))
+    like = f"def test_century():\n    assert cent(1950) == 20\n\n\n{many}"
+    like = f"{OLD_TEST.replace('import month', 'import century, month')}\n\n{helper}{many}{like}"
+    files = {"dates.py": CODE, "tests/a/test_a.py": other, "tests/eras/test_centuries.py": like}
+    sections = {**MAKES, "context": {"source_tokens": 600}}
+    played = run(tmp_path, [EDIT, answer(TEST), FIX], files=files, sections=sections)
+    assert played.result.before is not None
+    assert played.result.before.failing == ("tests/eras/test_dates_before_1900.py::test_dates_before_1900",)
+    shown = played.message(1).partition("===== tests/eras/test_centuries.py")[2]
+    assert "def test_century():\n    assert cent(1950)" in shown
+    assert "def cent(year):" in shown
+    assert "not shown: test_year_" in shown
+
+
 def test_it_lies_beside_the_tests_of_the_same_source(tmp_path: Path) -> None:
     other = "def test_a():\n    assert True\n"
     files = {"dates.py": CODE, **{f"tests/a/test_{n}.py": other for n in range(70)}, "tests/z/test_dates.py": OLD_TEST}

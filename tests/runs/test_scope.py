@@ -81,11 +81,20 @@ def test_a_run_that_is_kept_can_be_undone_as_ever(tmp_path: Path) -> None:
     assert contents(workspace) == {**files, "main.py": contents(workspace)["main.py"]}
 
 
-def test_what_a_build_makes_and_git_ignores_is_not_told(tmp_path: Path) -> None:
-    builds = "import pathlib\npathlib.Path('out').mkdir(exist_ok=True)\npathlib.Path('out/a.o').write_text('x')\n"
-    files = {"main.py": builds + NEEDS_MODEL["main.py"], "expected.txt": MEDIAN_EXPECTED, ".gitignore": "out/\n"}
-    told = play(tmp_path, files, FIX, [], key=None).result.notes
-    assert not [note for note in told if note.startswith("changed while programs ran")]
+@pytest.mark.parametrize(("rules", "told"), [("out/\n", None), ("a.*\nc.o\n", "out/b.xml")])
+def test_what_git_ignores_is_not_told(rules: str, told: str | None, tmp_path: Path) -> None:
+    """What a build makes, and the reports that a test run writes anew each time."""
+    builds = "import pathlib\nout = pathlib.Path('out')\n(out / 'c.o').write_text('x')\n"
+    changes = "(out / 'a.xml').write_text('new')\n(out / 'b.xml').unlink(True)\n"
+    files = {"main.py": builds + changes + NEEDS_MODEL["main.py"], "expected.txt": MEDIAN_EXPECTED}
+    workspace = tmp_path / "w"
+    workspace.mkdir()
+    fill(workspace, {**files, "out/a.xml": "old", "out/b.xml": "old", ".gitignore": rules})
+    with GroqServer([EDIT, calls(RIGHT)]) as server:
+        task = Task(prompt=FIX, workspace=str(workspace))
+        result = run_task(task, settings_for(server), host=replace(host(), state=tmp_path / "state"), emit=ignore)
+    notes = [note for note in result.notes if note.startswith("changed while programs ran")]
+    assert notes == ([f"changed while programs ran: {told}; `codur undo` puts that back"] if told else [])
 
 
 def test_the_offline_search_keeps_to_the_scope(tmp_path: Path) -> None:

@@ -195,6 +195,22 @@ def test_uses_of_a_symbol_that_is_to_change_come_before_what_it_uses(task: str, 
     assert "src/shop/scale.py" not in first
 
 
+@pytest.mark.parametrize(
+    ("task", "name"),
+    [
+        ("the executable subcommand is lost", "execute_sub_command"),
+        ("executing a sub command", "run_subcommand"),
+        ("what the parsers say of dependencies", "parse_dependency"),
+    ],
+)
+def test_a_name_is_found_by_the_words_it_is_made_of(task: str, name: str, tmp_path: Path) -> None:
+    names = [name, *(f"part_of_{letter}" for letter in "abcdefgh")]
+    workspace, index = opened(tmp_path, {"main.py": "\n\n".join(f"def {each}():\n    return 1\n" for each in names)})
+    view = index.view(workspace.list_files())
+    found = seeds(view, task=task, files=[], failure=FailureClues())
+    assert {view.facts[path].blocks[number].name for path, number in found} == {name}
+
+
 def test_a_task_that_leads_nowhere_lists_all(tmp_path: Path) -> None:
     selection = chosen(tmp_path, SHOP, "please")
     assert selection.wants == ()

@@ -21,7 +21,7 @@ from codur.types import Check, Verdict
 _RUST_TITLE = regex(r"#\[test\][^{}]*?\bfn +(\w+)")
 _TITLE = regex(
     r"\b(?:test|it|specify|describe|context)\b\s*\(?\s*(?P<mark>['\"`])(?P<said>.+?)(?P=mark)"
-    r"|\b(?:func|fn|def|function) +(?:[Tt]est_?)?(?P<name>\w+)"
+    r"|\b(?:func|fn|def|function) +(?P<is_test>[Tt]est_?)?(?P<name>\w+)"
 )
 _CLASS = regex(r"^[ \t]*(?:(?:public|final|abstract|open|internal) +)*class +(\w+)", re.MULTILINE)
 _CLASS_OF_TESTS = regex(r"Tests?\Z|Spec\Z|\ATest")
@@ -214,9 +214,12 @@ def path_of(text: str, near: str, files: Collection[str]) -> str:
     mark = "-" if "-" in name else "_"
     if near.endswith(".go"):  # what follows an underscore may stand for a system
         mark = before = ""
-    titles = (match["said"] or match["name"] for match in _TITLE.finditer(text))
-    title = next(chain(_RUST_TITLE.findall(text), titles), "")
-    words = mark.join(word.lower() for word in _WORD.findall(title))[:_NAME_CHARS].strip(mark) or "made"
+    # A helper above the first test says nothing of what is tested.
+    found = sorted(_TITLE.finditer(text), key=lambda match: (not match["said"], not match["is_test"]))
+    title = next(chain(_RUST_TITLE.findall(text), (match["said"] or match["name"] for match in found)), "")
+    said = [word.lower() for word in _WORD.findall(title)]
+    ends = [end for end in range(1, len(said) + 1) if len(mark.join(said[:end])) <= _NAME_CHARS]
+    words = mark.join(said[: max(ends, default=1)])[:_NAME_CHARS] or "made"
     words = f"a{mark}{words}" if words[0].isdigit() else words
     names = chain([words], (f"{words}{mark}{number}" for number in count(2)))
     paths = (join(directory, f"{before}{each}{after}") for each in names)

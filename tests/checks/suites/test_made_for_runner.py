@@ -35,6 +35,13 @@ KNOWN = {"parse", "Options"}
         ("test/test.parse.js", "it('keeps')", "test/test.keeps.js"),
         ("a/test_a_test.go", "func TestWindows(", "a/windows_test.go"),
         ("tests/ParseTest.php", "<?php\nfinal class EmptyTest extends TestCase {}", "tests/EmptyTest.php"),
+        ("test/a.js", "function createProgram() {}\n\ndescribe('short flags', f)", "test/short_flags.js"),
+        ("a/a_test.go", "func helper() {}\n\nfunc TestHalf(t *testing.T) {}", "a/half_test.go"),
+        (
+            "tests/a.test.js",
+            "test('when subcommand killed by SIGKILL then program exits with 137', f)",
+            "tests/when_subcommand_killed_by_sigkill_then.test.js",
+        ),
         ("test/parse.js", "", "test/made.js"),
         ("test/parse.js", "it('parse')", "test/parse_2.js"),
     ],

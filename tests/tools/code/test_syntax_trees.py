@@ -662,6 +662,21 @@ def test_a_failing_line_leads_to_its_test_and_to_what_that_calls(language: str, 
     assert function in needed
 
 
+def test_titles_of_tests_leave_words_to_what_they_are_about(tmp_path: Path) -> None:
+    """A title is a sentence, and thirty of them say each word of a task: the one function that it means came last."""
+    ways = "".join(f"  way{n}(x) {{ return helper(x, {n}); }}\n\n" for n in range(30))
+    title = "it('when the option is set by env then env value {0} wins', () => {{ way{0}({0}); }});\n"
+    files = {
+        "lib/command.js": f"class Command {{\n{ways}  _parseOptionsEnv() {{ return 1; }}\n}}\n",
+        "tests/options.env.test.js": "".join(title.format(n) for n in range(30)),
+    }
+    workspace = Workspace.open(fill(tmp_path, files))
+    clues = Clues(task="who wins when an option is set by env and on the command line?", guessed=["lib/command.js"])
+    selection = select(RepositoryIndex(workspace, max_files=9), workspace.list_files(), clues)
+    lines = [want.line for want in selection.wants if want.path == "lib/command.js" and want.line]
+    assert lines[0] == 62, "_parseOptionsEnv"
+
+
 def test_what_a_task_calls_by_name(tmp_path: Path) -> None:
     workspace = Workspace.open(fill(tmp_path, SOURCES))
     index = RepositoryIndex(workspace, max_files=100)
