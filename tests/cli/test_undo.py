@@ -87,6 +87,22 @@ def test_a_question_in_between_does_not_hide_the_fix(place: Path) -> None:
     assert here(place, "undo").out == "restored: main.py\n"
 
 
+def test_what_a_program_wrote_beside_it_does_not_hide_the_fix(place: Path) -> None:
+    """A test run that writes to a directory which git ignores is no work to be undone."""
+    after = fixed(place)
+    (place / "w" / ".gitignore").write_text("out/\n")
+    (place / "w" / "out").mkdir()
+    (place / "w" / "out" / "log.txt").write_text("old\n")
+    (place / "w" / "report.py").write_text("open('out/log.txt', 'w').write('new\\n')\n")
+    check = ("fix main.py", "--offline", "--no-sandbox", "--check", "python report.py")
+    assert codur(*check, cwd=place / "w", home=place / "home").code == 0
+    assert (place / "w" / "out" / "log.txt").read_text() == "new\n"
+    assert "-print(totl)\n+print(total)" in here(place, "diff").out
+    assert here(place, "undo").out == "restored: main.py\n"
+    assert (place / "w" / "main.py").read_text() != after
+    assert here(place, "undo", "--redo").out == "made again: main.py\n"
+
+
 def test_nothing_is_undone_while_a_run_works_there(place: Path) -> None:
     after = fixed(place)
     locks = place / "home" / ".local" / "state" / "codur" / "locks"

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable
+from json import loads
 from pathlib import Path
 
 from msgspec import to_builtins
@@ -25,10 +26,11 @@ from codur.workspace.disk.root import Root
 from codur.workspace.history.journal import Journal
 from codur.workspace.history.put_back import UndoReport
 from codur.workspace.history.undo_run import RunChange, Undone, bring_back, redo, run_changes, stands, undo, undone
+from codur.workspace.listing import is_ignored
 
 _SHOWN_CHARS = 60
 _UNDO = b'"op":"undo"'
-_CHANGE = b'"op":"change"'
+_CHANGE, _BY_PROGRAM = b'"op":"change"', b'"by":"command"'
 _PROGRAM, _PROGRAM_ENDED = b'"op":"program","running":true', b'"op":"program","running":false'
 
 
@@ -166,9 +168,18 @@ def _can_be_redone(run: RunDirectory) -> bool:
 
 
 def changed_something(run: RunDirectory) -> bool:
-    """Whether the run changed a file, or may have."""
+    """Whether the run changed a file, or may have; what programs wrote to files that git ignores is no work of it."""
     kept = run.journal.read_bytes() if run.journal.is_file() else b""
-    return _CHANGE in kept or kept.count(_PROGRAM) > kept.count(_PROGRAM_ENDED)
+    if kept.count(_PROGRAM) > kept.count(_PROGRAM_ENDED):
+        return True
+    lines = [line for line in kept.splitlines() if _CHANGE in line]
+    if not lines or not all(_BY_PROGRAM in line for line in lines):
+        return bool(lines)
+    root = Root(Path(run.record().workspace))
+    try:
+        return not all(is_ignored(root, loads(line)["path"]) for line in lines)
+    except (KeyError, ValueError):  # a damaged line
+        return True
 
 
 def that_changed(ids: Iterable[str]) -> tuple[str, ...]:
