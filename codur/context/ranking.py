@@ -134,7 +134,11 @@ def users(view: View, nodes: Iterable[Node]) -> list[Node]:
         name = view.facts[path].blocks[number].name
         for other, facts in view.facts.items():
             if name and (other == path or path in view.imports(other) or view.defined(name) == [(path, number)]):
-                found |= {(other, n): None for n, block in enumerate(facts.blocks) if name in block.mentions}
+                # What `width` sets is read as `_width` where it is made.
+                names = {name, f"_{name}"} if other == path else {name}
+                found |= {
+                    (other, n): None for n, each in enumerate(facts.blocks) if not names.isdisjoint(each.mentions)
+                }
     return sorted((node for node in found if node not in nodes), key=lambda node: standing(node[0]))
 
 

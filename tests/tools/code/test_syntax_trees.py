@@ -677,6 +677,15 @@ def test_titles_of_tests_leave_words_to_what_they_are_about(tmp_path: Path) -> N
     assert lines[0] == 62, "_parseOptionsEnv"
 
 
+def test_what_a_method_sets_leads_to_who_reads_it(tmp_path: Path) -> None:
+    """`combine()` keeps its value in `_combine`: the one function that was wrong reads that, and was not shown."""
+    ways = "".join(f"  way{n}(x) {{ return this.way{n + 1}(x); }}\n" for n in range(30))
+    text = f"class A {{\n  combine(on) {{ this._combine = on; }}\n{ways}  last() {{ return this._combine; }}\n}}\n"
+    workspace = Workspace.open(fill(tmp_path, {"command.js": text}))
+    selection = select(RepositoryIndex(workspace, max_files=9), workspace.list_files(), Clues(task="combine() is lost"))
+    assert [want.line for want in selection.wants if want.line][:2] == [2, 33]
+
+
 def test_what_a_task_calls_by_name(tmp_path: Path) -> None:
     workspace = Workspace.open(fill(tmp_path, SOURCES))
     index = RepositoryIndex(workspace, max_files=100)
