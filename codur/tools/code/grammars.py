@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from codur.structs import Struct
+from codur.structs import Struct, replace
 
+DECLARATIONS = ".d.ts"
 _QUERIES = Path(__file__).with_name("queries")
 
 
@@ -42,6 +43,8 @@ _TYPED = Grammar(
     function="language_typescript",
     queries=("javascript", "typescript"),
 )
+# Elsewhere a signature is an overload beside what it is of, which is what edits mean.
+_DECLARED = replace(_TYPED, queries=(*_TYPED.queries, "signatures"))
 _TYPED_MARKUP = Grammar(
     language="TypeScript",
     family="JavaScript",
@@ -70,6 +73,7 @@ _SHARPS = Grammar(language="C#", family="C#", package="tree_sitter_c_sharp", que
 BY_SUFFIX: Final[Mapping[str, Grammar]] = {
     **dict.fromkeys((".js", ".mjs", ".cjs", ".jsx"), _SCRIPT),
     **dict.fromkeys((".ts", ".mts", ".cts"), _TYPED),
+    DECLARATIONS: _DECLARED,
     ".tsx": _TYPED_MARKUP,
     ".go": _GOES,
     ".rs": _RUSTS,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from codur.lazy import regex
 from codur.structs import Struct, field
-from codur.tools.code.grammars import BY_SUFFIX, Grammar
+from codur.tools.code.grammars import BY_SUFFIX, DECLARATIONS, Grammar
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Query
@@ -71,7 +71,7 @@ class SyntaxDefinition(Place):
 
 def grammar_of(path: str) -> Grammar | None:
     """The grammar of a file, if it is installed; nothing is imported."""
-    grammar = BY_SUFFIX.get(splitext(path)[1])
+    grammar = BY_SUFFIX.get(DECLARATIONS if path.endswith(DECLARATIONS) else splitext(path)[1])
     return grammar if grammar is not None and _installed(grammar.package) else None
 
 

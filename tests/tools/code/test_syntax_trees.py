@@ -462,6 +462,16 @@ def test_definitions(path: str) -> None:
     assert syntax.mistakes == []
 
 
+def test_methods_of_a_file_of_declarations_are_told_apart_and_overloads_are_not() -> None:
+    declared = "export class Command {\n  parse(argv?: string[]): this;\n  name(str: string): this;\n}\n"
+    overloaded = "class Command {\n  name(): string;\n  name(text?: string) { return text; }\n}\n"
+    for path, text, names in (
+        ("typings/index.d.ts", declared, ["Command", "parse", "name"]),
+        ("index.ts", overloaded, ["Command", "name"]),
+    ):
+        assert [each.name for each in syntax_of(path, text).definitions] == names
+
+
 def test_a_case_of_catch2_is_a_test() -> None:
     (case,) = syntax_of("a.cpp", 'TEST_CASE("adds up", "[cart]") {\n    REQUIRE(1 == 1);\n}\n').definitions
     assert (case.name, case.line, case.end, case.test) == ("adds up", 1, 3, True)

@@ -1,0 +1,1 @@
+(method_signature name: (_) @name) @function
