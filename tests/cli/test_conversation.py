@@ -424,6 +424,7 @@ LINES = {
     "/check make test": Asked(name="check", value="make test"),
     "undo": Asked(words=("undo",)),
     "Undo the last change.": Asked(words=("undo",)),
+    "hm no, undo that": Asked(words=("undo",)),
     "commit this": Asked(words=("commit",)),
     "please commit the last change": Asked(words=("commit", "last")),
     "forget it then. commit everything": Asked(words=("commit", "--all")),

@@ -108,7 +108,11 @@ def _split(name: str, rest: str) -> list[str]:
         raise UsageError(f"/{name}: a quotation mark is not closed", remedy="Close it, or leave it out.") from error
 
 
-_UNDO = regex(r"(please )?(undo|revert)( (that|it|this|the last( one| task| change)?|your last change))?[.!]?", re.I)
+_UNDO = regex(
+    r"(?:(?:hm+|no|nope|oh|sorry|wait|ok|okay|actually|then|please)[,.!]* ){0,4}(?:undo|revert)"
+    r"(?: (?:that|it|this|the last(?: one| task| change)?|your last change))?(?: (?:again|please))?[.!]?",
+    re.I,
+)
 
 
 def _without_marks(line: str) -> str:
