@@ -303,6 +303,7 @@ FRAME = 'Traceback (most recent call last):\n  File "till.py", line 3, in <modul
     [
         ("with_taxes should take a rate", "code_generation"),
         ("with_taxes gives a list, and not a sum", "code_fix"),
+        ("what has taxes comes as a list, and not as a sum", "code_fix"),
         (f"the till crashes\n\n{FRAME}TypeError: can't multiply sequence by non-int\n", "code_fix"),
     ],
 )

@@ -148,7 +148,8 @@ def _telling(state: RunState) -> Verdict | None:
     telling = tuple(test for test in verdict.failing if test not in known or test in said)
     if telling:
         return replace(verdict, failing=telling, error=verdict.error if telling == verdict.failing else "")
-    leads = state["discovery"].task_type != "code_fix" or _known(state) or _PLACE.search(state["task"].prompt)
+    found = state["discovery"]
+    leads = found.task_type != "code_fix" or found.files or _PLACE.search(state["task"].prompt)
     return None if leads else verdict
 
 
