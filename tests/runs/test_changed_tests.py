@@ -59,6 +59,13 @@ def test_the_user_is_asked_and_the_tests_as_changed_judge(name: str, tmp_path: P
     assert played.result.verdict.tests_passed == 2
 
 
+def test_so_it_is_where_the_check_is_a_command_of_the_users(tmp_path: Path) -> None:
+    user = User(YES)
+    command = "python -m pytest test_sums.py"
+    played = run(tmp_path, edits(RENAMED["test_sums.py"]), consult=user, check_command=command)
+    assert (played.result.exit_code, played.files, len(user.asked)) == (0, RENAMED, 1)
+
+
 def test_who_says_no_keeps_everything(tmp_path: Path) -> None:
     played = run(tmp_path, consult=User(Answer(decision="reject")))
     assert (played.result.exit_code, played.files) == (5, FILES)

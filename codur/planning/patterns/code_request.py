@@ -60,7 +60,7 @@ def discover_code(request: Request, found: Classification) -> Discovery:
 
 def _tests_to_edit(request: Request, check: Check) -> tuple[str, ...]:
     """The tests of the check that may be changed: all, if the user said so; else those that use what is renamed."""
-    tests = tuple(path for path in check.protected if check.kind == "tests" and is_test_code(path))
+    tests = tuple(filter(is_test_code, check.protected))
     if request.task.may_edit_tests:
         return tests
     prompt = request.task.prompt[:_CHECK_CHARS]
