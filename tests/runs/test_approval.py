@@ -229,7 +229,7 @@ def test_an_answer_becomes_the_output_of_its_step(tmp_path: Path) -> None:
     assert played.result.exit_code == 0
     assert user.asked[0].kind == "question"
     assert user.asked[0].text == "Which median, of a list or of a tree?"
-    assert "of a list" in played.message(2)
+    assert "You asked: Which median, of a list or of a tree?\nThe user answered: of a list" in played.message(2)
     assert MEDIAN_RIGHT in played.files["main.py"]
 
 

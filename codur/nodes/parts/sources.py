@@ -263,9 +263,13 @@ def target(state: RunState, step: Step, texts: Iterable[str], context: RunContex
 
 
 def inputs(state: RunState, step: Step, context: RunContext) -> dict[str, str]:
-    """Outputs of the earlier steps that this step names, with what was read beside them."""
+    """Outputs of earlier steps that this one names, with what was read beside them; an answer with its question."""
     names = [name for item in step.inputs for name in (item, f"{item}.dependencies")]
-    return {name: context.artifacts.get(state["outputs"][name]) for name in names if name in state["outputs"]}
+    found = {name: context.artifacts.get(state["outputs"][name]) for name in names if name in state["outputs"]}
+    for asking in state["plan"].steps if state["plan"] is not None else ():
+        if asking.action == "ask" and asking.id in found:
+            found[asking.id] = f"You asked: {asking.arguments.get('text', '')}\nThe user answered: {found[asking.id]}"
+    return found
 
 
 def _text(path: str, workspace: Workspace) -> str | None:
