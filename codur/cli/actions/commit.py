@@ -10,7 +10,7 @@ from typing import Any
 
 from codur.cli import machine
 from codur.cli.actions.run import carried_out, in_repository, shown_result
-from codur.cli.actions.undo import changed_run, changed_something, is_not_undone, journal_of
+from codur.cli.actions.undo import changed_run, changed_runs, is_not_undone, journal_of
 from codur.cli.machine import Showing
 from codur.cli.printing import say_found, tell
 from codur.config.settings import Settings
@@ -153,9 +153,7 @@ def _since_last_commit(repository: Repository, workspace: Path, wish: Wish) -> S
         if error.code not in ("failed", "not_found"):
             raise
         moment = 0.0
-    runs = machine.kept_runs()
-    found = [runs.open(record.id) for record in runs.list(workspace) if _ended(record) >= moment]
-    found = [run for run in found if changed_something(run) and is_not_undone(run)]
+    found = list(filter(is_not_undone, changed_runs(workspace, lambda record: _ended(record) >= moment)))
     return found or ([] if wish.everything else [changed_run(None, workspace, fits=is_not_undone)])
 
 
