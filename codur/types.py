@@ -224,12 +224,7 @@ class Task(Struct):
     places: tuple[str, ...] = ()
     made: tuple[str, ...] = ()
 
-    @property
-    def said(self) -> str:
-        """The prompt and what goes with it."""
-        return self.said_with(())
-
-    def said_with(self, since: Sequence[str]) -> str:
+    def said_with(self, since: Sequence[str] = ()) -> str:
         """The prompt, what the user said since it was given, and what was piped in, which may be long."""
         lines = "\n".join(f"- {text}" for text in since)
         said = f"\n\nSaid while this was worked on, and holds:\n{lines}" if since else ""

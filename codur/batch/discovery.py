@@ -106,15 +106,12 @@ def _is_challenge(directory: str, listing: _Listing) -> bool:
         name != "conftest.py" and (is_pytest_file(name) or is_test_file(name)) for name in listing.files
     ):
         return True
-    return any(_holds_tests(f"{directory}/{name}") for name in _TEST_DIRECTORIES.intersection(listing.directories))
+    below = _TEST_DIRECTORIES.intersection(listing.directories)
+    return any(_is_source(name) for each in below for name in _listing(f"{directory}/{each}").files)
 
 
 def _is_source(name: str) -> bool:
     return name.endswith(_SOURCES) and name not in _SOURCES  # `.py` is a hidden file, and no source
-
-
-def _holds_tests(directory: str) -> bool:
-    return any(_is_source(name) for name in _listing(directory).files)
 
 
 def _with_unique_names(challenges: Iterable[Challenge]) -> list[Challenge]:

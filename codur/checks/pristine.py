@@ -52,13 +52,9 @@ class Pristine:
         Raises:
             WorkspaceError: one cannot be put back.
         """
-        changed = []
-        for path, data in self._files.items():
-            target = self._path(path, workspace)
-            # By content and not by time: a program can set times.
-            if not Path(path).is_absolute() and path not in self._left_out and not _holds(target, data):
-                _put_back(workspace.root, target, data)
-                changed.append(path)
+        changed = self._differing(workspace)
+        for path, target in changed.items():
+            _put_back(workspace.root, target, self._files[path])
         return tuple(changed)
 
     def retake(self, workspace: Workspace) -> tuple[str, ...]:
@@ -67,16 +63,19 @@ class Pristine:
         Raises:
             WorkspaceError: one cannot be read.
         """
-        changed = []
-        for path, data in list(self._files.items()):
-            target = self._path(path, workspace)
-            if Path(path).is_absolute() or path in self._left_out or _holds(target, data):
-                continue
-            self._files.pop(path)
+        changed = self._differing(workspace)
+        for path, target in changed.items():
+            del self._files[path]
             if target.is_file():
                 self._files[path] = _read(target)
-            changed.append(path)
         return tuple(changed)
+
+    def _differing(self, workspace: Workspace) -> dict[str, Path]:
+        """Where those files of the workspace are that are not as they were."""
+        own = (path for path in self._files if not Path(path).is_absolute() and path not in self._left_out)
+        places = {path: self._path(path, workspace) for path in own}
+        # By content and not by time: a program can set times.
+        return {path: place for path, place in places.items() if not _holds(place, self._files[path])}
 
     def without(self, paths: Iterable[str]) -> Pristine:
         """The same for a workspace in which these files are left out; their bytes stay known."""

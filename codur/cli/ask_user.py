@@ -1,15 +1,16 @@
 """Asks the user at the terminal: whether to carry out a plan, or for an answer."""
 
+import os
 import shlex
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from codur.cli.editor import edit
 from codur.cli.machine import width
 from codur.config import reading
-from codur.errors import ConfigError, UsageError
+from codur.errors import ConfigError, UsageError, reason_of
 from codur.events import Emit, Event, PlanShown
 from codur.lazy import late
 from codur.planning import plans
@@ -217,3 +218,42 @@ def _read(prompt: str) -> str:
 
 def _say(text: str) -> None:
     show(sanitise(text), sys.stderr)
+
+
+_EDITORS = ("VISUAL", "EDITOR")
+_REMEDY = "Set EDITOR to an editor that is installed."
+_STANDARD_OUTPUT, _STANDARD_ERROR = 1, 2
+
+
+def edit(path: Path) -> None:
+    """Let the user change a file; comes back when the editor has ended.
+
+    It is the user's own program and not contained. It is shown where questions are, on standard error, as standard
+    output may go to a file; Ctrl-C in it is the editor's.
+
+    Raises:
+        UsageError: there is none that can be started, or it ended with an error, which throws its changes away.
+    """
+    command = next((value for name in _EDITORS if (value := os.environ.get(name, "").strip())), "vi")
+    try:
+        words = [*shlex.split(command), str(path)]
+    except ValueError as error:
+        raise UsageError(f"the editor {command} cannot be started: {error}", remedy=_REMEDY) from error
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
+    try:
+        pid = os.posix_spawnp(
+            words[0],
+            words,
+            os.environ,
+            file_actions=[(os.POSIX_SPAWN_DUP2, _STANDARD_ERROR, _STANDARD_OUTPUT)],
+            setsigdef=[signal.SIGINT],
+        )
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except OSError as error:
+        raise UsageError(f"the editor {words[0]} cannot be started: {reason_of(error)}", remedy=_REMEDY) from error
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if code:
+        raise UsageError(
+            f"the editor {words[0]} ended with {code}; its changes are not used", remedy="The plan is as it was."
+        )

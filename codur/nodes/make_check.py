@@ -228,11 +228,8 @@ def _example(shown: Mapping[str, str], state: RunState, context: RunContext) -> 
         beside = _OWN_PACKAGE * (path.endswith(".go") and dirname(path) in own)
         named = _CALLED * sum(1 / spread_called[word] for word in called[path])
         said = sum(1 / spread[word] for word in shared[path])
-        return (
-            beside + (path in near) + _FIRST * (path in first) + named + said,
-            path in shown,
-            -len(texts[path]),
-        )
+        worth = beside + (path in near) + _FIRST * (path in first) + named + said
+        return worth, path in shown, -len(texts[path])
 
     best = max(texts, key=nearness, default="")
     return {best: texts[best]} if best else {}

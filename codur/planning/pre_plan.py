@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from codur.checks.describe import headline, verdict_line
 from codur.llm.model import ChatRequest
-from codur.parsing.bounded_text import beginning
+from codur.parsing.bounded_text import beginning, listed
 from codur.planning.plans.full_plan import PlanningBrief, demanded, discovery_text, file_list, signature
 from codur.planning.replies import Asker, PrePlanReply, argument_values, messages
 from codur.structs import Struct
@@ -89,8 +89,7 @@ def _told(before: Verdict | None) -> str:
     if before is None or before.status != "failed":
         return lines[0]
     if before.failing:
-        more = len(before.failing) - SHOWN_TESTS
-        lines.append(f"failing: {', '.join(before.failing[:SHOWN_TESTS])}{f' and {more} more' if more > 0 else ''}")
+        lines.append(f"failing: {listed(before.failing, SHOWN_TESTS)}")
     if (said := headline(before.error)) and said not in lines[0]:
         lines.append(f"error: {said}")
     return "\n".join(line[:LINE_CHARS] for line in lines)

@@ -47,16 +47,12 @@ class Declared(Struct):
 def simple_words(command: str) -> list[str]:
     """The words of a command in which nothing but plain quotes has a meaning for the shell; else none."""
     text = command.strip()
-    if "\n" in text or not all(_is_plain(piece) for piece in text.split()) or not _is_simple(text):
+    if "\n" in text or any(piece.startswith(("~", "#")) for piece in text.split()) or not _is_simple(text):
         return []
     try:
         return shlex.split(text)
     except ValueError:
         return []
-
-
-def _is_plain(piece: str) -> bool:
-    return not piece.startswith(("~", "#"))
 
 
 def _is_simple(text: str) -> bool:

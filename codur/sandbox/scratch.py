@@ -83,7 +83,7 @@ def remove_tree(top: Path) -> None:
         directory = waiting.pop()
         with contextlib.suppress(OSError):
             directory.chmod(0o700)  # a program may have closed it
-        for entry in _entries(directory):
+        for entry in entries_of(directory):
             with contextlib.suppress(OSError):
                 if entry.is_dir(follow_symlinks=False):
                     moved += 1
@@ -96,7 +96,8 @@ def remove_tree(top: Path) -> None:
     _remove_empty(top)
 
 
-def _entries(directory: Path) -> list[os.DirEntry[str]]:
+def entries_of(directory: str | Path) -> list[os.DirEntry[str]]:
+    """What is in a directory; nothing if it cannot be read."""
     try:
         with os.scandir(directory) as entries:
             return list(entries)

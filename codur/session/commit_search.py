@@ -120,11 +120,8 @@ def bisect(root: Path, settings: Settings, wanted: Wanted, *, host: Host, tell: 
             )
             return _Bisecting(judging=judging, bad=head, tell=tell).run(known, judge_files=not wanted.bad)
     except ToolError as error:
-        raise UsageError(error.message, remedy=_remedy(error)) from error
-
-
-def _remedy(error: ToolError) -> str:
-    return "Run `git log --oneline` for the commits that there are." if error.code == "not_found" else ""
+        remedy = "Run `git log --oneline` for the commits that there are." if error.code == "not_found" else ""
+        raise UsageError(error.message, remedy=remedy) from error
 
 
 def _check(workspace: Workspace, settings: Settings, launcher: Launcher, wanted: Wanted) -> Check:

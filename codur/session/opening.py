@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -31,7 +32,6 @@ from codur.sandbox.launcher import Launcher
 from codur.sandbox.processor_turns import Waited
 from codur.sandbox.scratch import private_directory, temporary_base
 from codur.session.accepted import instructions_of, may_instruct
-from codur.session.consulting import asking, consulting
 from codur.session.host import Host
 from codur.session.programs import Programs
 from codur.session.record.exchanges import exchanging
@@ -39,6 +39,7 @@ from codur.session.record.run_recording import START_MARK, Recording
 from codur.session.scoping import new_journal, scoped
 from codur.store.directory import StateDirectory
 from codur.structs import Struct, replace
+from codur.tools.tool import ToolError
 from codur.types import Plan, Task, Usage
 from codur.workspace.artifacts import ArtifactStore
 from codur.workspace.history.journal import Journal
@@ -339,3 +340,28 @@ def _of_agent(agent: str | None, settings: Settings) -> Settings:
     coding = structs.replace(coding, sample_profiles=tuple(name for name in coding.sample_profiles if name in same))
     llm = structs.replace(llm, default_profile=default, fast_profile=fast, fallback_profiles=fallbacks)
     return structs.replace(settings, llm=llm, agents=structs.replace(settings.agents, coding=coding))
+
+
+def consulting(consult: Callable[[Question], Answer], waited: Waited) -> Callable[[Question], Answer]:
+    """Asks the user, one question at a time; the time until the answer comes does not count."""
+    # Tools run in threads, and two questions on one terminal would get each other's answers.
+    one_at_a_time = threading.Lock()
+
+    def ask(question: Question) -> Answer:
+        with one_at_a_time, waited.waiting():
+            return consult(question)
+
+    return ask
+
+
+def asking(consult: Callable[[Question], Answer]) -> Callable[[str, tuple[str, ...]], str]:
+    """Puts a tool's question to the user, with its possible answers."""
+
+    def ask(question: str, options: tuple[str, ...]) -> str:
+        text = f"{question} ({' / '.join(options)})" if options else question
+        answer = consult(Question(kind="question", text=text))
+        if answer.decision != "answer":
+            raise ToolError("refused", "the user gave no answer; decide from what is known, or say what is missing")
+        return answer.text
+
+    return ask

@@ -6,7 +6,7 @@ import os
 import re
 import textwrap
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import to_builtins
@@ -32,7 +32,8 @@ _ASIDE = 9
 """Earlier conversations that are kept of a project."""
 _LEAST_CHARS = 200
 _FILES = regex(r"^(?=diff --git )", re.MULTILINE)
-_NEW, _GONE = "--- /dev/null\n+++ b/", "\n+++ /dev/null"
+_NEW, _GONE = " (new)", " (deleted)"
+_NEW_HEAD, _GONE_HEAD = "--- /dev/null\n+++ b/", "\n+++ /dev/null"
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -108,18 +109,11 @@ def since(turns: Sequence[Turn], limit: int = MAX_CHARS) -> Since:
     return Since(told=_told(tasks, limit), places=tuple(places.splitlines()[:_PLACES]), made=tuple(dict.fromkeys(made)))
 
 
-def _made(diff: str) -> Iterator[str]:
+def _made(diff: str) -> list[str]:
     """The files that a diff makes, but those that it only moves."""
-    parts = [part.partition("\n@@") for part in _FILES.split(diff)]
-    moved = {_lines(hunks, "-") for head, _, hunks in parts if _GONE in head}
-    for head, _, hunks in parts:
-        path = head.partition(_NEW)[2].partition("\n")[0]
-        if path and _lines(hunks, "+") not in moved:
-            yield path
-
-
-def _lines(hunks: str, mark: str) -> str:
-    return "\n".join(line[1:] for line in hunks.split("\n")[1:] if line.startswith(mark))
+    contents = [(part, [line[1:] for line in part.changed]) for part in _parts(diff)]
+    moved = [content for part, content in contents if part.mark == _GONE]
+    return [part.path for part, content in contents if part.mark == _NEW and content not in moved]
 
 
 def _as_they_stand(turns: Sequence[Turn]) -> list[Turn]:
@@ -187,16 +181,16 @@ class _Part(Struct):
     path: str
     text: str
     mark: str  # of a file that is new or gone
-    changed: frozenset[str]  # its lines that begin with + or -
+    changed: Sequence[str]  # its lines that begin with + or -
 
 
 def _parts(diff: str) -> list[_Part]:
     found = []
     for text in filter(str.strip, _FILES.split(diff)):
         head, _, hunks = text.partition("\n@@")
-        path = head.partition("\n")[0].rpartition(" b/")[2] or head.partition(_NEW)[2].partition("\n")[0]
-        mark = " (new)" if _NEW in head else " (deleted)" if _GONE in head else ""
-        changed = frozenset(line for line in hunks.split("\n")[1:] if line[:1] in {"+", "-"})
+        path = head.partition(_NEW_HEAD)[2].partition("\n")[0] or head.partition("\n")[0].rpartition(" b/")[2]
+        mark = _NEW if _NEW_HEAD in head else _GONE if _GONE_HEAD in head else ""
+        changed = [line for line in hunks.split("\n")[1:] if line[:1] in {"+", "-"}]
         found.append(_Part(path=path, text=text, mark=mark, changed=changed))
     return found
 
@@ -205,7 +199,7 @@ def _told_apart(diff: str, later: Mapping[str, set[str]]) -> tuple[list[_Part], 
     """The parts of a diff that no later turn repeats, and those that one does."""
     news, known = list[_Part](), list[_Part]()
     for part in _parts(diff):
-        (known if part.changed and part.changed <= later.get(part.path, set()) else news).append(part)
+        (known if part.changed and later.get(part.path, set()).issuperset(part.changed) else news).append(part)
     return news, known
 
 

@@ -30,12 +30,9 @@ def usable_root(path: Path, home: Path | None) -> Path:
         )
     if not os.access(root, os.R_OK | os.X_OK):
         raise WorkspaceError(f"{root} cannot be read", remedy="Check the directory's permissions.")
-    if is_repository({path.name for path in root.iterdir()}) and not _is_in_work_tree(root):
+    in_work_tree = any(os.path.lexists(above / ".git") for above in (root, *root.parents))
+    if not in_work_tree and is_repository({path.name for path in root.iterdir()}):
         raise WorkspaceError(
             f"{root} is a bare git repository, which has no files to work on", remedy="Clone it, and work in the clone."
         )
     return root
-
-
-def _is_in_work_tree(root: Path) -> bool:
-    return any(os.path.lexists(above / ".git") for above in (root, *root.parents))

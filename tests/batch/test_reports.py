@@ -11,10 +11,10 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from codur.batch.reports import write_reports
-from codur.batch.reports.charts import bars_of, charts_of
 from codur.batch.reports.comparison import PassAtK, Tried, compare, pass_at_k
 from codur.batch.reports.junit_report import junit_xml
 from codur.batch.reports.markdown import markdown, money
+from codur.batch.reports.page import bars_of, charts_of
 from codur.batch.reports.totals import totals_of
 from codur.batch.results.results_directory import ResultsDirectory, read_results
 from tests.batch.report_kit import DIFF, failed, solved

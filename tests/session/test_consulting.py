@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from codur.questions import Answer, Question
 from codur.sandbox.processor_turns import Waited
-from codur.session.consulting import asking, consulting
+from codur.session.opening import asking, consulting
 
 
 def test_the_user_is_asked_one_question_at_a_time() -> None:

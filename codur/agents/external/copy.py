@@ -10,6 +10,7 @@ from pathlib import Path
 from codur.config.protected import has_protected_name, instructs_agents, sets_agents
 from codur.errors import WorkspaceError
 from codur.parsing.bounded_text import listed
+from codur.sandbox.scratch import entries_of
 from codur.structs import Struct, field
 from codur.workspace.listing import SKIPPED_DIRECTORIES
 from codur.workspace.private import may_hold_secrets
@@ -146,7 +147,7 @@ def _entries(root: Path) -> Iterator[tuple[str, Path]]:
     waiting, seen = [""], 0
     while waiting and seen < _MAX_ENTRIES:
         base = waiting.pop()
-        for entry in _scan(root / base):
+        for entry in sorted(entries_of(root / base), key=lambda entry: entry.name):
             seen += 1
             path, protected = f"{base}{entry.name}", has_protected_name(entry.name)
             skipped = entry.name in SKIPPED_DIRECTORIES and entry.is_dir(follow_symlinks=False)
@@ -154,14 +155,6 @@ def _entries(root: Path) -> Iterator[tuple[str, Path]]:
                 waiting.append(f"{path}/")
             if protected or not skipped:
                 yield path, Path(entry.path)
-
-
-def _scan(directory: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(directory) as entries:
-            return sorted(entries, key=lambda entry: entry.name)
-    except OSError:  # it took the permission away; nothing below is taken over then
-        return []
 
 
 def _is_left(path: str, leaves: Sequence[str]) -> bool:

@@ -124,7 +124,7 @@ class RayEngine:
         """Give as much work to Ray as may go on at once; False if there is nothing left to wait for."""
         while self._ended == "all" and self._waiting and len(self._running) < self._jobs:
             work = self._waiting.popleft()
-            running = Running(work=work, key=self._keeper.key(work), began=time.monotonic())
+            running = Running(work=work, key=self._keeper.keys(work), began=time.monotonic())
             archive, problem = self._archive_of(ray, work)
             challenge = replace(work.challenge, problem=work.challenge.problem or problem)
             sent = encoded(Start(work=replace(work, challenge=challenge), key=running.key))
@@ -218,7 +218,7 @@ class RayEngine:
         if kept.tokens or kept.cost_usd:
             self._tokens += kept.tokens
             self._cost_usd += kept.cost_usd
-            self._keeper.keep_spent(self._tokens, self._cost_usd)
+            self._keeper.directory.write_spent(self._tokens, self._cost_usd)
 
     def _end(self, ray: Any, ended: Ended) -> None:
         """Start nothing more, and cancel what runs."""

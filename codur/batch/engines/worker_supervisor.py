@@ -131,7 +131,7 @@ class Supervisor:
         return self._waiting.popleft()
 
     def _start(self, work: Work) -> None:
-        key = self._keeper.key(work)
+        key = self._keeper.keys(work)
         if self._worker is None:
             self._worker = WorkerProcess(self._setup)
         self._running[work.number] = Running(work=work, key=key, began=time.monotonic())
@@ -171,7 +171,7 @@ class Supervisor:
                 self._running[message.number].wait(time.monotonic(), begins=message.now)
             case AllSpent():
                 self._setup = replace(self._setup, tokens=message.tokens, cost_usd=message.cost_usd)
-                self._keeper.keep_spent(message.tokens, message.cost_usd)
+                self._keeper.directory.write_spent(message.tokens, message.cost_usd)
             case Started():
                 running = self._running[message.number]
                 running.seen, running.began = True, time.monotonic()

@@ -7,7 +7,8 @@ style alone, by their hashes, and no requests.
 
 import json
 from base64 import b64encode
-from collections.abc import Collection, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from hashlib import sha256
 from html import escape
 from pathlib import Path
@@ -15,10 +16,9 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from codur.batch.reports.charts import bars_of, charts_of
 from codur.batch.reports.comparison import compare
 from codur.batch.reports.report_text import UNSEEN, encodable, visible
-from codur.batch.reports.totals import TIER_WORDS, agent_name, totals_of
+from codur.batch.reports.totals import TIER_WORDS, agent_name, totals_by_agent, totals_of
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.kept_run import kept_place
 from codur.lazy import regex
@@ -36,6 +36,12 @@ _LONG = frozenset({"prompt", "diff", "output_before", "output_after"})
 _UNSHOWN = frozenset({"schema", "key", "key_written", "settings"})
 _ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _PLACE = regex(r"\{\{(\w+)\}\}")
+_DIGITS = 6
+_MEASURES: tuple[tuple[str, str, str, Callable[[ChallengeResult], float]], ...] = (
+    ("Solved against calls", "model calls for one result, at most", "count", lambda item: float(item.calls)),
+    ("Solved against cost", "cost of one result, at most", "usd", lambda item: item.cost_usd),
+    ("Solved against time", "time of one result, at most", "seconds", lambda item: item.seconds),
+)
 
 
 def page(results: Collection[ChallengeResult], *, title: str) -> Iterator[str]:
@@ -121,3 +127,47 @@ def _hash(text: str) -> str:
 
 def _template(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+def charts_of(results: Iterable[ChallengeResult]) -> list[dict[str, Any]]:
+    """The cumulative curves: solved against calls, cost and time.
+
+    Returns:
+        For each chart its `title`, the name of its `axis`, the `unit` of its figures (`count`, `usd` or `seconds`)
+        and its `curves`, one for each agent: how many `results` it has, solved or not, and `points`, each of what it
+        took and how many are solved with that or less.
+    """
+    number: Counter[str] = Counter()
+    taken: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
+    for item in results:
+        agent = agent_name(item)
+        number[agent] += 1
+        if item.solved:
+            for title, _, _, measure in _MEASURES:
+                taken[title, agent].append(round(measure(item), _DIGITS))
+    return [
+        {
+            "title": title,
+            "axis": axis,
+            "unit": unit,
+            "curves": [
+                {"agent": agent, "results": number[agent], "points": _points(taken[title, agent])}
+                for agent in sorted(number)
+            ],
+        }
+        for title, axis, unit, _ in _MEASURES
+    ]
+
+
+def bars_of(results: Iterable[ChallengeResult]) -> list[dict[str, Any]]:
+    """How many were solved in each way that solved any, cheapest first; the counts in the order of the curves."""
+    own = [totals.by_tier for totals in totals_by_agent(results).values()]
+    return [
+        {"tier": tier, "word": word, "counts": [tiers.get(tier, 0) for tiers in own]}
+        for tier, word in TIER_WORDS.items()
+        if any(tier in tiers for tiers in own)
+    ]
+
+
+def _points(taken: Sequence[float]) -> list[tuple[float, int]]:
+    return list({value: number for number, value in enumerate(sorted(taken), start=1)}.items())  # of equals the last

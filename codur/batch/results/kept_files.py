@@ -45,21 +45,13 @@ class Keys:
 
 
 class Keeper:
-    """Puts results where they last."""
+    """Puts results where they last, below keys of their work."""
 
     def __init__(self, directory: ResultsDirectory, setup: Setup, keys: Keys) -> None:
-        self._directory = directory
+        self.directory = directory
         self._setup = setup
-        self._keys = keys
+        self.keys = keys
         self.kept: set[int] = set()  # the numbers of the work whose results are on disk by now
-
-    def key(self, work: Work) -> str:
-        """The key of a piece of work."""
-        return self._keys(work)
-
-    def keep_spent(self, tokens: int, cost_usd: float) -> None:
-        """Keep what was spent so far."""
-        self._directory.write_spent(tokens, cost_usd)
 
     def keep(self, work: Work, done: Attempted) -> ChallengeResult:
         """Keep a result, then write back what was verified.
@@ -67,8 +59,8 @@ class Keeper:
         Raises:
             UsageError: the result cannot be kept.
         """
-        result = replace(done.result, settings=self._keys.settings)
-        if (self._directory.path / RUNS / work.file).is_dir():
+        result = replace(done.result, settings=self.keys.settings)
+        if (self.directory.path / RUNS / work.file).is_dir():
             result = replace(result, kept=f"{RUNS}/{work.file}")
         if done.patch:
             result = replace(result, patch=f"{PATCHES}/{work.file}.patch")
@@ -76,22 +68,22 @@ class Keeper:
         if writes:
             root = os.fspath(work.challenge.directory)
             after = content_hash(root, done.files)
-            result = replace(result, key_written=self._keys.of(work, after))
-        self._directory.add(result, done.patch)
+            result = replace(result, key_written=self.keys.of(work, after))
+        self.directory.add(result, done.patch)
         if not done.patch:
-            self._directory.drop_patch(f"{PATCHES}/{work.file}.patch")
+            self.directory.drop_patch(f"{PATCHES}/{work.file}.patch")
         if writes:
             problem = self._written(work, result.key, done.files)
             if problem:
                 result = replace(result, key_written="", notes=(*result.notes, f"not written back: {problem}"))
-                self._directory.add(result, done.patch)
+                self.directory.add(result, done.patch)
         self.kept.add(work.number)
         return result
 
     def _written(self, work: Work, before: str, files: Mapping[str, bytes | None]) -> str:
         """Write files back if the challenge still has the key from `before` it was copied; why not, if that is so."""
         root = work.challenge.directory
-        if self._keys.of(work, content_hash(os.fspath(root))) != before:
+        if self.keys.of(work, content_hash(os.fspath(root))) != before:
             return "the challenge was changed meanwhile"
         try:
             originals = {path: (root / path).read_bytes() if (root / path).exists() else None for path in files}

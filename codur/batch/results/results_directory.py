@@ -72,7 +72,7 @@ class ResultsDirectory:
         with _unwritable(self.path):
             self._require_place()
             if result.patch:
-                write_whole(self.path / result.patch, _encoded(patch))
+                write_whole(self.path / result.patch, patch.encode("utf-8", "surrogateescape"))
             line = json.dumps(result.to_json(), ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
             while line:
                 line = line[os.write(self._descriptor, line) :]
@@ -233,10 +233,6 @@ def _unused(path: Path) -> Path:
         number += 1
         found = path.with_name(f"{path.name}-{number}")
     return found
-
-
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
 
 
 @contextmanager

@@ -72,7 +72,13 @@ class Worker:
         self._searches = Turns(setup.processors)
         self._cancels: dict[int, CancelToken] = {}
         self._lock = threading.Lock()
-        self._host = replace(setup.host, shared=self._shared(setup))
+        budget = SharedBudget(
+            **setup.funds, on_spent=lambda tokens, cost: frames.send(AllSpent(tokens=tokens, cost_usd=cost))
+        )
+        turns = Turns(PROGRAMS_PER_PROCESSOR * setup.processors)
+        programs = SharedPrograms(starter=self._starter, turns=turns)
+        shared = Shared(programs=programs, models=SharedModels(budget), prompts=PromptLibrary())
+        self._host = replace(setup.host, shared=shared)
         warnings.simplefilter("ignore", SyntaxWarning)  # about the programs under repair; threads share the filters
 
     def ready(self) -> None:
@@ -113,18 +119,6 @@ class Worker:
         if not self._setup.in_place:
             done = replace(done, files={})
         self._frames.send(Done(number=job.number, done=done))
-
-    def _shared(self, setup: Setup) -> Shared:
-        return Shared(
-            programs=SharedPrograms(starter=self._starter, turns=Turns(PROGRAMS_PER_PROCESSOR * setup.processors)),
-            models=SharedModels(
-                SharedBudget(
-                    **setup.funds,
-                    on_spent=lambda tokens, cost: self._frames.send(AllSpent(tokens=tokens, cost_usd=cost)),
-                )
-            ),
-            prompts=PromptLibrary(),
-        )
 
 
 def batch_directory(base: str) -> Path:

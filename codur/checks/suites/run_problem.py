@@ -131,16 +131,12 @@ def _not_installed(output: str, root: Path, python: str, planned: Collection[str
 def _lacking(modules: Sequence[str], absent: Sequence[str], root: Path, python: str) -> RunProblem:
     """What is said of modules and plugins that are not installed, and of declared distributions that are `absent`."""
     names = list(dict.fromkeys([*(_DISTRIBUTIONS.get(n := normal_name(name), n) for name in modules), *absent]))
-    where = _inside(python, root)
+    where = Path(python).relative_to(root).as_posix() if Path(python).is_relative_to(root) else python
     return RunProblem(
         kind="not_installed",
         text=f"{listed(names, _SHOWN_NAMES)} {'is' if len(names) == 1 else 'are'} not installed in {where}.",
         remedy=f"Run `{_install_command(root, where, names, known=bool(set(names) & set(absent)))}`, then try again.",
     )
-
-
-def _inside(python: str, root: Path) -> str:
-    return Path(python).relative_to(root).as_posix() if Path(python).is_relative_to(root) else python
 
 
 def _not_here(unfit: str, root: Path, python: str) -> RunProblem | None:

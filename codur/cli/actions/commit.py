@@ -10,7 +10,7 @@ from typing import Any
 
 from codur.cli import machine
 from codur.cli.actions.run import carried_out, in_repository, shown_result
-from codur.cli.actions.undo import changed_run, changed_something, is_not_undone, journal_of
+from codur.cli.actions.undo import changed_run, changed_runs, is_not_undone, journal_of
 from codur.cli.machine import Showing
 from codur.cli.printing import say_found, tell
 from codur.config.settings import Settings
@@ -153,9 +153,7 @@ def _since_last_commit(repository: Repository, workspace: Path, wish: Wish) -> S
         if error.code not in ("failed", "not_found"):
             raise
         moment = 0.0
-    runs = machine.kept_runs()
-    found = [runs.open(record.id) for record in runs.list(workspace) if _ended(record) >= moment]
-    found = [run for run in found if changed_something(run) and is_not_undone(run)]
+    found = list(filter(is_not_undone, changed_runs(workspace, lambda record: _ended(record) >= moment)))
     return found or ([] if wish.everything else [changed_run(None, workspace, fits=is_not_undone)])
 
 
@@ -182,10 +180,13 @@ def _kept(runs: Sequence[RunDirectory], state: StateDirectory, wish: Wish) -> li
 def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: Settings) -> Committed:
     by_tool = {item.path for kept in runs for item in kept.changes if "tool" in item.by}
     paths = sorted({item.path for kept in runs for item in kept.changes})
-    changed = uncommitted(repository, ["."] if wish.everything else paths)
-    new = known_files(repository, ["."] if wish.everything else paths, new=True) - {""}
-    files = tuple(sorted(changed | (new & by_tool)))
-    left = new - by_tool if wish.everything else _unknown(repository, paths) - set(files)
+    places = ["."] if wish.everything else paths
+    new = known_files(repository, places, new=True)
+    files = tuple(sorted(uncommitted(repository, places) | (new & by_tool)))
+    left = new - by_tool
+    if not wish.everything:  # of what git ignores those that are there
+        known = known_files(repository, paths, new=False).union(files)
+        left = frozenset(path for path in paths if path not in known and os.path.lexists(repository.root / path))
     if not files:
         raise _nothing(sorted(left), wish)
     # Not those of which all is committed: their words say nothing of what is left.
@@ -217,27 +218,19 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
 def _material(runs: Sequence[_Kept], files: Sequence[str], repository: Repository, wish: Wish) -> Material:
     """What a model is told for the message; nothing of files that may hold secrets."""
     shown = [path for path in files if not may_hold_secrets(path)]
-    diffs, before = [item.diff for kept in runs for item in kept.changes if item.path in shown], list[str]()
+    changes = [item for kept in runs for item in kept.changes if item.path in shown]
+    diffs, before = [item.diff for item in changes], list[str]()
     with contextlib.suppress(ToolError):  # there is no commit before it
         before = repository.safe("log", f"--max-count={_LISTED}", "--no-show-signature", "--format=%s").splitlines()
         if wish.everything and shown:
-            new = {item.path for kept in runs for item in kept.changes if item.before is None}
+            new = {item.path for item in changes if item.before is None}
             own = repository.safe("diff", *DIFF_OPTIONS, "HEAD", "--", *shown)
-            diffs = [
-                own,
-                *(item.diff for kept in runs for item in kept.changes if item.path in new.intersection(shown)),
-            ]
+            diffs = [own, *(item.diff for item in changes if item.path in new)]
     return Material(tasks=tuple(_tasks(runs)), files=tuple(files), diff="".join(diffs), before=tuple(before))
 
 
 def _tasks(runs: Sequence[_Kept]) -> list[str]:
     return [" ".join(kept.record.prompt.split()) for kept in runs if kept.record.prompt.strip()]
-
-
-def _unknown(repository: Repository, paths: Sequence[str]) -> set[str]:
-    """Those of the paths that are there and that git does not have."""
-    there = {path for path in paths if os.path.lexists(repository.root / path)}
-    return there - known_files(repository, sorted(there), new=False)
 
 
 def _nothing(left: Sequence[str], wish: Wish) -> UsageError:
@@ -310,15 +303,13 @@ def message_of(runs: Sequence[_Kept], files: Sequence[str], said: Suggested | No
     first = tasks[0] if tasks else f"Change {', '.join(files)}"
     subject = textwrap.shorten(first, _SUBJECT, placeholder=" …")
     result = (runs[-1].run.result() or {}) if runs else {}
-    parts = [subject]
     if said is not None:
-        parts = [said.subject, *([filled(said.body)] if said.body else [])]
+        parts = [said.subject, filled(said.body)]
     elif len(runs) > 1:
-        parts.append("\n".join(f"- {textwrap.shorten(task, _SUBJECT - 2, placeholder=' …')}" for task in tasks))
+        parts = [subject, "\n".join(f"- {textwrap.shorten(task, _SUBJECT - 2, placeholder=' …')}" for task in tasks)]
     else:
-        more = [*([first] if subject != first else ()), str(result.get("explanation") or "")]
-        parts += [filled(part) for part in more if part]
-    return "\n\n".join([*parts, *filter(None, (filled(_checked(result)),))])
+        parts = [subject, filled(first if subject != first else ""), filled(str(result.get("explanation") or ""))]
+    return "\n\n".join(filter(None, (*parts, filled(_checked(result)))))
 
 
 def filled(text: str) -> str:
@@ -341,17 +332,12 @@ def _lines(done: Committed, wish: Wish) -> list[str]:
     else:
         lines = [f"committed {done.commit.hash[:10]}: {done.commit.subject}"]
         if done.by:
-            rest = [line for line in done.message.splitlines()[1:] if line]
-            lines += [
-                *(f"    {line}" for line in rest),
-                f"    (worded by {done.by}; to word it anew: git commit --amend)",
-            ]
+            lines += [f"    {line}" for line in done.message.splitlines()[1:] if line]
+            lines += [f"    (worded by {done.by}; to word it anew: git commit --amend)"]
         lines += [f"  {path}" for path in done.files]
     if done.left:
-        why = (
-            "git does not have them, and no task made them"
-            if wish.everything
-            else "git ignores it, or a program made it"
-        )
+        why = "git ignores it, or a program made it"
+        if wish.everything:
+            why = "git does not have them, and no task made them"
         lines.append(f"left out: {listed(done.left, _LISTED)} ({why})")
     return lines if done.commit is None else [*lines, "to undo: git reset --soft HEAD~1, or codur undo for the files"]

@@ -12,7 +12,7 @@ from codur.cli.printing import say, say_found, write
 from codur.config.loader import UserSources, candidate_files
 from codur.planning.patterns.decide import PatternDecision, decide
 from codur.sandbox.launcher import Launcher
-from codur.types import Check, Task
+from codur.types import Task
 from codur.ui.shown.picture import graph_svg
 from codur.workspace.workspace import Workspace
 
@@ -52,7 +52,7 @@ def _route_lines(decision: PatternDecision, report: Mapping[str, Any]) -> list[s
     """The same in words, without what there is nothing of."""
     check = decision.discovery.check
     told = {
-        "check": _check(check) if check else "none found",
+        "check": (f"{check.label} ({check.source})" if check.argv else check.source) if check else "none found",
         "files": ", ".join(report["files"]),
         "missing files": ", ".join(report["missing_files"]),
         "program": report["entry"],
@@ -69,10 +69,6 @@ def _first_step(report: Mapping[str, Any]) -> str:
     if report["tool_calls"]:
         return f"would call {', '.join(map(_call, report['tool_calls']))}"
     return f"would answer: {report['answer']}" if report["answer"] else "would end without a model"
-
-
-def _check(check: Check) -> str:
-    return f"{check.label} ({check.source})" if check.argv else check.source
 
 
 def _call(item: dict[str, Any]) -> str:

@@ -1,6 +1,8 @@
 """What `codur run` and `codur repair` do with what they were given."""
 
 import os
+import select
+import stat
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,8 +11,7 @@ from typing import Any
 from codur.cli import machine
 from codur.cli.ask_user import shows_plans, user_at
 from codur.cli.machine import Showing
-from codur.cli.piped_text import MAX_CHARS, piped_text
-from codur.cli.printing import tell
+from codur.cli.printing import tell, warn
 from codur.config.reading.agent_files import shipped_names
 from codur.errors import UsageError
 from codur.events import Note
@@ -28,8 +29,14 @@ from codur.tools import git
 from codur.types import RunResult, Task
 from codur.ui.output_formats import Output, show
 from codur.ui.shown.tables import route_text
+from codur.ui.styled_lines import count
 
 NO_HOME = "no home directory is known."
+
+FIRST_S, NEXT_S = 3.0, 60.0
+"""A pipe that says nothing for so long, at its beginning or later, is one that was left open: it is not waited for."""
+_PIPED_CHARS = 20_000
+_MAX_BYTES = 4_000_000  # of what goes on without an end, as `yes` does
 
 
 def carry_out(task: Task, showing: Showing, **given: Any) -> int:
@@ -97,7 +104,7 @@ def carried_out(
     if not (task.offline or task.repair or task.plan):
         # Before it is cut: half of a secret is not known for one.
         given = redactor_of(settings, os.environ)(task.given or piped_text())
-        task = replace(task, given=bounded_text.bounded(given, MAX_CHARS))
+        task = replace(task, given=bounded_text.bounded(given, _PIPED_CHARS))
     shown = showing.output()
     host = replace(
         machine.host(),
@@ -180,3 +187,28 @@ def shown_result(result: RunResult, output: Output, *, explain_route: bool) -> i
     finally:
         output.close()
     return result.exit_code
+
+
+def piped_text() -> str:
+    """The text that a pipe gives on standard input, as in `pytest | codur "what is wrong"`; empty if there is none.
+
+    A file there is left alone: it may be what a loop reads (`while read line; do codur …; done < list`).
+    """
+    data = b""
+    try:
+        descriptor = sys.stdin.fileno()
+        if not stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+            return ""
+        while len(data) < _MAX_BYTES:
+            if not select.select([descriptor], [], [], NEXT_S if data else FIRST_S)[0]:
+                warn("standard input stays open and says nothing more; `< /dev/null` says that there is none")
+                break
+            if not (more := os.read(descriptor, 1 << 16)):
+                break
+            data += more
+    except (AttributeError, OSError, ValueError):  # it was closed before the start, or cannot be read
+        return ""
+    text = data.decode("utf-8", "replace").strip()
+    if text:
+        tell(f"standard input is part of the task: {count(text.count(chr(10)) + 1, 'line')}")
+    return text

@@ -23,7 +23,8 @@ def show_tools(after: str | None, task_type: str | None, *, json: bool) -> None:
     kind = _kind(task_type)
     if after is None:
         shown = _all(graph, kind)
-        lines = [_tool_line(item) for item in shown["tools"]]
+        form = "{name}({arguments}) → {output} [{side_effect}]: {description}"
+        lines = [form.format_map(item) for item in shown["tools"]]
     else:
         shown = _after(graph, _known(after, graph.names()), kind)
         lines = [_headline(shown), *(_edge_line(item) for item in shown["successors"])]
@@ -91,10 +92,6 @@ def _all(graph: CompatibilityGraph, kind: TaskType | None) -> dict[str, Any]:
         if (ends := graph.get(name)) is not None
     ]
     return {"for": kind, "tools": tools}
-
-
-def _tool_line(item: dict[str, Any]) -> str:
-    return f"{item['name']}({item['arguments']}) → {item['output']} [{item['side_effect']}]: {item['description']}"
 
 
 def _after(graph: CompatibilityGraph, name: str, kind: TaskType | None) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """What `undo` and `diff` do."""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from json import loads
 from pathlib import Path
 
@@ -118,15 +118,21 @@ def changed_run(
     Args:
         fits: of those one that fits goes before the others.
     """
-    runs, root = machine.kept_runs(), directory.absolute().resolve()
-    changed = [run for record in runs.list(root) if changed_something(run := runs.open(record.id))] if fits else []
-    best = next((run for run in changed if fits is not None and fits(run)), None) if wanted is None else None
+    runs = machine.kept_runs()
+    best = next(filter(fits, changed_runs(directory)), None) if wanted is None else None
     return best or runs.find(
         wanted,
-        workspace=root,
+        workspace=directory.absolute().resolve(),
         fits=lambda record: changed_something(runs.open(record.id)),
         that="changed anything",
     )
+
+
+def changed_runs(directory: Path, fits: Callable[[RunRecord], bool] | None = None) -> Iterator[RunDirectory]:
+    """The runs of a directory that fit and that changed something, the newest first."""
+    runs = machine.kept_runs()
+    records = filter(fits, runs.list(directory.absolute().resolve()))
+    return filter(changed_something, (runs.open(record.id) for record in records))
 
 
 def is_not_undone(run: RunDirectory) -> bool:
@@ -144,18 +150,16 @@ def _is_left(run: RunDirectory) -> bool:
 
 def _earlier(run: RunDirectory) -> tuple[str, ...]:
     """What is said where a run left nothing to undo: which run before it did."""
-    runs, record = machine.kept_runs(), run.record()
-    before = [runs.open(other.id) for other in runs.list(Path(record.workspace)) if other.started < record.started]
-    found = next((other for other in before if changed_something(other) and _is_left(other)), None)
+    this = run.record()
+    before = changed_runs(Path(this.workspace), lambda record: record.started < this.started)
+    found = next(filter(_is_left, before), None)
     return (f"run {found.id} before it left changes: codur undo {found.id}",) if found is not None else ()
 
 
 def _last_undone(directory: Path) -> RunDirectory | None:
     """The run of the directory that was undone last, or that put its furthest attempt back."""
-    runs = machine.kept_runs()
-    kept = [runs.open(record.id) for record in runs.list(directory.absolute().resolve())]
-    changed = filter(changed_something, kept)
-    found = [run for run in changed if undone_since(run) or (not _is_left(run) and _best_mark(run))]
+    runs = changed_runs(directory)
+    found = [run for run in runs if undone_since(run) or (not _is_left(run) and _best_mark(run))]
     found.sort(key=lambda run: -run.journal.stat().st_mtime_ns)
     # One of which something is in the way does not keep others from being made again.
     return next(filter(_can_be_redone, found), next(iter(found), None))

@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -347,11 +348,7 @@ def _undoes(words: Sequence[str]) -> str | None:
 
 def _names_run(words: Sequence[str]) -> bool:
     """Whether the command line of a commit says which run is meant."""
-    before = ("", *words[1:])
-    return any(
-        not word.startswith("-") and last not in {"-m", "--message"}
-        for last, word in zip(before, words[1:], strict=False)
-    )
+    return any(not word.startswith("-") and last not in {"-m", "--message"} for last, word in pairwise(words))
 
 
 def _say(text: str) -> None:

@@ -73,12 +73,8 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     if check is None:
         return discovery
     said = "\n".join(_answered(state, context))
-    granted = [
-        path
-        for text in answers(state, context)
-        if (found := _GRANTED.search(text))
-        for path in found["paths"].split(", ")
-    ]
+    found = filter(None, map(_GRANTED.search, answers(state, context)))
+    granted = [path for match in found for path in match["paths"].split(", ")]
     named = (path for path in files_to_edit(said, check.protected) if is_test_code(path) and allowed_by(said, path))
     freed = {*granted, *named, *_revised(state)} & set(check.protected)
     if not freed:

@@ -228,12 +228,9 @@ def _known_failure(record: StepRecord, edit: str, state: RunState, context: RunC
     """The verdict on the same change earlier in this run, for an agent that ran no programs of its own."""
     known = state["failures"].get(edit)
     # An agent that runs programs of its own may have changed what the diff does not show.
-    if (
-        known is None
-        or context.best.retaken
-        or record.action != "coding"
-        or (context.best.claimed and _NOT_RUN in known.note)
-    ):
+    if known is None or record.action != "coding" or context.best.retaken:
+        return None
+    if context.best.claimed and _NOT_RUN in known.note:
         return None
     number = next(attempt.number for attempt in state["attempts"] if attempt.edit == edit)
     said = f"the same change as attempt {number}, so the check was not run again"

@@ -89,7 +89,7 @@ def _named(state: RunState, step: Step) -> list[str]:
 
 def _about(state: RunState) -> str:
     """The words that tell which code a task is about: its own, and where these name nothing, what came before it."""
-    said = state["task"].said
+    said = state["task"].said_with()
     names = _known(state) or _PLACE.search(said)
     return "\n\n".join((said, *state["guidance"])) if names else task_told(state)
 
@@ -100,7 +100,8 @@ def _selection(
     """What to show, for what failed now and in the last attempt."""
     discovery, failed = state["discovery"], _telling(state)
     last = state["attempts"][-1] if state["attempts"] else None
-    stated = state["task"].said if _FRAME.search(state["task"].said) else ""
+    said = state["task"].said_with()
+    stated = said if _FRAME.search(said) else ""
     told = [stated, failed.error if failed else "", last.error if last else "", edited_lines(last.diff if last else "")]
     quoted = quoted_places(state["task"].prompt, files, context.for_models)
     runs = test_runs(state, context) if failed is not None else ()

@@ -263,12 +263,9 @@ def _failed_command(state: RunState, context: RunContext) -> str:
     plan says of the step names a status. A plan that edits is judged by what it edited.
     """
     plan, asks = state["plan"], state["discovery"].task_type in LOOKING_TASKS or _ASKS.search(state["task"].prompt)
-    if (
-        plan is None
-        or plan.origin not in {"pre_plan", "plan"}
-        or asks
-        or any(edits(step, context) for step in plan.steps)
-    ):
+    if asks or plan is None or plan.origin not in {"pre_plan", "plan"}:
+        return ""
+    if any(edits(step, context) for step in plan.steps):
         return ""
     known = {name for step in plan.steps if step.action == "tool" for name in step.inputs}
     for step in plan.steps:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from posixpath import dirname
 from textwrap import indent
 
@@ -204,8 +204,8 @@ def shortened(files: Sequence[str], marked: Collection[str] = ()) -> list[str]:
     sizes = Counter(dirname(path) for path in files if path not in marked)
     rest = len(files) - sizes.total()
     # As many of each as fit, so that none takes the room of the others; a line that says "1 more" can name it as well.
-    fits = (most for most in range(LISTED_FILES, _CROWD, -1) if rest + _lines_of(sizes, most) <= LISTED_FILES)
-    crowd = next(fits, _CROWD)
+    lines_of = {most: sum(min(size, most + 1) for size in sizes.values()) for most in range(LISTED_FILES, _CROWD, -1)}
+    crowd = next((most for most, lines in lines_of.items() if rest + lines <= LISTED_FILES), _CROWD)
     few = crowd if crowd > _CROWD else _FEW
     lines, seen, shown = list[str](), Counter[str](), 0
     for path in files:
@@ -220,11 +220,6 @@ def shortened(files: Sequence[str], marked: Collection[str] = ()) -> list[str]:
             lines.append(f"… and {sizes[directory] - few} more in {directory or '.'}/")
             shown += sizes[directory] - few
     return [*lines, *([f"… and {len(files) - shown} more"] if shown < len(files) else [])]
-
-
-def _lines_of(sizes: Mapping[str, int], most: int) -> int:
-    """How many lines directories take of which so many files are listed."""
-    return sum(min(size, most + 1) for size in sizes.values())
 
 
 def file_list(files: Sequence[str], read_only: Collection[str] = ()) -> str:

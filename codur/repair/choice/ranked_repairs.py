@@ -12,8 +12,7 @@ from difflib import unified_diff
 from math import exp
 
 from codur.patches import Distinction, Patch, RepairTier
-from codur.repair.candidates.candidates import Program
-from codur.repair.candidates.explain import explained
+from codur.repair.candidates.candidates import Program, explained
 from codur.repair.choice.probing import Inputs, Prober
 from codur.repair.outcome import Repair
 from codur.structs import Struct

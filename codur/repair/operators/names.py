@@ -88,7 +88,7 @@ def variable_replaced(context: Context, node: ast.Name) -> Iterator[Proposal]:
     share = len(others) ** -0.5
     for name in others:
         weight = share * (1.0 if name in near or _alike(node.id, name) else 0.7)
-        yield context.replace(node, name, says=_instead(name, node.id), weight=weight)
+        yield context.replace(node, name, says=f"should use `{name}` in place of `{node.id}`", weight=weight)
 
 
 @lru_cache(maxsize=4096)
@@ -125,10 +125,6 @@ def target_replaced(context: Context, node: ast.Assign | ast.AugAssign) -> Itera
         if None in (kind, other) or kind == other:
             says = f"should change `{name}`, not `{target.id}`"
             yield context.whole(target, name, says, 2.0 if name.casefold() == own else 0.85**rank)
-
-
-def _instead(name: str, old: str) -> str:
-    return f"should use `{name}` in place of `{old}`"
 
 
 # --- classes that a test or an `except` asks for ----------------------------------------------------------------------

@@ -155,16 +155,14 @@ def _system_rules() -> Rules:
     roots = [str(root) for root in system_roots() if not root.is_symlink()]
     rules = [(_SETTINGS, _READ_DIRECTORY)] if _SETTINGS in roots else []
     for root in roots:
-        starts = _needed_settings() if root == _SETTINGS else [root]
+        starts = [root]
+        if root == _SETTINGS:
+            starts = sorted(str(path) for path in Path(root).iterdir() if path.name.startswith(_NEEDED_SETTINGS))
         rules += [rule for start in starts for rule in _parts(start, private, holders)]
     rules += [(path, _READ) for path in _KERNEL_FILES]
     rules += [(path, _DEVICE) for path in _DEVICES]
     rules.append((_SHARED_MEMORY_PATH, _SHARED_MEMORY))
     return tuple((os.fsencode(path), rights) for path, rights in rules)
-
-
-def _needed_settings() -> list[str]:
-    return sorted(str(path) for path in Path(_SETTINGS).iterdir() if path.name.startswith(_NEEDED_SETTINGS))
 
 
 def _parts(path: str, private: frozenset[str], holders: frozenset[str]) -> Iterator[tuple[str, int]]:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from codur.sandbox.scratch import entries_of
+
 INSTALLED = frozenset({"node_modules", ".venv", "venv", ".tox", ".nox", "site-packages"})
 """What tools install into."""
 _MAX_DIRECTORIES = 5_000  # one look at the start of a run, which the user waits for
@@ -30,7 +32,7 @@ def linked_directories(root: Path) -> tuple[str, ...]:
     found: list[str] = []
     waiting = [str(root)]
     for base in waiting:
-        for entry in _entries(base):
+        for entry in entries_of(base):
             if not entry.is_dir(follow_symlinks=False) or entry.name == ".git":
                 continue
             if entry.name in INSTALLED or os.path.lexists(f"{entry.path}/pyvenv.cfg"):  # environments have any name
@@ -68,7 +70,7 @@ def _stamp(status: os.stat_result) -> tuple[int, int, int]:
 
 def _parts(top: str) -> list[str]:
     """The directories below one that hold linked files; itself if it does, or if they are many."""
-    entries = _entries(top)
+    entries = entries_of(top)
     if any(not entry.is_dir(follow_symlinks=False) and _is_linked(entry) for entry in entries):
         return [top]
     inner = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
@@ -85,7 +87,7 @@ def _linked(top: str) -> Iterator[tuple[str, os.stat_result]]:
     """The files below a directory that have further names."""
     waiting = [top]
     while waiting:
-        for entry in _entries(waiting.pop()):
+        for entry in entries_of(waiting.pop()):
             if entry.is_dir(follow_symlinks=False):
                 waiting.append(entry.path)
             elif _is_linked(entry):
@@ -97,9 +99,3 @@ def _is_linked(entry: os.DirEntry[str]) -> bool:
         status = entry.stat(follow_symlinks=False)
         return stat.S_ISREG(status.st_mode) and status.st_nlink > 1
     return False
-
-
-def _entries(path: str) -> list[os.DirEntry[str]]:
-    with suppress(OSError), os.scandir(path) as entries:
-        return list(entries)
-    return []

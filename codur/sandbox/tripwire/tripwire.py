@@ -7,6 +7,7 @@ watches the protected names at every depth, and of a git repository what makes g
 import contextlib
 import errno
 import os
+from os.path import lexists
 from pathlib import Path
 
 from codur.config.protected import PROTECTED_NAMES
@@ -130,13 +131,13 @@ class Tripwire:
     def _undo(self, path: str) -> None:
         before = self._before.get(path)
         place = self._root / path
-        repository_lost = before is not None and before.is_directory and place.name == _GIT and not _exists(place)
+        repository_lost = before is not None and before.is_directory and place.name == _GIT and not lexists(place)
         if repository_lost or not self._has_way(path):
             # Half a repository would be worse than none.
             return
         same_directory = before is not None and before.is_directory and _is_real_directory(place)
         can_come_back = before is None or before.is_directory or before.content is not None
-        if _exists(place) and not same_directory and can_come_back:
+        if lexists(place) and not same_directory and can_come_back:
             self._take_away(place)  # it may be the user's work
         if before is not None:
             put_back(self._root, path, before)
@@ -168,14 +169,14 @@ class Tripwire:
         # It was moved into what took its place, and would be taken away with that.
         if moved is not None and moved.is_relative_to(place):
             moved = moved.rename(place.with_name(temporary_name(place.name)))
-        if self._has_way(path) and _exists(place):
+        if self._has_way(path) and lexists(place):
             self._take_away(place)  # it may be the user's work
         if moved is None:
             return
         for each in reversed(Path(path).parents):
             above = self._root / each
             if not _is_real_directory(above):
-                if _exists(above):
+                if lexists(above):
                     self._take_away(above)
                 above.mkdir()
         moved.chmod(0o700)
@@ -220,7 +221,7 @@ class Tripwire:
         while True:
             self._taken += 1
             target = Path(f"{self._quarantine}/{self._taken:04}_{name}")
-            if not _exists(target):
+            if not lexists(target):
                 return target
 
 
@@ -239,10 +240,6 @@ def _is_watched(path: str) -> bool:
 def _is_in(path: str, places: set[str]) -> bool:
     """Whether a path is one of some places, or in one."""
     return path in places or any(path[:at] in places for at, char in enumerate(path) if char == "/")
-
-
-def _exists(place: Path) -> bool:
-    return os.path.lexists(place)
 
 
 def _is_real_directory(place: Path) -> bool:

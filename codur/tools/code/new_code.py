@@ -72,7 +72,8 @@ def read_definition(given: GivenCode) -> NewCode:
     try:
         body = parse("the code given", _WRAPPER + text if margin else text).body
     except ToolError as error:
-        raise ToolError("syntax_error", _shifted(error.message, shift)) from error
+        message = re.sub(r"line (\d+)", lambda found: f"line {max(int(found[1]) - shift, 1)}", error.message, count=1)
+        raise ToolError("syntax_error", message) from error
     if margin and isinstance(body[0], ast.If):
         body = body[0].body + body[1:]
     statements, imports = _split_imports(body)
@@ -130,10 +131,6 @@ def _first_indent(text: str) -> str:
         if line.strip() and not line.lstrip().startswith("#"):
             return leading(line)
     raise ToolError("invalid", "the code is empty; give the whole definition")
-
-
-def _shifted(message: str, shift: int) -> str:
-    return re.sub(r"line (\d+)", lambda found: f"line {max(int(found[1]) - shift, 1)}", message, count=1)
 
 
 def _split_imports(body: list[ast.stmt]) -> tuple[list[ast.stmt], list[ast.stmt]]:

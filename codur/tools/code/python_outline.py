@@ -84,7 +84,9 @@ def find_definition(
     if not _SYMBOL.fullmatch(last):
         raise ToolError("invalid", f"{name!r} is no name")
     workspace = context.workspace
-    paths = [path] if workspace.is_file(path) else _sources(workspace, path)
+    paths = [path]
+    if not workspace.is_file(path):
+        paths = [each for each in workspace.list_files(path) if each.endswith(".py") or grammar_of(each)][:_MAX_FILES]
     # What stands first may be a namespace or a package, which is not around the definition in its file.
     tails = [".".join([*around[start:], last]) for start in range(max(1, len(around)))]
     tries = ([place for where in paths for place in places_of(workspace, where, tail, last)] for tail in tails)
@@ -93,10 +95,6 @@ def find_definition(
         raise ToolError("not_found", f"no definition of {name} in {path or 'the workspace'}")
     lines = [f"{place.path}:{place.line}: {place.text}" for place in found]
     return ToolResult(text="\n".join(lines), data=SymbolPlaces(name=name, places=tuple(found)))
-
-
-def _sources(workspace: Workspace, directory: str) -> list[str]:
-    return [path for path in workspace.list_files(directory) if path.endswith(".py") or grammar_of(path)][:_MAX_FILES]
 
 
 def places_of(workspace: Workspace, path: str, name: str, last: str) -> Iterator[SymbolPlace]:

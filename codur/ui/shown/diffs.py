@@ -39,9 +39,5 @@ def _styles(rows: list[str]) -> list[Style]:
             mark = row[:1]
             old -= mark not in ("+", "\\")
             new -= mark not in ("-", "\\")
-            styles.append(_body_style(mark))
+            styles.append("added" if mark == "+" else "removed" if mark == "-" else "plain")
     return styles
-
-
-def _body_style(mark: str) -> Style:
-    return "added" if mark == "+" else "removed" if mark == "-" else "plain"

@@ -199,12 +199,10 @@ def _copy_attributes(descriptor: int, directory: int, name: str) -> None:
     except OSError:  # absent, or not ours to read: there is nothing to copy
         return
     try:
-        for attribute in os.listxattr(old):
-            with _unless_refused():
-                os.setxattr(descriptor, attribute, os.getxattr(old, attribute))
-    except OSError as error:
-        if error.errno not in _NO_ATTRIBUTES:
-            raise
+        with _unless_refused():
+            for attribute in os.listxattr(old):
+                with _unless_refused():
+                    os.setxattr(descriptor, attribute, os.getxattr(old, attribute))
     finally:
         os.close(old)
 

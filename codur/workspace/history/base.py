@@ -40,7 +40,8 @@ class Base:
         self._blobs = journal.blobs
         self._max_files = journal.max_files
         self._max_bytes = journal.max_bytes
-        self._cache = journal.cache / _cache_name(root.path) if journal.cache else None
+        name = f"base-{hashlib.sha256(os.fsencode(root.path)).hexdigest()[:16]}.json"
+        self._cache = journal.cache / name if journal.cache else None
         self._known = known or {}
         self._unsure: set[str] = set()
         self._secrets: dict[str, bytes] = {}
@@ -157,10 +158,6 @@ class Base:
         reference = hashlib.sha256(data).hexdigest()
         self._secrets[reference] = data
         return reference
-
-
-def _cache_name(root: Path) -> str:
-    return f"base-{hashlib.sha256(os.fsencode(root)).hexdigest()[:16]}.json"
 
 
 def read_base(path: Path) -> dict[str, tuple[Status, str]]:

@@ -149,7 +149,7 @@ def test_what_cannot_be_written_back_is_a_note(tmp_path: Path) -> None:
     given = setup(in_place=True)
     with ResultsDirectory(tmp_path / "out") as directory:
         keep = Keeper(directory, given, Keys("s"))
-        result = replace(RESULT, patch="", key=keep.key(work))
+        result = replace(RESULT, patch="", key=keep.keys(work))
         kept = keep.keep(work, Attempted(result=result, files={"x" * 300: b"1"}))
     assert kept.notes == ("not written back: file name too long",)
     (read,) = read_results(tmp_path / "out")
