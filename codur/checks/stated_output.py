@@ -6,7 +6,7 @@ prompt makes a right program look wrong. So whatever is conditional, partial or 
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise, takewhile
 from posixpath import basename, splitext
 
 from codur.checks.entry import MAKEFILES, is_test_file
@@ -221,9 +221,11 @@ _EDIT = _words(
     "update edit change modify fix correct adjust extend rewrite rename refactor remove delete rm regenerate add"
     " replace append insert move reformat simplify improve write expand complete"
 )
-_NEGATION = _words("not don't dont never without no cannot can't mustn't shouldn't needn't avoid neither nor")
+_NEGATION = _words("nobody not don't dont never without no cannot can't mustn't shouldn't needn't avoid neither nor")
 _NOUN_AFTER = _words("the a an this my your our last latest recent of")
 _STOPS = _words(". ; : ! ?") | {"\n\n"}
+_PUT_ENDS = _words("so that until till because if while make makes let pass passes must should but without from as")
+"""Words after which no more is said of where tests go."""
 _BREAK = _STOPS | _words(
     "so that until till such because if when while make makes get let pass passes against with using by from per see"
     " according like as which where run satisfy match matches via after before since whose failed fails failure read"
@@ -248,14 +250,21 @@ _THE_TESTS = (
     r"(?:(?:all|both|the|these|those|that|this|your|my|our|new|old|made|existing|own|last|first|other|two|three|four|of"
     r"|them|unit)\s+){0,5}(?:tests?|specs?)(?: files?| cases?)?\b(?![/.]\w)"
 )
-_PUT = r"\b(?:move|put|merge|fold|integrate|copy)\s+"
-_TESTS_PUT = regex(rf"{_PUT}{_THE_TESTS}", re.IGNORECASE)
+# No noun of which they are a part: "the test data".
+_ALONE = (
+    r"(?=\s+(?:from|in|of|to|into|out|over|together|and|or|please|now|again|where|with|by|too|as|that|which|you|a"
+    r"|instead|before|after|here|there)\b|\s*[^\w\s]|\s*\Z)"
+)
+_PUT = r"(?:move|put|merge|fold|integrate)"
+_TESTS_PUT = regex(rf"\b{_PUT}\s+{_THE_TESTS}{_ALONE}", re.IGNORECASE)
 _TESTS_RESHAPED = regex(
-    rf"(?:{_PUT}|\b(?:rename|split|shorten|simplify|shrink|reduce|trim|rewrite|tidy|delete|remove|drop|make)\s+)"
-    rf"{_THE_TESTS}(?!(?:\s+\w+){{0,2}}\s+(?:pass|green|run|work|succeed))"
-    r"|\b(?:delete|remove|drop)\s+(?:it|that|them|those|these|yours)\b(?!\s+\w)",
+    rf"\b(?:{_PUT}|rename|split|shorten|simplify|shrink|reduce|trim|rewrite|tidy|delete|remove|drop)\s+{_THE_TESTS}"
+    rf"{_ALONE}|\bmake\s+{_THE_TESTS}(?=[^.;\n]{{0,40}}\b(?:short|small|simpl|lean|less|fewer))"
+    r"|\A[^.;\n]{0,60}\bfile\b[^.;\n]{0,30}\b(?:delete|remove|drop)\s+(?:it|that|them)\W*\Z"
+    r"|\b(?:delete|remove|drop)\s+yours\b",
     re.IGNORECASE,
 )
+_PLACE_CHARS, _MOST_PLACES = 300, 5  # of what follows, and of such requests in one prompt
 
 
 def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) -> tuple[str, ...]:
@@ -277,9 +286,10 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
             asked.update(meant)
     if any(_wanted(_ALL_TESTS, text)):
         asked.update(path for path in paths if is_test_file(path))
-    for match in _wanted(_TESTS_PUT, text):
-        sentence = _SENTENCE_END.split(text[match.end() :], maxsplit=1)[0]
-        asked.update(path for token in _TOKEN.findall(sentence) for path in _meant(token, paths, files))
+    for match in islice(_wanted(_TESTS_PUT, text), _MOST_PLACES):
+        sentence = _SENTENCE_END.split(text[match.end() : match.end() + _PLACE_CHARS], maxsplit=1)[0]
+        places = takewhile(lambda word: word.lower() not in _EDIT | _PUT_ENDS, _TOKEN.findall(sentence))
+        asked.update(path for token in set(places) for path in _meant(token, paths, files))
     return tuple(path for path in paths if path in asked)
 
 

@@ -186,8 +186,12 @@ def _choice(prompt: str, words: str, help_text: str, *, refused: str, free: bool
     while True:
         said = _read(prompt).strip()
         first, _, more = said.partition(" ")
-        first = first.rstrip(",.:;").lower()
+        first, mark = first.rstrip(",.:;").lower(), first[-1:] in {",", ".", ":", ";"}
         letter = next((word[0] for word in words.split() if first in (word, word[0])), "")
+        if more and first in {"keep", "edit"} and not mark:  # "keep the old name" is no choice
+            letter = ""
+        if letter in {"n", "e"}:
+            more = ""
         if more and not free:
             letter = ""  # "yes but …" to a plan is no yes to what it says
         if letter and not (refused and letter in "yk"):

@@ -59,8 +59,10 @@ async def code_with(agent: Agent, node: NodeName, state: RunState, context: RunC
 
 def _taken_over(state: RunState, context: RunContext) -> list[str]:
     """Take the check's files as the user left them who was asked just now; gives what is said of that."""
-    answered = bool(state["records"]) and state["records"][-1].node == "consult"
-    changed = context.checker.retake() if answered else ()
+    last = state["records"][-1] if state["records"] else None
+    # Its own question: before one of the plan's a program may have changed them.
+    own = last is not None and last.node == "consult" and last.step_id == current_step(state).id
+    changed = context.checker.retake() if own else ()
     context.best.retaken |= bool(changed)
     return [f"changed while you were asked, and counted as it is: {listed(changed, _LISTED)}"] if changed else []
 
@@ -112,11 +114,12 @@ def _finished(outcome: CodingOutcome, state: RunState, context: RunContext) -> t
     verdict, before = put_back_harmless(state, context), state["before"]
     if verdict is None or before is None:
         return replace(outcome, kind="cannot", foreign=""), []
-    if is_specified(verdict.failing, state) and not is_test_older(state):
-        more = (verdict.tests_passed or 0) > (before.tests_passed or 0)
-        if more:
+    if is_specified(verdict.failing, state):
+        more, older = (verdict.tests_passed or 0) > (before.tests_passed or 0), is_test_older(state)
+        if more or older:
             context.best.part = context.best.harmless
         told = ["kept: more tests pass than before, and none fails that passed"] if more else []
+        told = [f"kept, though the test made before you said more fails: {outcome.foreign}"] if older else told
         return replace(outcome, kind="cannot", foreign=""), told
     changed = context.workspace.changed_files()
     return replace(outcome, kind="edits", code="ok", summary="the edit as it was", changed_files=changed, error=""), []

@@ -327,12 +327,12 @@ async def _after_answer(answer: Answer, state: RunState, context: RunContext) ->
     elif answer.decision == "reject" and answer.text:
         another, problem, failure = await _made(state, context)
         if another is not None and another.text and not problem:
-            return _asked(another, failure)
+            return RunUpdate(**{**_asked(another, failure), "test_knows": len(state["guidance"])})
         return _without(problem or "none could be made in the way that you want", context)
     elif answer.decision == "reject":
         return _without("you did not want the one that was made", context)
     keep = answer.keep or state["task"].keep_test
-    knows = len(state["guidance"]) if answer.decision == "edit" else state["test_knows"]
+    knows = len(state["guidance"]) if answer.decision == "edit" or answer.text else state["test_knows"]
     return RunUpdate(keep_test=keep, test_knows=knows, **await asyncio.to_thread(_adopt, check, state, context))
 
 

@@ -145,6 +145,11 @@ EDITS: list[tuple[str, tuple[str, ...]]] = [
     ("put the total first. test_app fails", ()),
     ("fix test_app", ()),
     ("move the helper of the tests; test_app must pass", ()),
+    ("move the test server's port to app.py so that tests/test_x.py passes", ()),
+    ("Put the test data aside, it must return what test_app.py expects", ()),
+    ("copy the test table from test_app.py into docs.md and make tests/test_x.py pass", ()),
+    ("copy the test client from test_app.py into client.py", ()),
+    ("move the tests into test_x and fix test_app.py failures", ("tests/test_x.py",)),
     ("make test_x.py pass", ()),
     ("make tests/test_x.py and test_app.py pass", ()),
     ("fix app.py so that test_app.py passes", ()),
@@ -187,6 +192,16 @@ def test_a_file_of_the_check_is_edited_only_on_demand(prompt: str, edited: tuple
         ("put these four tests where the others are", True),
         ("please delete your two new test files", True),
         ("you left the old file behind, delete it", True),
+        ("get_tsv in table.py is wrong. There is a debug print beside it, remove it.", False),
+        ("get_tsv is wrong; the row cache is unused, drop it", False),
+        ("get_tsv in table.py is wrong: make all tests in tests/ pass", False),
+        ("Run make test and fix what fails", False),
+        ("Make the tests not fail", False),
+        ("Make the two tests that fail in test_x.py pass", False),
+        ("reduce test failures", False),
+        ("remove the test data", False),
+        ("Nobody may delete the tests.", False),
+        ("shorten these tests a bit", True),
         ("merge both tests", True),
         ("make the tests pass", False),
         ("make these tests all pass again", False),
@@ -198,6 +213,11 @@ def test_a_file_of_the_check_is_edited_only_on_demand(prompt: str, edited: tuple
 )
 def test_which_requests_are_for_another_form_of_the_tests(prompt: str, meant: bool) -> None:
     assert reshapes_tests(prompt) is meant
+
+
+def test_a_prompt_of_such_words_alone_is_read_at_once() -> None:
+    """It would take minutes if each were looked through to the end."""
+    assert files_to_edit("move the tests into " * 5_000, [f"tests/test_{n}.py" for n in range(20)]) == ()
 
 
 def test_files_settle_which_of_two_files_with_one_name_is_meant() -> None:

@@ -251,6 +251,25 @@ def test_new_tests_that_the_check_passes_over_are_run_beside_it(command: str, tm
     assert played.result.verdict.tests_passed == 2
 
 
+def test_each_new_test_that_was_not_run_is_run(tmp_path: Path) -> None:
+    """Also where another one, which was, makes up for it in the number; and what holds no test is none."""
+    files = {**FILES, "pytest.ini": "[pytest]\npython_files = test_*.py\n"}
+    more = ("replace_file_content", {"path": "test_more.py", "content": "def test_more():\n    assert True\n"})
+    helper = ("replace_file_content", {"path": "tests/run_tests.py", "content": "import sys\n\nsys.exit(3)\n"})
+    wrong, right = (
+        (
+            "replace_file_content",
+            {"path": "tests/sum_tests.py", "content": f"def test_sum():\n    assert 1 + 1 == {n}\n"},
+        )
+        for n in (3, 2)
+    )
+    said = json_reply({**EDIT_SAID, "task_type": "code_generation"})
+    replies = [said, calls(more, helper, wrong), calls(more, helper, right)]
+    played = play(tmp_path, files, "sums.py needs more tests, and a mean", replies)
+    assert (played.result.outcome, played.unexpected) == ("done", 0), played.result.reason
+    assert "assert (1 + 1) == 3" in played.result.attempts[0].error
+
+
 def test_what_the_model_says_beside_its_edits_is_told(tmp_path: Path) -> None:
     edit = calls(("replace_file_content", {"path": "sums.py", "content": MEAN}), content="The old file is still there.")
     played = run(tmp_path, edit, prompt="sums.py needs a mean", sections={"verification": {"make_check": "never"}})

@@ -136,10 +136,30 @@ def test_a_test_that_was_made_before_the_last_words_does_not_decide_against_them
     said = FIXED.replace("(day.year - 1) // 100 + 1", "day.year // 100")
     edit = ("replace_function", {"path": "dates.py", "name": "century", "code": said})
     finish = ("finish", {"reason": "the test expects what was said no more"})
-    played = run(tmp_path, [EDIT, answer(TEST), calls(edit, finish)], consult=user, guidance=guidance)
-    assert (played.result.outcome, played.unexpected) == ("done", 0)
+    replies = [EDIT, answer(TEST), calls(edit, finish), calls(finish)]
+    played = run(tmp_path, replies, consult=user, guidance=guidance)
+    assert (played.result.outcome, played.unexpected) == ("not_achieved", 0), "no test shows that it is done"
     assert "day.year // 100\n" in played.files["dates.py"]
     assert any("the test expects what was said no more" in note for note in played.result.notes)
+
+
+IDLE = calls(
+    ("replace_file_content", {"path": "dates.py", "content": f"{CODE}# TODO\n"}), ("finish", {"reason": "no more"})
+)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        (Answer(decision="approve", text="looks good, thanks"),),
+        (Answer(decision="reject", text="take another year"), Answer(decision="approve")),
+    ],
+)
+def test_words_beside_the_answer_take_no_force_from_the_test(answers: tuple[Answer, ...], tmp_path: Path) -> None:
+    tests = [answer(TEST)] * len(answers)
+    cannot = calls(("cannot", {"reason": "no"}))
+    played = run(tmp_path, [EDIT, *tests, IDLE, cannot, cannot], consult=User(*answers))
+    assert (played.result.outcome, played.files["dates.py"]) == ("not_achieved", CODE)
 
 
 def test_words_that_the_test_knows_change_nothing(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ class Suite(Struct):
     whole: tuple[str, ...] = ()  # the command of all that there are, of which fewer can be run
 
 
-_WITH_SUITES = "python_files=test_*.py *_test.py *_tests.py tests.py test.py"
+_WITH_SUITES = "python_files=test_*.py *_test.py *_tests.py"
 
 
 class Suites(Struct, dict=True):  # cached properties need one
@@ -196,7 +196,7 @@ class Suites(Struct, dict=True):  # cached properties need one
     def _suites_beside(self, files: Sequence[str]) -> tuple[str, ...]:
         """The suites of unittest that pytest passes over for their names, where they are more than what it collects."""
         found = [path for path in self._python_tests() if is_python_suite(path) and path not in files]
-        suites = tuple(path for path in found if _CASE.search(self._text(path)))
+        suites = tuple(path for path in found if path.endswith("_tests.py") and _CASE.search(self._text(path)))
         return suites if len(suites) > len(files) else ()
 
     def _of_parts(self, files: tuple[str, ...]) -> Suite | None:

@@ -17,10 +17,11 @@ from codur.types import Check, Discovery
 _OF_TESTS = regex(r"\b(?:tests?|specs?|checks?|pass(?:es|ing)?|fail\w*|red|green)\b", re.IGNORECASE)
 """A task that speaks of tests means these as they are."""
 _TESTS = regex(r"\b(?:tests?|specs?)\b", re.IGNORECASE)
-_ASKED = re.escape(MAY_CHANGE).replace(r"\{paths\}", "(?P<paths>.+?)")
-_MAY = regex(_ASKED)
+_ASKED = re.escape(MAY_CHANGE).replace(r"\{paths\}", r"(?P<paths>[^?\n]+)")
+_MAY = regex(rf"You asked: {_ASKED}\n")
 _GRANTED = regex(
-    rf"{_ASKED}\nThe user answered: \W*(?:y|yes|yep|ok|okay|sure|please|do|go)\b(?!.*(?:\bnot\b|n't\b|\bexcept\b))",
+    rf"You asked: {_ASKED}\nThe user answered: \W*(?:y|yes|yep|ok|okay|sure|please do|go ahead|do it|do so)\b"
+    r"(?!.*\b(?:no|not|\w+n't|but|only|except|keep|leave|stay|unless|instead)\b)[^\n]*",
     re.IGNORECASE,
 )
 _ANSWERED = "\nThe user answered: "
@@ -35,7 +36,7 @@ def guarded(state: RunState) -> frozenset[str]:
 
 def may_be_asked_for(state: RunState, context: RunContext) -> frozenset[str]:
     """Those of these that the user can be asked about, and was not yet, whatever else he was asked."""
-    asked = any(_MAY.search(text) for text in answers(state, context))
+    asked = any(_MAY.match(text) for text in answers(state, context))
     return frozenset() if asked or context.consult is None else guarded(state)
 
 
@@ -73,7 +74,7 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     if check is None:
         return discovery
     said = "\n".join(_answered(state, context))
-    found = filter(None, map(_GRANTED.search, answers(state, context)))
+    found = filter(None, map(_GRANTED.fullmatch, answers(state, context)))
     granted = [path for match in found for path in match["paths"].split(", ")]
     named = (path for path in files_to_edit(said, check.protected) if is_test_code(path) and allowed_by(said, path))
     freed = {*granted, *named, *_revised(state)} & set(check.protected)

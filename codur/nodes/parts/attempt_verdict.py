@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -24,7 +25,7 @@ from codur.nodes.parts.finding import (
     keeps,
     may_fail,
 )
-from codur.nodes.run_state import RunContext, RunState, RunUpdate, is_test_older
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.python.test_command import PYTHON
 from codur.structs import replace
 from codur.tools import git
@@ -41,6 +42,7 @@ _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
 _LINT_SHARE = 0.5
 _WIDER_SHARE = 0.25  # of the time left, which a run of all tests may take where the task named one file of them
 _SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that all tests would take many times that
+_TEST = regex(r"^[ \t]*(?:async )?def test|\bTestCase\b", re.MULTILINE)
 _NOT_RUN = "what failed before still fails; the other tests were not run"
 _MOST_NEW = 5  # tests that an edit broke, which are run once more to hear what they say
 _LONG_S = 1.0  # what takes longer is worth a look at the tests that failed before all others are run
@@ -151,9 +153,8 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
         if verdict.status in {"passed", "flaky"} or keeps(verdict, state) or _nothing_to_check(verdict, state, context):
             return Judged(verdict=verdict, last=verdict, attempt=None)
         harmless = is_harmless(verdict, state["before"])
-        older = is_test_older(state)  # what failed before is that test alone
-        foreign = harmless and (older or not is_specified(verdict.failing, state))
-        if foreign and context.best.claimed and (older or foreign_failures.are_foreign(verdict, state, context)):
+        foreign = harmless and not is_specified(verdict.failing, state)
+        if foreign and context.best.claimed and foreign_failures.are_foreign(verdict, state, context):
             return Judged(verdict=verdict, last=verdict, attempt=None, excused=context.best.claimed)
         shown = diff_text(context.for_models.diff())  # the next request holds it
     judged = finding(record, verdict, (edit, shown), state, context.best)
@@ -333,15 +334,13 @@ def _enough_tests(verdict: Verdict, state: RunState, context: RunContext) -> Ver
     # What fails for other reasons may be left, and says no more of what is wanted than a pass does.
     if known is None or not (verdict.passed or (wanted and is_harmless(verdict, before))):
         return verdict
-    if passed > known:
-        return verdict
-    beside = _new_tests(state, context)
+    beside = _new_tests(state, context, more=passed > known)
     if beside is not None and beside.status == "failed":
         return beside
     if beside is not None and beside.tests_passed:
         total = (verdict.tests_total or 0) + (beside.tests_total or 0)
         return replace(verdict, tests_passed=passed + beside.tests_passed, tests_total=total)
-    if (passed == known and not wanted) or not (wanted or state["discovery"].edits_tests):
+    if passed > known or (passed == known and not wanted) or not (wanted or state["discovery"].edits_tests):
         return verdict
     note = f"{passed} tests pass, and {known} did before the tests were changed"
     if wanted:
@@ -349,20 +348,33 @@ def _enough_tests(verdict: Verdict, state: RunState, context: RunContext) -> Ver
     return replace(verdict, status="failed", failing=(), error=note, note=note, signature=note)
 
 
-def _new_tests(state: RunState, context: RunContext) -> Verdict | None:
-    """The verdict of the Python test files that are new and that the check does not run; None if there are none."""
+def _new_tests(state: RunState, context: RunContext, *, more: bool = False) -> Verdict | None:
+    """The verdict of the Python test files that are new and that the check does not run; None if there are none.
+
+    Args:
+        more: more tests pass than before. Which ones, only pytest tells.
+    """
     check, changes = state["discovery"].check, context.workspace.changes()
     by_pytest = check is not None and "pytest" in check.argv
     ran = context.checker.last_tests if by_pytest else ()
-    tests = [change for change in changes if checks.entry.is_test_code(change.path) and change.path.endswith(".py")]
-    new = tuple(change.path for change in tests if change.before is None)
+    tests = [change for change in changes if checks.entry.is_python_suite(change.path)]
+    new = [change.path for change in tests if change.before is None]
     # Of tests that were moved there are no more than before.
-    if not new or len(new) < len(tests) or any(name.startswith(f"{path}::") for path in new for name in ran):
+    if not by_pytest and (more or len(new) < len(tests)):
+        return None
+    holds = (path for path in new if _TEST.search(checks.entry.text_of(context.workspace, path)))
+    new = [path for path in holds if not any(name.startswith(f"{path}::") for name in ran)]
+    if not new:
         return None
     if check is None or not by_pytest:
         env = check.env if check is not None else ()
-        check = Check(kind="tests", argv=("{python}", "-m", "pytest"), source="the tests that were written", env=env)
-    return context.checker.run(replace(check, tests=new))
+        first = Check(kind="tests", argv=("{python}", "-m", "pytest"), source="the tests that were written", env=env)
+        verdict = context.checker.run(replace(first, tests=tuple(new)))
+        called = any(end.outcome == "failed" and end.when == "call" for end in context.checker.last_tests.values())
+        # Outside of their own runner some cannot be loaded, which says nothing of them.
+        alone = check is None or check.kind == "syntax"
+        return verdict if alone or called or verdict.status != "failed" else None
+    return context.checker.run(replace(check, tests=tuple(new)))
 
 
 def _confirmed(check: Check, verdict: Verdict, record: StepRecord, state: RunState, context: RunContext) -> Verdict:
