@@ -74,8 +74,6 @@ _LINES = regex(r"(?P<path>.+?)(?::|#L| lines? )(?P<start>\d+)(?:\s*(?:-|to|:|L)+
 _WITHIN = regex(r"(?P<path>.+?)(?:::|(?:(?<=\.(?:py|js|ts|go|rs|rb))|(?<=\.php)):(?=[^\W\d]))(?P<name>.+)")
 _NAME = regex(r"(?:[^\W\d]\w*\.)*(?:[^\W\d]\w*[?!]?|\[\]=?)")
 _FILE = regex(r"[\w./-]+/[\w.-]+\.\w+|[\w-]+\.(?:py|md|rst|txt|toml|cfg|json|yaml|yml|js|ts|go|rs|rb|php)")
-
-
 _FOLDER = regex(r"[\w.-]+(?:/[\w.-]+)*/|[\w.-]+(?:/[\w.-]+)+")
 
 

@@ -30,8 +30,6 @@ _CHECK_CHARS = 6000  # of one look of an agent; the request that follows holds a
 _ALLOWED = (
     "This changes no behaviour: what passes now must still pass, and the tests that fail now may fail as they do."
 )
-
-
 _ON_DEMAND = (
     "If the task itself wants a test changed that is read only, edit it all the same, with the rest: the user is asked."
 )

@@ -42,8 +42,6 @@ _NONE = regex(r"\A\W*NONE\b\W*(?P<reason>[^\n]*)")
 _FAILS = regex(r"\A\W*FAILS\b\W*(?P<names>.*?)(?=\n\s*\n|\Z)", re.DOTALL)
 _OUTPUT_CHARS = 2_000
 _FAILING_CHARS = 3_000  # of what the tests say that fail already
-
-
 TRIES = 2
 """Tests that are asked for: one, and one more that knows what became of it."""
 _FRAMES = 3  # of what a test of no use failed in, shown to who edits

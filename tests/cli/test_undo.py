@@ -98,7 +98,9 @@ def test_what_a_program_wrote_beside_it_does_not_hide_the_fix(place: Path) -> No
     assert codur(*check, cwd=place / "w", home=place / "home").code == 0
     assert (place / "w" / "out" / "log.txt").read_text() == "new\n"
     assert "-print(totl)\n+print(total)" in here(place, "diff").out
-    assert here(place, "undo").out == "restored: main.py\n"
+    undone = here(place, "undo").out
+    assert undone.startswith("restored: main.py\nnote: run ")
+    assert "changed files that git ignores: codur undo " in undone
     assert (place / "w" / "main.py").read_text() != after
     assert here(place, "undo", "--redo").out == "made again: main.py\n"
 

@@ -49,6 +49,7 @@ _EXAMPLE = regex(r"^[ \t]*>>> \S", re.MULTILINE)
 _DOCTEST_OPTION = regex(r"--doctest-(?:modules|glob)")
 _TOOLS = (("tox.ini", "tox"), ("noxfile.py", "nox"), *((name, "make test") for name in MAKEFILES))
 _NO_TEST = "no test specified"
+_WITH_SUITES = "python_files=test_*.py *_test.py *_tests.py"
 ALL_PACKAGES = "./..."
 _FILTERS = regex(r"(?:\w+=\S+ +)*(?:jest|vitest(?: +run)?)(?: +--[\w-]+(?:=\S+)?)*")
 """Scripts of runners that take words for names of files, of which they run the tests."""
@@ -66,9 +67,6 @@ class Suite(Struct):
     files: tuple[str, ...] = ()  # the test files, as far as they are known
     env: tuple[tuple[str, str], ...] = ()  # variables that the command sets
     whole: tuple[str, ...] = ()  # the command of all that there are, of which fewer can be run
-
-
-_WITH_SUITES = "python_files=test_*.py *_test.py *_tests.py"
 
 
 class Suites(Struct, dict=True):  # cached properties need one

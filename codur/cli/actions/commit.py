@@ -167,11 +167,9 @@ def _kept(runs: Sequence[RunDirectory], state: StateDirectory, wish: Wish) -> li
     for run in runs:
         try:
             record, journal = run.record(), journal_of(run, state)
-            kept = _Kept(run=run, record=record, journal=journal, changes=_still_there(journal, record))
+            found.append(_Kept(run=run, record=record, journal=journal, changes=_still_there(journal, record)))
         except (UsageError, StateError) as error:
             problem = problem or error
-        else:
-            found.append(kept)
     if problem is not None and not (found or wish.everything):
         raise problem
     return sorted(found, key=lambda kept: (kept.record.started, kept.record.id))

@@ -8,7 +8,7 @@ from codur.cli.printing import say_found
 from codur.config.reading.origin import did_you_mean
 from codur.errors import UsageError
 from codur.planning.narrowing import Narrowing, builtin_graph, guided_decision_points, tier_of
-from codur.tools.compatibility import CompatibilityGraph, Edge
+from codur.tools.compatibility import CompatibilityGraph
 from codur.tools.tool import EVERY_TASK
 from codur.types import TaskType
 
@@ -102,17 +102,16 @@ def _after(graph: CompatibilityGraph, name: str, kind: TaskType | None) -> dict[
         "after": name,
         "for": kind,
         "tier": tier_of(points[0]) if points else "open",
-        "successors": [_edge(edge, edge.tool in candidates) for edge in graph.after(name, task_type=kind)],
-    }
-
-
-def _edge(edge: Edge, candidate: bool) -> dict[str, Any]:
-    return {
-        "tool": edge.tool,
-        "score": edge.score,
-        "candidate": candidate,
-        "supplied": dict(edge.supplied),
-        "written": list(edge.written),
+        "successors": [
+            {
+                "tool": edge.tool,
+                "score": edge.score,
+                "candidate": edge.tool in candidates,
+                "supplied": dict(edge.supplied),
+                "written": list(edge.written),
+            }
+            for edge in graph.after(name, task_type=kind)
+        ],
     }
 
 

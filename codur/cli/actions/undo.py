@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from json import loads
 from pathlib import Path
+from posixpath import dirname
 
 from msgspec import to_builtins
 
@@ -64,8 +65,9 @@ def put_back(wanted: str | None, directory: Path, *, dry: bool, again: bool) -> 
             journal.close()
     if warning:
         warn(warning)
-    if report is not None and not (again or wanted or report.restored or report.removed or report.conflicts):
-        report = replace(report, notes=(*report.notes, *_earlier(run)))
+    if report is not None and not (again or wanted):
+        done = report.restored or report.removed or report.conflicts
+        report = replace(report, notes=(*report.notes, *(() if done else _earlier(run)), *_passed_over(run)))
     return report or UndoReport(notes=("nothing of this run was undone",)), record
 
 
@@ -156,6 +158,20 @@ def _earlier(run: RunDirectory) -> tuple[str, ...]:
     return (f"run {found.id} before it left changes: codur undo {found.id}",) if found is not None else ()
 
 
+def _passed_over(run: RunDirectory) -> tuple[str, ...]:
+    """What is said of a later run whose programs changed nothing but files that git ignores."""
+    runs, record = machine.kept_runs(), run.record()
+    later = next(
+        (runs.open(other.id) for other in runs.list(Path(record.workspace)) if other.started > record.started), run
+    )
+    is_work = later is run or _CHANGE not in _journal_of(later) or changed_something(later)
+    return () if is_work else (f"run {later.id} after it changed files that git ignores: codur undo {later.id}",)
+
+
+def _journal_of(run: RunDirectory) -> bytes:
+    return run.journal.read_bytes() if run.journal.is_file() else b""
+
+
 def _last_undone(directory: Path) -> RunDirectory | None:
     """The run of the directory that was undone last, or that put its furthest attempt back."""
     runs = changed_runs(directory)
@@ -173,7 +189,7 @@ def _can_be_redone(run: RunDirectory) -> bool:
 
 def changed_something(run: RunDirectory) -> bool:
     """Whether the run changed a file, or may have; what programs wrote to files that git ignores is no work of it."""
-    kept = run.journal.read_bytes() if run.journal.is_file() else b""
+    kept = _journal_of(run)
     if kept.count(_PROGRAM) > kept.count(_PROGRAM_ENDED):
         return True
     lines = [line for line in kept.splitlines() if _CHANGE in line]
@@ -181,7 +197,10 @@ def changed_something(run: RunDirectory) -> bool:
         return bool(lines)
     root = Root(Path(run.record().workspace))
     try:
-        return not all(is_ignored(root, loads(line)["path"]) for line in lines)
+        paths = [loads(line)["path"] for line in lines]
+        # Directories first: a report of a thousand files lies in one.
+        ignored = {path for path in map(dirname, paths) if path and is_ignored(root, path)}
+        return not all(dirname(path) in ignored or is_ignored(root, path) for path in paths)
     except (KeyError, ValueError):  # a damaged line
         return True
 

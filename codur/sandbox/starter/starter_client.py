@@ -206,7 +206,10 @@ class StartedProgram:
         elif kind == FAILED:
             error = OSError(number, os.strerror(number))
             if detail not in (STAGE_DIRECTORY, STAGE_EXECUTE):
-                raise _not_contained(error)
+                raise CodurError(
+                    f"a program could not be contained, so it was not started: {reason_of(error)}",
+                    remedy="See `codur doctor`, or choose another sandbox.backend.",
+                )
             raise error
         else:
             self.limit = _LIMIT_NAMES[detail == LIMIT_MEMORY]
@@ -337,11 +340,4 @@ def _helper_gone(error: OSError) -> CodurError:
     return CodurError(
         f"the helper that starts programs does not work: {reason_of(error)}",
         remedy="Try again; if it stays so, check that more processes and open files are allowed (ulimit -u -n).",
-    )
-
-
-def _not_contained(error: OSError) -> CodurError:
-    return CodurError(
-        f"a program could not be contained, so it was not started: {reason_of(error)}",
-        remedy="See `codur doctor`, or choose another sandbox.backend.",
     )

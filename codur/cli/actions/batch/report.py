@@ -6,7 +6,7 @@ from pathlib import Path
 
 from codur.batch.reports import write_reports
 from codur.batch.reports.comparison import Comparison, compare
-from codur.batch.reports.report_inputs import Found, read_results
+from codur.batch.reports.report_inputs import read_results
 from codur.batch.reports.totals import Totals, totals_of
 from codur.batch.results.result_lines import RESULTS_FILE
 from codur.cli.printing import say_found, unwritable
@@ -36,8 +36,16 @@ def build(paths: Sequence[Path], *, output: Path | None, junit: Path | None, jso
     comparison = compare(found.results)
     if found.notes and not json:
         show(joined(line(note) for note in found.notes), sys.stderr)
-    lines = _lines(totals_of(found.results), comparison, written)
-    say_found(_object(found, comparison, written), (item.text for item in lines), as_json=json)
+    totals = totals_of(found.results)
+    told = {
+        "written": [str(path) for path in written],
+        "notes": found.notes,
+        "totals": totals,
+        "agents": comparison.agents,
+        "solved_by_any": comparison.by_any,
+        "pass_at_k": comparison.pass_at_k,
+    }
+    say_found(told, (item.text for item in _lines(totals, comparison, written)), as_json=json)
     return 0
 
 
@@ -50,17 +58,6 @@ def _beside(paths: Sequence[Path]) -> Path:
 def _title(path: Path) -> str:
     full = path.resolve()
     return full.parent.name if full.name == RESULTS_FILE else full.name
-
-
-def _object(found: Found, comparison: Comparison, written: Sequence[Path]) -> dict[str, object]:
-    return {
-        "written": [str(path) for path in written],
-        "notes": found.notes,
-        "totals": totals_of(found.results),
-        "agents": comparison.agents,
-        "solved_by_any": comparison.by_any,
-        "pass_at_k": comparison.pass_at_k,
-    }
 
 
 def _lines(totals: Totals, comparison: Comparison, written: Sequence[Path]) -> list[Line]:
