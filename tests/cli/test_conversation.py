@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import stat
 import sys
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -131,6 +133,8 @@ def test_a_later_task_knows_the_earlier_ones(opens: Opens, project: Path, home: 
             say(terminal, "/cost")
             terminal.until("of 1 remembered tasks: 2 model calls, ")
             (project / "notes.txt").write_text("milk and bread\n")
+            # The prompt may not be there yet, and a file's time has coarser steps than a clock.
+            os.utime(project / "notes.txt", times=(time.time() + 1,) * 2)
             say(terminal, "and why?")
             terminal.until("Because of the lake.")
         first, last = (json.dumps(server.requests[number].body) for number in (1, -1))
