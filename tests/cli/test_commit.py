@@ -176,7 +176,10 @@ WISHES = {
     "commit the last change": ("commit", "last"),
     "forget it then. commit everything we have so far": ("commit", "--all"),
     "commit all": ("commit", "--all"),
-    "commit all the changes": ("commit", "--all"),
+    "commit all of my changes": ("commit", "--all"),
+    **dict.fromkeys(
+        (f"commit all {what}" for what in ("of it", "the fixes", "the edits", "these changes")), ("commit",)
+    ),
     "commit what we have": ("commit", "--all"),
     "Thanks! commit my work, please": ("commit", "--all"),
     "commit all my changes with message 'fix flags, don't break'": (
@@ -185,6 +188,7 @@ WISHES = {
     ),
     'commit this "fix it"': ("commit", "--message=fix it"),
     "commit this with the message: fix the flags": ("commit", "--message=fix the flags"),
+    'commit it as "fix"': ("commit", "--message=fix"),
     "commit with message “fix it”": ("commit", "--message=fix it"),
 }
 NO_WISHES = (
@@ -192,6 +196,10 @@ NO_WISHES = (
     *("commit the parser first", "commit and push", "commit 'a b.txt'", "commit foo.py", "commit this and push it"),
     *("commit everything but notes.txt", "don't commit this", "how do i commit this?", "commit 'a' and 'b'"),
     *("commit this with message 'a' and push", "commit this with the message fix it and push", "undo the commit"),
+    *("commit with message foo but leave out secrets.env", "commit this with message foo. Also fix the parser"),
+    *("commit all of it with message fix; do not include tests", "commit this with message foo, then fix the bug"),
+    *("commit this with message fix bug and then update the README", "commit it `src/a.py`", 'commit this "foo.py"'),
+    *('commit the changes "src/a.py"', "commit it as `foo`"),
     *("", "ok, please " * 150 + "commit this x", "commit it with message " + "'a" * 900),
 )
 

@@ -185,12 +185,12 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
     changed = uncommitted(repository, ["."] if wish.everything else paths)
     new = known_files(repository, ["."] if wish.everything else paths, new=True) - {""}
     files = tuple(sorted(changed | (new & by_tool)))
-    left = new - by_tool if wish.everything else _unknown(repository, paths) - set(files)
+    left = new - by_tool - set(files) if wish.everything else _unknown(repository, paths) - set(files)
     if not files:
         raise _nothing(sorted(left), wish)
     # Not those of which all is committed: their words say nothing of what is left.
     of = [kept for kept in runs if not {item.path for item in kept.changes}.isdisjoint(files)]
-    asks = wish.message is None and not wish.offline
+    asks = wish.message is None and not (wish.offline or wish.dry)  # the commit afterwards would be worded anew
     said = suggested(_material(of, files, repository, wish), settings, os.environ) if asks else None
     found = Committed(
         run=of[-1].record.id if of else "",

@@ -45,6 +45,8 @@ _CONTAINED_WORDS = (
 _LISTED = 20  # files that the user changed, which a model is told
 _TRY = ('"the tests fail, fix the bug"', '"explain FILE"', "/help")
 
+_TAKES_VALUE = regex(r"-\w*m|--message|-C|--directory")  # options of a commit
+
 Command = Callable[[], int]
 
 
@@ -349,7 +351,7 @@ def _names_run(words: Sequence[str]) -> bool:
     """Whether the command line of a commit says which run is meant."""
     before = ("", *words[1:])
     return any(
-        not word.startswith("-") and last not in {"-m", "--message"}
+        not word.startswith("-") and not _TAKES_VALUE.fullmatch(last)
         for last, word in zip(before, words[1:], strict=False)
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -71,7 +72,8 @@ def uncommitted(repository: Repository, paths: Sequence[str]) -> frozenset[str]:
     except ToolError as error:
         if error.code != "not_found":
             raise
-        return known_files(repository, paths, new=False) - {""}
+        known = known_files(repository, paths, new=False) - {""}
+        return frozenset(path for path in known if os.path.lexists(repository.root / path))
     output = repository.safe("diff", *_FILES, "--relative", head, "--", *paths) if paths else ""
     return frozenset(filter(None, output.split("\0")))
 
@@ -165,7 +167,7 @@ class _Making(Struct):
         gone = [path for path, item in entries.items() if not item.content]
         if there:
             words = [word for entry in there for word in ("--cacheinfo", entry)]
-            self.call("update-index", "--add", *words, variables=index)
+            self.call("update-index", "--add", "--replace", *words, variables=index)
         if gone:
             self.call("update-index", "--force-remove", "--", *gone, variables=index)
 
@@ -186,10 +188,18 @@ class _Making(Struct):
         return {path: entry for path, entry in entries.items() if entry != known[path]}
 
     def as_they_are(self, paths: Sequence[str]) -> dict[str, _Entry]:
-        """What each path is to be, as `entries` says it, if it is to be as in the work tree."""
+        """What each path is to be, as `entries` says it, if it is to be as in the work tree.
+
+        What the user has taken out of his index is to be nothing, whatever is there.
+        """
         known = self._last_commit(paths)
         require_no_filter(self.repository, list(paths))  # git would take what goes through one as it is
-        self.call("add", "--all", "--", *paths, variables=self.index)
+        tracked = frozenset(self.call("ls-files", "-z", "--", *paths).split("\0"))
+        out = [path for path in paths if path not in tracked and known[path] != _NOTHING]
+        self.put(dict.fromkeys(out, _NOTHING), self.index)
+        # Unlike `add`, it takes a path for the file alone, not for what is below a directory of that name.
+        rest = [path for path in paths if path not in out]
+        self.call("update-index", "--add", "--remove", "--replace", "--", *rest, variables=self.index)
         now = self._known(paths)
         return {path: now.get(path, _NOTHING) for path in paths if now.get(path, _NOTHING) != known[path]}
 
