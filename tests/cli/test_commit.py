@@ -95,6 +95,31 @@ def test_what_all_runs_left_uncommitted_is_committed_together(repository: Path, 
     assert git(repository, "show", "HEAD:todo.txt") == "0\none\ntwo\nthree\nfour"
 
 
+def test_what_was_left_before_a_commit_of_other_files_is_not_forgotten(repository: Path, home: Path) -> None:
+    assert codur("fix main.py", "--offline", cwd=repository, home=home).code == 0
+    git(repository, "commit", "-q", "-m", "mine", "--date=2090-01-01T00:00:00Z", "notes.txt")
+    git(repository, "rebase", "-q", "--autostash", "--force-rebase", "--committer-date-is-author-date", "HEAD~1")
+    assert git(repository, "log", "-1", "--format=%cs") == "2090-01-01\n"
+    assert codur('create new.txt with "x"', "--offline", cwd=repository, home=home).code == 0
+    done = commit(repository, home)
+    assert done.code == 0, done.err
+    assert git(repository, "show", "--format=", "--name-only", "HEAD").split() == ["main.py", "new.txt"]
+    assert git(repository, "status", "--porcelain") == ""
+
+
+def test_a_run_that_is_named_and_was_undone_is_not_passed_over(repository: Path, home: Path) -> None:
+    ran = [
+        codur(task, "--offline", "--json", cwd=repository, home=home)
+        for task in ("fix main.py", 'create new.txt with "x"')
+    ]
+    ids = [the_object(each.out)["run_id"] for each in ran]
+    assert codur_here("undo", ids[0], cwd=repository, home=home).code == 0
+    refused = commit(repository, home, *ids)
+    assert (refused.code, "was put back" in refused.err) == (2, True)
+    assert commit(repository, home).code == 0
+    assert git(repository, "show", "--format=", "--name-only", "HEAD") == "new.txt\n"
+
+
 def test_everything_is_committed_but_what_git_does_not_have(repository: Path, home: Path) -> None:
     assert codur("fix main.py", "--offline", cwd=repository, home=home).code == 0
     assert codur('create new.txt with "x"', "--offline", cwd=repository, home=home).code == 0

@@ -182,7 +182,7 @@ def test_a_command_that_fails_is_no_success(replies: list[ServerReply], answer: 
     [
         "tag this when the build is done",
         "tag this and see that it works",
-        "tag this, but look, it must not fail",
+        "tag this after a look at the log",
         "find the release and tag it",
     ],
 )

@@ -3,14 +3,15 @@
 import contextlib
 import os
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from codur.cli import machine
 from codur.cli.actions.run import carried_out, in_repository, shown_result
-from codur.cli.actions.undo import changed_run, changed_something, is_not_undone, journal_of
+from codur.cli.actions.undo import changed_run, changed_something, is_not_undone, journal_of, that_changed
 from codur.cli.machine import Showing
 from codur.cli.printing import say_found, tell
 from codur.config.settings import Settings
@@ -18,7 +19,6 @@ from codur.errors import CodurError, StateError, UsageError
 from codur.parsing.bounded_text import listed
 from codur.sandbox.launcher import Launcher
 from codur.session.commit_message import Material, Suggested, suggested
-from codur.store.directory import StateDirectory
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory
 from codur.store.workspace_lock import workspace_lock
@@ -39,7 +39,8 @@ from codur.tools.git.git_repository import Repository, repository_around
 from codur.tools.tool import ToolError
 from codur.types import Task
 from codur.ui.styled_lines import count
-from codur.workspace.disk.path_state import PathState, same
+from codur.workspace.disk.path_state import PathState, present, same
+from codur.workspace.disk.root import Root
 from codur.workspace.history.journal import Journal
 from codur.workspace.history.net_changes import net_changes
 from codur.workspace.history.undo_run import RunChange, run_changes
@@ -50,6 +51,7 @@ _SUBJECT = 72
 _MAX_BODY = 2_000
 _EXECUTABLE = 0o111
 _LISTED = 8
+_SEARCHED = 20  # how many of the newest runs may have left something uncommitted
 _REMEDIES: Mapping[str, str] = {
     "not_found": "Begin one with `git init`; `codur undo` needs none.",
     "no_match": "`git log` shows it.",
@@ -93,8 +95,8 @@ def commit_runs(wanted: Sequence[str], directory: Path, wish: Wish, *, json: boo
     """Commit what runs changed, and tell it; gives the exit code.
 
     Args:
-        wanted: the runs' ids or beginnings; none: those of the directory since its last commit, else the newest that
-            changed something.
+        wanted: the runs' ids or beginnings; none: those of the directory of which something is left uncommitted, else
+            the newest that changed something.
     """
     runs = [changed_run(each, directory) for each in wanted]
     places = {run.record().workspace for run in runs} or {str(directory.absolute().resolve())}
@@ -129,7 +131,7 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
 
 
 def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Committed:
-    """Commit what runs changed and is still so; without any, what those since the last commit did."""
+    """Commit what runs changed and is still so; without any, what the newest ones left uncommitted."""
     state = machine.kept_state()
     state.prepare()
     settings = machine.settings_for(machine.existing(workspace), None, {}).settings
@@ -139,44 +141,72 @@ def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Comm
     ):
         try:
             repository = repository_around(workspace, launcher, _GIT_TIMEOUT_S)
-            kept = _kept(runs or _since_last_commit(repository, workspace, wish), state, wish)
+            kept = [_kept(run) for run in runs] or _found(repository, workspace, wish)
+            kept.sort(key=lambda each: (each.record.started, each.record.id))
             return _made(kept, repository, wish, settings)
         except ToolError as error:
             raise UsageError(error.message, remedy=_remedy(error)) from error
 
 
-def _since_last_commit(repository: Repository, workspace: Path, wish: Wish) -> Sequence[RunDirectory]:
-    """The runs that changed something and ended after the last commit; else the newest that changed something."""
-    try:
-        moment = float(repository.safe("log", "--max-count=1", "--no-show-signature", "--format=%ct"))
-    except ToolError as error:
-        if error.code not in ("failed", "not_found"):
-            raise
-        moment = 0.0
+def left_of(ids: Iterable[str]) -> tuple[str, ...]:
+    """Those of the runs of which something is left; if that is none, all that changed something."""
+    changed, runs = that_changed(ids), machine.kept_runs()
+    return tuple(kept.run.id for kept in _those_left(map(runs.open, changed))) or changed
+
+
+def _found(repository: Repository, workspace: Path, wish: Wish) -> list[_Kept]:
+    """The newest runs of which something is left uncommitted, without the rest; else the newest with a change."""
     runs = machine.kept_runs()
-    found = [runs.open(record.id) for record in runs.list(workspace) if _ended(record) >= moment]
-    found = [run for run in found if changed_something(run) and is_not_undone(run)]
-    return found or ([] if wish.everything else [changed_run(None, workspace, fits=is_not_undone)])
+    changed = filter(changed_something, (runs.open(record.id) for record in runs.list(workspace)))
+    found = _those_left(islice(filter(is_not_undone, changed), _SEARCHED))
+    left = _not_committed(found, workspace, repository)
+    if left or wish.everything:
+        return left
+    return found[:1] or [_kept(changed_run(None, workspace, fits=is_not_undone))]
 
 
-def _ended(record: RunRecord) -> float:
-    return datetime.fromisoformat(record.started).timestamp() + record.summary.duration_s
+def _not_committed(runs: Sequence[_Kept], workspace: Path, repository: Repository) -> list[_Kept]:
+    """The runs, the newest first, without changes of files that were committed since.
+
+    The newest change of a file counts also then, if the file is as it left it: not all of it was committed.
+    """
+    paths = sorted({item.path for kept in runs for item in kept.changes})
+    open_ = uncommitted(repository, paths) | known_files(repository, paths, new=True)
+    moments = {path: _committed_at(repository, path) for path in paths if path in open_}
+    left, seen, root = list[_Kept](), set[str](), Root(workspace)
+    for kept in runs:
+        ended = datetime.fromisoformat(kept.record.started).timestamp() + kept.record.summary.duration_s
+        changes = [
+            item
+            for item in kept.changes
+            if moments.get(item.path, 0) <= ended
+            or (item.path not in seen and same(present(root, item.path), item.after))
+        ]
+        seen.update(item.path for item in kept.changes)
+        left += [replace(kept, changes=changes)] if changes else []
+    return left
 
 
-def _kept(runs: Sequence[RunDirectory], state: StateDirectory, wish: Wish) -> list[_Kept]:
-    """The runs of which something is left, the oldest first."""
-    found, problem = [], None
+def _committed_at(repository: Repository, path: str) -> float:
+    """When a file was last committed; 0 if it never was."""
+    with contextlib.suppress(ToolError):  # there is no commit
+        shown = repository.safe("log", "--max-count=1", "--no-show-signature", "--format=%ct", "--", path)
+        return float(shown or 0)
+    return 0.0
+
+
+def _those_left(runs: Iterable[RunDirectory]) -> list[_Kept]:
+    """Those of the runs of which something is left."""
+    found = []
     for run in runs:
-        try:
-            record, journal = run.record(), journal_of(run, state)
-            kept = _Kept(run=run, record=record, journal=journal, changes=_still_there(journal, record))
-        except (UsageError, StateError) as error:
-            problem = problem or error
-        else:
-            found.append(kept)
-    if problem is not None and not (found or wish.everything):
-        raise problem
-    return sorted(found, key=lambda kept: (kept.record.started, kept.record.id))
+        with contextlib.suppress(UsageError, StateError):
+            found.append(_kept(run))
+    return found
+
+
+def _kept(run: RunDirectory) -> _Kept:
+    record, journal = run.record(), journal_of(run, machine.kept_state())
+    return _Kept(run=run, record=record, journal=journal, changes=_still_there(journal, record))
 
 
 def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: Settings) -> Committed:
@@ -185,11 +215,12 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
     changed = uncommitted(repository, ["."] if wish.everything else paths)
     new = known_files(repository, ["."] if wish.everything else paths, new=True) - {""}
     files = tuple(sorted(changed | (new & by_tool)))
-    left = new - by_tool - set(files) if wish.everything else _unknown(repository, paths) - set(files)
-    if not files:
-        raise _nothing(sorted(left), wish)
     # Not those of which all is committed: their words say nothing of what is left.
     of = [kept for kept in runs if not {item.path for item in kept.changes}.isdisjoint(files)]
+    theirs = {item.path for kept in of or runs for item in kept.changes}
+    left = (new - by_tool if wish.everything else _unknown(repository, sorted(theirs))) - set(files)
+    if not files:
+        raise _nothing(sorted(left), wish)
     asks = wish.message is None and not (wish.offline or wish.dry)  # the commit afterwards would be worded anew
     said = suggested(_material(of, files, repository, wish), settings, os.environ) if asks else None
     found = Committed(

@@ -198,7 +198,7 @@ class Conversation:
 
     def _commit(self, line: str, words: Sequence[str]) -> None:
         """Commit what a command line names; without a run, what all tasks of this conversation left."""
-        runs = () if _names_run(words) else actions.undo.that_changed([turn.run_id for turn in self._turns])
+        runs = () if _names_run(words) else actions.commit.left_of([turn.run_id for turn in self._turns])
         # Who named an agent did not choose a service to word it.
         offline = ("--offline",) if self._choices.offline or self._choices.agent else ()
         if self._run((*words, *offline, *runs)) == 0 and "--dry-run" not in words:
