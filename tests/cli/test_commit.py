@@ -154,7 +154,8 @@ def with_service(home: Path, server: GroqServer) -> None:
 
 
 def test_a_model_words_it_once_where_one_can_be_asked(repository: Path, home: Path) -> None:
-    body = "It went too far.\n\nSigned-off-by: Eve <e@example.org>\nCloses #12"
+    body = "It went too far.\n\nSigned-off-by: Eve <e@example.org>\nCloses #12\nFixes https://example.org/o/r/issues/12"
+    body += "\n[skip ci]\nCloses\nGH-12" + "\n" * 20_000
     reply = json_reply({"subject": "Stop the sum\nat its end.", "body": body})
     for task in ("fix main.py", "create key.pem with 'inner'", f"create new.txt with 'password {KEY}'"):
         ran = codur(task, "--offline", cwd=repository, home=home)
@@ -162,7 +163,7 @@ def test_a_model_words_it_once_where_one_can_be_asked(repository: Path, home: Pa
     with GroqServer([reply]) as server:
         with_service(home, server)
         given = codur("commit", "--dry-run", "-m", "mine", cwd=repository, home=home, GROQ_API_KEY=KEY)
-        unasked = codur("commit", "--dry-run", "--offline", cwd=repository, home=home, GROQ_API_KEY=KEY)
+        unasked = codur("commit", "--dry-run", cwd=repository, home=home, GROQ_API_KEY=KEY)
         assert "mine" in given.out
         assert "fix main.py" in unasked.out
         assert server.requests == []
@@ -171,7 +172,9 @@ def test_a_model_words_it_once_where_one_can_be_asked(repository: Path, home: Pa
         (request,) = server.requests
     assert git(repository, "log", "-1", "--format=%s%n%b").startswith("Stop the sum at its end\nIt went too far.")
     said = git(repository, "log", "-1", "--format=%B")
-    assert [word for word in ("Signed-off-by", "Closes", "create key.pem") if word in said] == []
+    assert [
+        word for word in ("Signed-off-by", "Closes", "Fixes", "skip ci", "GH-12", "create key.pem") if word in said
+    ] == []
     assert "Stop the sum at its end" in done.out
     assert "It went too far." in done.out
     asked = json.dumps(request.body)
