@@ -182,6 +182,21 @@ def test_a_model_words_it_once_where_one_can_be_asked(repository: Path, home: Pa
     assert [word for word in (KEY, "+inner") if word in asked] == []
 
 
+def test_what_was_untracked_is_neither_committed_nor_told(repository: Path, home: Path) -> None:
+    git(repository, "rm", "-q", "--cached", "notes.txt")
+    (repository / "notes.txt").write_text("sekret\n")
+    (repository / ".gitignore").write_text("__pycache__\nnotes.txt\n")
+    with GroqServer([json_reply({"subject": "Forget the notes", "body": ""})]) as server:
+        with_service(home, server)
+        done = codur("commit", "--all", cwd=repository, home=home, GROQ_API_KEY=KEY)
+        assert done.code == 0, done.err
+        (request,) = server.requests
+    assert "__pycache__" in json.dumps(request.body)
+    assert "sekret" not in json.dumps(request.body)
+    shown = git(repository, "show", "--format=", "--name-status", "HEAD").splitlines()
+    assert shown == ["M\t.gitignore", "D\tnotes.txt"]
+
+
 def test_without_an_answer_the_words_of_the_task_are_taken(repository: Path, home: Path) -> None:
     assert codur("fix main.py", "--offline", cwd=repository, home=home).code == 0
     with GroqServer([text("no JSON")]) as server:

@@ -253,7 +253,8 @@ def _material(runs: Sequence[_Kept], files: Sequence[str], repository: Repositor
         before = repository.safe("log", f"--max-count={_LISTED}", "--no-show-signature", "--format=%s").splitlines()
         if wish.everything and shown:
             new = {item.path for kept in runs for item in kept.changes if item.before is None}
-            own = repository.safe("diff", *DIFF_OPTIONS, "HEAD", "--", *shown)
+            tracked = known_files(repository, shown, new=False).intersection(shown)  # what is not, goes or is new
+            own = repository.safe("diff", *DIFF_OPTIONS, "HEAD", "--", *sorted(tracked)) if tracked else ""
             diffs = [
                 own,
                 *(item.diff for kept in runs for item in kept.changes if item.path in new.intersection(shown)),
