@@ -15,26 +15,30 @@ _LEAD = (
 _VERB = r"(?:commit|(?:make|do|create) (?:a|the|one) commit(?: (?:of|for))?)"
 _LAST = r"the last (?:one|task|change)|your last change"
 _ALL = (
-    r"everything|all(?: of (?:it|this|that))?|(?:all |all of )?my (?:changes|work|edits)"
-    r"|(?:all|all of) (?:(?:the|these|those) )?(?:changes|work|edits|fixes)"
+    r"everything|all|(?:all |all of )?my (?:changes|work|edits)"
     r"|(?:everything|all|what)(?: that)? (?:we|i)(?:'ve| have| did| changed)(?: (?:so far|got|done|changed|here))?"
 )
 _RUNS = (
-    r"this|that|it|(?:these|those|your|the) (?:changes|edits|fixes|work)|(?:the|this|your) fix"
+    r"(?:all (?:of )?)?(?:this|that|it|(?:(?:these|those|your|the) )?(?:changes|edits|fixes|work))"
+    r"|(?:the|this|your) fix"
     r"|what you(?:'ve| have)? (?:did|done|changed|made)"
 )
 _TAIL = r"(?: (?:so far|now|then|please|for me|as well|to git|thanks|thank you))"
 _ANY = r"(?:(?:with|using|and use) (?:a|some) (?:\w+ )?(?:commit )?message)"
-_QUOTED = r"(?:\"(?P<q1>[^\"]+)\"|“(?P<q2>[^”]+)”|‘(?P<q3>[^’]+)’|`(?P<q4>[^`]+)`|'(?P<q5>(?:[^']|(?<=\w)'(?=\w))+)')"
-_NAMED = r"(?:with|using|as)(?: the| a| this)?(?: commit)? (?:message|msg|subject):?"
+_QUOTED = r"(?:\"(?P<q1>[^\"]+)\"|“(?P<q2>[^”]+)”|‘(?P<q3>[^’]+)’|'(?P<q4>(?:[^']|(?<=\w)'(?=\w))+)')"
+_NAMED = r"(?:(?:with|using|as)(?: the| a| this)?(?: commit)? (?:message|msg|subject):?|as)"
+_MORE = (
+    r"[.;]\s+\w|\b(?:then|also|but|except|without|leave|don['’]?t|do not|not)\b"
+    r"|\band (?:push|run|tag|release|open|merge|rebase)\b"
+)
 _BARE = (
     r"(?:with|using)(?: the| this)?(?: commit)? (?:message|msg|subject):? "
-    r"(?P<bare>(?!.*\b(?:and|then) (?:push|run|tag|release|open|merge|rebase)\b)[^\"'`“‘\s][^\"`“”\n]*)"
+    rf"(?P<bare>(?!.*(?:{_MORE}))[^\"'`“‘\s][^\"`“”\n]*)"
 )
 _WISH = regex(
     rf"(?:{_LEAD}[,.!;:]* ?(?:-+ )?){{0,6}}{_VERB}"
     rf"(?: (?P<what>(?P<last>{_LAST})|(?P<all>{_ALL})|(?:{_RUNS})))?{_TAIL}{{0,3}}"
-    rf"(?:,? (?:{_ANY}|(?:(?P<named>{_NAMED}) |as )?{_QUOTED}|{_BARE}))?(?:,?{_TAIL}){{0,2}}[.!]*",
+    rf"(?:,? (?:{_ANY}|(?:(?P<named>{_NAMED}) )?{_QUOTED}|{_BARE}))?(?:,?{_TAIL}){{0,2}}[.!]*",
     re.IGNORECASE,
 )
 
@@ -44,8 +48,8 @@ def commit_wish(text: str) -> tuple[str, ...] | None:
     found = _WISH.fullmatch(text.strip()) if "commit" in text.lower() and len(text) <= _MAX_CHARS else None
     if found is None:
         return None
-    quoted = next(filter(None, found.group("q1", "q2", "q3", "q4", "q5")), "")
-    if quoted and not (found["named"] or found["what"]):
+    quoted = next(filter(None, found.group("q1", "q2", "q3", "q4")), "")
+    if quoted and not (found["named"] or (found["what"] and " " in quoted)):
         return None  # what is in quotes is as likely a file
     message = quoted.strip() or (found["bare"] or "").strip()
     words = ["commit", *(["last"] if found["last"] else []), *(["--all"] if found["all"] else [])]

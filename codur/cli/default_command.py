@@ -17,6 +17,10 @@ VALUE_OPTIONS: Final = (
     *("--max-files", "--record", "--replay"),
 )
 """The options of a task that take a value; the parser has the same."""
+COMMIT_OPTIONS: Final = (
+    *("-C", "--directory", "--all", "-a", "--message", "-m", "--no-verify", "--dry-run", "--offline", "--json"),
+)
+"""The options of a commit; the parser has the same."""
 
 
 def with_command(argv: Sequence[str], *, commands: Collection[str], app_options: Collection[str]) -> list[str]:
@@ -37,10 +41,10 @@ def with_command(argv: Sequence[str], *, commands: Collection[str], app_options:
         no_task = not argv or any(item in app_options for item in argv)
         return list(argv) if no_task else [TASK_COMMAND, *argv]
     word, explicit = argv[place], "--" in argv[:place]
-    plain = not any(item.startswith("-") for item in argv)
-    said = " ".join(argv) if plain else word if " " in word else ""
-    if not explicit and "commit" in said.lower() and (wish := cli.commit_words.commit_wish(said)):
-        return [*wish, *([] if plain else [*argv[:place], *argv[place + 1 :]])]
+    options = {item.partition("=")[0] for item in argv if item.startswith("-")}
+    said = word if " " in word else "" if options else " ".join(argv)
+    if options.issubset(COMMIT_OPTIONS) and "commit" in said.lower() and (wish := cli.commit_words.commit_wish(said)):
+        return [*wish, *([*argv[:place], *argv[place + 1 :]] if options else [])]
     if word in commands and not explicit:
         return [word, *argv[:place], *argv[place + 1 :]]
     # What is quoted is a sentence; to look at it closely would load difflib, a fiftieth of a start.

@@ -24,8 +24,11 @@ _CHANGES = 16_000  # characters of all that is changed
 _TASKS, _TASK = 8, 500  # how many of the last tasks are told, and characters of each
 _FILES = 40
 _SUBJECT, _BODY = 100, 600
-_NOT_OURS = regex(r"(?im)^\s*[\w-]+-by:.*$|^.*\b(?:clos|fix|resolv)(?:e[sd]?|ing)?:?\s+\S*#\d+.*$")
-"""Trailers, and words by which a service closes an issue: nobody has said them."""
+_NOT_OURS = regex(
+    r"(?im)^[ \t]*(?:[\w-]+-by|skip-checks):.*$|^.*\[(?:(?:skip|no)\s+ci|(?:ci|actions)\s+skip|skip\s+actions)\].*$"
+    r"|^.*\b(?:clos|fix|resolv)(?:e[sd]?|ing)?:?\s+(?:\S*#\d|https?://\S+/(?:issues|pull)/\d|GH-\d).*$"
+)
+"""Trailers, and words by which a service closes an issue or does not check a commit: nobody has said them."""
 
 
 class Material(Struct):

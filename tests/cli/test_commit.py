@@ -95,6 +95,31 @@ def test_what_all_runs_left_uncommitted_is_committed_together(repository: Path, 
     assert git(repository, "show", "HEAD:todo.txt") == "0\none\ntwo\nthree\nfour"
 
 
+def test_what_was_left_before_a_commit_of_other_files_is_not_forgotten(repository: Path, home: Path) -> None:
+    assert codur("fix main.py", "--offline", cwd=repository, home=home).code == 0
+    git(repository, "commit", "-q", "-m", "mine", "--date=2090-01-01T00:00:00Z", "notes.txt")
+    git(repository, "rebase", "-q", "--autostash", "--force-rebase", "--committer-date-is-author-date", "HEAD~1")
+    assert git(repository, "log", "-1", "--format=%cs") == "2090-01-01\n"
+    assert codur('create new.txt with "x"', "--offline", cwd=repository, home=home).code == 0
+    done = commit(repository, home)
+    assert done.code == 0, done.err
+    assert git(repository, "show", "--format=", "--name-only", "HEAD").split() == ["main.py", "new.txt"]
+    assert git(repository, "status", "--porcelain") == ""
+
+
+def test_a_run_that_is_named_and_was_undone_is_not_passed_over(repository: Path, home: Path) -> None:
+    ran = [
+        codur(task, "--offline", "--json", cwd=repository, home=home)
+        for task in ("fix main.py", 'create new.txt with "x"')
+    ]
+    ids = [the_object(each.out)["run_id"] for each in ran]
+    assert codur_here("undo", ids[0], cwd=repository, home=home).code == 0
+    refused = commit(repository, home, *ids)
+    assert (refused.code, "was put back" in refused.err) == (2, True)
+    assert commit(repository, home).code == 0
+    assert git(repository, "show", "--format=", "--name-only", "HEAD") == "new.txt\n"
+
+
 def test_everything_is_committed_but_what_git_does_not_have(repository: Path, home: Path) -> None:
     assert codur("fix main.py", "--offline", cwd=repository, home=home).code == 0
     assert codur('create new.txt with "x"', "--offline", cwd=repository, home=home).code == 0
@@ -129,7 +154,8 @@ def with_service(home: Path, server: GroqServer) -> None:
 
 
 def test_a_model_words_it_once_where_one_can_be_asked(repository: Path, home: Path) -> None:
-    body = "It went too far.\n\nSigned-off-by: Eve <e@example.org>\nCloses #12"
+    body = "It went too far.\n\nSigned-off-by: Eve <e@example.org>\nCloses #12\nFixes https://example.org/o/r/issues/12"
+    body += "\n[skip ci]\nCloses\nGH-12" + "\n" * 20_000
     reply = json_reply({"subject": "Stop the sum\nat its end.", "body": body})
     for task in ("fix main.py", "create key.pem with 'inner'", f"create new.txt with 'password {KEY}'"):
         ran = codur(task, "--offline", cwd=repository, home=home)
@@ -137,7 +163,7 @@ def test_a_model_words_it_once_where_one_can_be_asked(repository: Path, home: Pa
     with GroqServer([reply]) as server:
         with_service(home, server)
         given = codur("commit", "--dry-run", "-m", "mine", cwd=repository, home=home, GROQ_API_KEY=KEY)
-        unasked = codur("commit", "--dry-run", "--offline", cwd=repository, home=home, GROQ_API_KEY=KEY)
+        unasked = codur("commit", "--dry-run", cwd=repository, home=home, GROQ_API_KEY=KEY)
         assert "mine" in given.out
         assert "fix main.py" in unasked.out
         assert server.requests == []
@@ -146,12 +172,29 @@ def test_a_model_words_it_once_where_one_can_be_asked(repository: Path, home: Pa
         (request,) = server.requests
     assert git(repository, "log", "-1", "--format=%s%n%b").startswith("Stop the sum at its end\nIt went too far.")
     said = git(repository, "log", "-1", "--format=%B")
-    assert [word for word in ("Signed-off-by", "Closes", "create key.pem") if word in said] == []
+    assert [
+        word for word in ("Signed-off-by", "Closes", "Fixes", "skip ci", "GH-12", "create key.pem") if word in said
+    ] == []
     assert "Stop the sum at its end" in done.out
     assert "It went too far." in done.out
     asked = json.dumps(request.body)
     assert [word for word in ("- fix main.py", "+password", "- first", "range(") if word not in asked] == []
     assert [word for word in (KEY, "+inner") if word in asked] == []
+
+
+def test_what_was_untracked_is_neither_committed_nor_told(repository: Path, home: Path) -> None:
+    git(repository, "rm", "-q", "--cached", "notes.txt")
+    (repository / "notes.txt").write_text("sekret\n")
+    (repository / ".gitignore").write_text("__pycache__\nnotes.txt\n")
+    with GroqServer([json_reply({"subject": "Forget the notes", "body": ""})]) as server:
+        with_service(home, server)
+        done = codur("commit", "--all", cwd=repository, home=home, GROQ_API_KEY=KEY)
+        assert done.code == 0, done.err
+        (request,) = server.requests
+    assert "__pycache__" in json.dumps(request.body)
+    assert "sekret" not in json.dumps(request.body)
+    shown = git(repository, "show", "--format=", "--name-status", "HEAD").splitlines()
+    assert shown == ["M\t.gitignore", "D\tnotes.txt"]
 
 
 def test_without_an_answer_the_words_of_the_task_are_taken(repository: Path, home: Path) -> None:
@@ -176,7 +219,10 @@ WISHES = {
     "commit the last change": ("commit", "last"),
     "forget it then. commit everything we have so far": ("commit", "--all"),
     "commit all": ("commit", "--all"),
-    "commit all the changes": ("commit", "--all"),
+    "commit all of my changes": ("commit", "--all"),
+    **dict.fromkeys(
+        (f"commit all {what}" for what in ("of it", "the fixes", "the edits", "these changes")), ("commit",)
+    ),
     "commit what we have": ("commit", "--all"),
     "Thanks! commit my work, please": ("commit", "--all"),
     "commit all my changes with message 'fix flags, don't break'": (
@@ -185,6 +231,7 @@ WISHES = {
     ),
     'commit this "fix it"': ("commit", "--message=fix it"),
     "commit this with the message: fix the flags": ("commit", "--message=fix the flags"),
+    'commit it as "fix"': ("commit", "--message=fix"),
     "commit with message “fix it”": ("commit", "--message=fix it"),
 }
 NO_WISHES = (
@@ -192,6 +239,10 @@ NO_WISHES = (
     *("commit the parser first", "commit and push", "commit 'a b.txt'", "commit foo.py", "commit this and push it"),
     *("commit everything but notes.txt", "don't commit this", "how do i commit this?", "commit 'a' and 'b'"),
     *("commit this with message 'a' and push", "commit this with the message fix it and push", "undo the commit"),
+    *("commit with message foo but leave out secrets.env", "commit this with message foo. Also fix the parser"),
+    *("commit all of it with message fix; do not include tests", "commit this with message foo, then fix the bug"),
+    *("commit this with message fix bug and then update the README", "commit it `src/a.py`", 'commit this "foo.py"'),
+    *('commit the changes "src/a.py"', "commit it as `foo`"),
     *("", "ok, please " * 150 + "commit this x", "commit it with message " + "'a" * 900),
 )
 

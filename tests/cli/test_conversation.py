@@ -110,7 +110,7 @@ def test_what_all_tasks_left_is_committed_in_everyday_words(opens: Opens, projec
             terminal.until("/commit")
         say(terminal, "!rm old.txt && echo 'index.lock: Read-only file system'")
         terminal.until(".git stays as it is (/commit commits to it)")
-        say(terminal, "ok, commit this with a good message")
+        say(terminal, "/commit -C .")  # which names no run
         terminal.until("to undo: git reset")
         say(terminal, "/context")
         terminal.until("Outcome: done")

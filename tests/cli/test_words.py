@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codur.cli import app, plain_words
-from codur.cli.default_command import TASK_COMMAND, VALUE_OPTIONS, with_command
+from codur.cli.default_command import COMMIT_OPTIONS, TASK_COMMAND, VALUE_OPTIONS, with_command
 from codur.errors import UsageError
 from tests.cli.kit import codur_here
 
@@ -37,6 +37,8 @@ APP = ("--help", "-h", "--version")
         (["please commit this"], ["commit"]),
         (["-C", "x", "commit everything with message 'a b'"], ["commit", "--all", "--message=a b", "-C", "x"]),
         (["commit", "this"], ["commit"]),
+        (["commit it", "--yes"], ["run", "commit it", "--yes"]),
+        (["-y", "commit everything"], ["run", "-y", "commit everything"]),
         (["--", "commit this"], ["run", "--", "commit this"]),
     ],
 )
@@ -97,6 +99,12 @@ def test_words_alone_mean_what_the_parser_takes_them_for(words: tuple[str, ...],
 
 def test_the_parser_has_the_commands_that_are_known_without_it() -> None:
     assert set(plain_words.COMMANDS) == set(app.NAMES)
+
+
+def test_the_parser_has_the_options_of_a_commit_that_are_known_without_it() -> None:
+    parameters = app.program(["commit"]).commands["commit"].params
+    known = {name for parameter in parameters for name in parameter.opts if name.startswith("-")}
+    assert set(COMMIT_OPTIONS) == known - {"--help", "-h"}
 
 
 def test_the_parser_has_the_options_with_values_that_are_known_without_it() -> None:

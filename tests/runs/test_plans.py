@@ -177,6 +177,20 @@ def test_a_command_that_fails_is_no_success(replies: list[ServerReply], answer: 
     assert run.result.answer == answer
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "tag this when the build is done",
+        "tag this and see that it works",
+        "tag this after a look at the log",
+        "find the release and tag it",
+    ],
+)
+def test_a_chance_word_asks_nothing(prompt: str, tmp_path: Path) -> None:
+    run = play(tmp_path, {"notes.txt": "milk\n"}, prompt, [AS_TOOL])
+    assert (run.result.outcome, run.result.reason) == ("not_achieved", ENDED)
+
+
 def test_the_plan_that_was_sent_back_and_what_failed_are_told(tmp_path: Path) -> None:
     printed = "for n in $(seq 2000); do echo line $n; done; echo '# no rights' >&2; exit 3"
     first = {**tool("run_command", command=printed), "success_criteria": "exit status 0", "id": "tag"}
@@ -206,6 +220,7 @@ FORESEEN = {**FOLLOWED[0], "success_criteria": "exit status 128"}
     ("prompt", "replies"),
     [
         ("run the linter and tell me what fails", [AS_TOOL]),
+        ("run the linter over src", [AS_TOOL]),
         ("is there a release?", [classified(task_type="git"), plan(*FOLLOWED)]),
         ("the release", [classified(task_type="explanation"), plan(*FOLLOWED)]),
         ("tag this as the release", [classified(task_type="git"), plan(FOLLOWED[0], USED), IN_WORDS]),

@@ -3,14 +3,15 @@
 import contextlib
 import os
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from codur.cli import machine
 from codur.cli.actions.run import carried_out, in_repository, shown_result
-from codur.cli.actions.undo import changed_run, changed_runs, is_not_undone, journal_of
+from codur.cli.actions.undo import changed_run, changed_runs, is_not_undone, journal_of, that_changed
 from codur.cli.machine import Showing
 from codur.cli.printing import say_found, tell
 from codur.config.settings import Settings
@@ -18,7 +19,6 @@ from codur.errors import CodurError, StateError, UsageError
 from codur.parsing.bounded_text import listed
 from codur.sandbox.launcher import Launcher
 from codur.session.commit_message import Material, Suggested, suggested
-from codur.store.directory import StateDirectory
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory
 from codur.store.workspace_lock import workspace_lock
@@ -39,7 +39,8 @@ from codur.tools.git.git_repository import Repository, repository_around
 from codur.tools.tool import ToolError
 from codur.types import Task
 from codur.ui.styled_lines import count
-from codur.workspace.disk.path_state import PathState, same
+from codur.workspace.disk.path_state import PathState, present, same
+from codur.workspace.disk.root import Root
 from codur.workspace.history.journal import Journal
 from codur.workspace.history.net_changes import net_changes
 from codur.workspace.history.undo_run import RunChange, run_changes
@@ -50,6 +51,7 @@ _SUBJECT = 72
 _MAX_BODY = 2_000
 _EXECUTABLE = 0o111
 _LISTED = 8
+_SEARCHED = 20  # how many of the newest runs may have left something uncommitted
 _REMEDIES: Mapping[str, str] = {
     "not_found": "Begin one with `git init`; `codur undo` needs none.",
     "no_match": "`git log` shows it.",
@@ -93,8 +95,8 @@ def commit_runs(wanted: Sequence[str], directory: Path, wish: Wish, *, json: boo
     """Commit what runs changed, and tell it; gives the exit code.
 
     Args:
-        wanted: the runs' ids or beginnings; none: those of the directory since its last commit, else the newest that
-            changed something.
+        wanted: the runs' ids or beginnings; none: those of the directory of which something is left uncommitted, else
+            the newest that changed something.
     """
     runs = [changed_run(each, directory) for each in wanted]
     places = {run.record().workspace for run in runs} or {str(directory.absolute().resolve())}
@@ -129,7 +131,7 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
 
 
 def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Committed:
-    """Commit what runs changed and is still so; without any, what those since the last commit did."""
+    """Commit what runs changed and is still so; without any, what the newest ones left uncommitted."""
     state = machine.kept_state()
     state.prepare()
     settings = machine.settings_for(machine.existing(workspace), None, {}).settings
@@ -139,57 +141,85 @@ def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Comm
     ):
         try:
             repository = repository_around(workspace, launcher, _GIT_TIMEOUT_S)
-            kept = _kept(runs or _since_last_commit(repository, workspace, wish), state, wish)
+            kept = [_kept(run) for run in runs] or _found(repository, workspace, wish)
+            kept.sort(key=lambda each: (each.record.started, each.record.id))
             return _made(kept, repository, wish, settings)
         except ToolError as error:
             raise UsageError(error.message, remedy=_remedy(error)) from error
 
 
-def _since_last_commit(repository: Repository, workspace: Path, wish: Wish) -> Sequence[RunDirectory]:
-    """The runs that changed something and ended after the last commit; else the newest that changed something."""
-    try:
-        moment = float(repository.safe("log", "--max-count=1", "--no-show-signature", "--format=%ct"))
-    except ToolError as error:
-        if error.code not in ("failed", "not_found"):
-            raise
-        moment = 0.0
-    found = list(filter(is_not_undone, changed_runs(workspace, lambda record: _ended(record) >= moment)))
-    return found or ([] if wish.everything else [changed_run(None, workspace, fits=is_not_undone)])
+def left_of(ids: Iterable[str]) -> tuple[str, ...]:
+    """Those of the runs of which something is left; if that is none, all that changed something."""
+    changed, runs = that_changed(ids), machine.kept_runs()
+    return tuple(kept.run.id for kept in _those_left(map(runs.open, changed))) or changed
 
 
-def _ended(record: RunRecord) -> float:
-    return datetime.fromisoformat(record.started).timestamp() + record.summary.duration_s
+def _found(repository: Repository, workspace: Path, wish: Wish) -> list[_Kept]:
+    """The newest runs of which something is left uncommitted, without the rest; else the newest with a change."""
+    found = _those_left(islice(filter(is_not_undone, changed_runs(workspace)), _SEARCHED))
+    left = _not_committed(found, workspace, repository)
+    if left or wish.everything:
+        return left
+    return found[:1] or [_kept(changed_run(None, workspace, fits=is_not_undone))]
 
 
-def _kept(runs: Sequence[RunDirectory], state: StateDirectory, wish: Wish) -> list[_Kept]:
-    """The runs of which something is left, the oldest first."""
-    found, problem = [], None
+def _not_committed(runs: Sequence[_Kept], workspace: Path, repository: Repository) -> list[_Kept]:
+    """The runs, the newest first, without changes of files that were committed since.
+
+    The newest change of a file counts also then, if the file is as it left it: not all of it was committed.
+    """
+    paths = sorted({item.path for kept in runs for item in kept.changes})
+    open_ = uncommitted(repository, paths) | known_files(repository, paths, new=True)
+    moments = {path: _committed_at(repository, path) for path in paths if path in open_}
+    left, seen, root = list[_Kept](), set[str](), Root(workspace)
+    for kept in runs:
+        ended = datetime.fromisoformat(kept.record.started).timestamp() + kept.record.summary.duration_s
+        changes = [
+            item
+            for item in kept.changes
+            if moments.get(item.path, 0) <= ended
+            or (item.path not in seen and same(present(root, item.path), item.after))
+        ]
+        seen.update(item.path for item in kept.changes)
+        left += [replace(kept, changes=changes)] if changes else []
+    return left
+
+
+def _committed_at(repository: Repository, path: str) -> float:
+    """When a file was last committed; 0 if it never was."""
+    with contextlib.suppress(ToolError):  # there is no commit
+        shown = repository.safe("log", "--max-count=1", "--no-show-signature", "--format=%ct", "--", path)
+        return float(shown or 0)
+    return 0.0
+
+
+def _those_left(runs: Iterable[RunDirectory]) -> list[_Kept]:
+    """Those of the runs of which something is left."""
+    found = []
     for run in runs:
-        try:
-            record, journal = run.record(), journal_of(run, state)
-            found.append(_Kept(run=run, record=record, journal=journal, changes=_still_there(journal, record)))
-        except (UsageError, StateError) as error:
-            problem = problem or error
-    if problem is not None and not (found or wish.everything):
-        raise problem
-    return sorted(found, key=lambda kept: (kept.record.started, kept.record.id))
+        with contextlib.suppress(UsageError, StateError):
+            found.append(_kept(run))
+    return found
+
+
+def _kept(run: RunDirectory) -> _Kept:
+    record, journal = run.record(), journal_of(run, machine.kept_state())
+    return _Kept(run=run, record=record, journal=journal, changes=_still_there(journal, record))
 
 
 def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: Settings) -> Committed:
     by_tool = {item.path for kept in runs for item in kept.changes if "tool" in item.by}
     paths = sorted({item.path for kept in runs for item in kept.changes})
-    places = ["."] if wish.everything else paths
-    new = known_files(repository, places, new=True)
-    files = tuple(sorted(uncommitted(repository, places) | (new & by_tool)))
-    left = new - by_tool
-    if not wish.everything:  # of what git ignores those that are there
-        known = known_files(repository, paths, new=False).union(files)
-        left = frozenset(path for path in paths if path not in known and os.path.lexists(repository.root / path))
-    if not files:
-        raise _nothing(sorted(left), wish)
+    changed = uncommitted(repository, ["."] if wish.everything else paths)
+    new = known_files(repository, ["."] if wish.everything else paths, new=True) - {""}
+    files = tuple(sorted(changed | (new & by_tool)))
     # Not those of which all is committed: their words say nothing of what is left.
     of = [kept for kept in runs if not {item.path for item in kept.changes}.isdisjoint(files)]
-    asks = wish.message is None and not wish.offline
+    theirs = {item.path for kept in of or runs for item in kept.changes}
+    left = (new - by_tool if wish.everything else _unknown(repository, sorted(theirs))) - set(files)
+    if not files:
+        raise _nothing(sorted(left), wish)
+    asks = wish.message is None and not (wish.offline or wish.dry)  # the commit afterwards would be worded anew
     said = suggested(_material(of, files, repository, wish), settings, os.environ) if asks else None
     found = Committed(
         run=of[-1].record.id if of else "",
@@ -216,19 +246,28 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
 def _material(runs: Sequence[_Kept], files: Sequence[str], repository: Repository, wish: Wish) -> Material:
     """What a model is told for the message; nothing of files that may hold secrets."""
     shown = [path for path in files if not may_hold_secrets(path)]
-    changes = [item for kept in runs for item in kept.changes if item.path in shown]
-    diffs, before = [item.diff for item in changes], list[str]()
+    diffs, before = [item.diff for kept in runs for item in kept.changes if item.path in shown], list[str]()
     with contextlib.suppress(ToolError):  # there is no commit before it
         before = repository.safe("log", f"--max-count={_LISTED}", "--no-show-signature", "--format=%s").splitlines()
         if wish.everything and shown:
-            new = {item.path for item in changes if item.before is None}
-            own = repository.safe("diff", *DIFF_OPTIONS, "HEAD", "--", *shown)
-            diffs = [own, *(item.diff for item in changes if item.path in new)]
+            new = {item.path for kept in runs for item in kept.changes if item.before is None}
+            tracked = known_files(repository, shown, new=False).intersection(shown)  # what is not, goes or is new
+            own = repository.safe("diff", *DIFF_OPTIONS, "HEAD", "--", *sorted(tracked)) if tracked else ""
+            diffs = [
+                own,
+                *(item.diff for kept in runs for item in kept.changes if item.path in new.intersection(shown)),
+            ]
     return Material(tasks=tuple(_tasks(runs)), files=tuple(files), diff="".join(diffs), before=tuple(before))
 
 
 def _tasks(runs: Sequence[_Kept]) -> list[str]:
     return [" ".join(kept.record.prompt.split()) for kept in runs if kept.record.prompt.strip()]
+
+
+def _unknown(repository: Repository, paths: Sequence[str]) -> set[str]:
+    """Those of the paths that are there and that git does not have."""
+    there = {path for path in paths if os.path.lexists(repository.root / path)}
+    return there - known_files(repository, sorted(there), new=False)
 
 
 def _nothing(left: Sequence[str], wish: Wish) -> UsageError:
@@ -301,13 +340,15 @@ def message_of(runs: Sequence[_Kept], files: Sequence[str], said: Suggested | No
     first = tasks[0] if tasks else f"Change {', '.join(files)}"
     subject = textwrap.shorten(first, _SUBJECT, placeholder=" …")
     result = (runs[-1].run.result() or {}) if runs else {}
+    parts = [subject]
     if said is not None:
-        parts = [said.subject, filled(said.body)]
+        parts = [said.subject, *([filled(said.body)] if said.body else [])]
     elif len(runs) > 1:
-        parts = [subject, "\n".join(f"- {textwrap.shorten(task, _SUBJECT - 2, placeholder=' …')}" for task in tasks)]
+        parts.append("\n".join(f"- {textwrap.shorten(task, _SUBJECT - 2, placeholder=' …')}" for task in tasks))
     else:
-        parts = [subject, filled(first if subject != first else ""), filled(str(result.get("explanation") or ""))]
-    return "\n\n".join(filter(None, (*parts, filled(_checked(result)))))
+        more = [*([first] if subject != first else ()), str(result.get("explanation") or "")]
+        parts += [filled(part) for part in more if part]
+    return "\n\n".join([*parts, *filter(None, (filled(_checked(result)),))])
 
 
 def filled(text: str) -> str:
@@ -330,12 +371,17 @@ def _lines(done: Committed, wish: Wish) -> list[str]:
     else:
         lines = [f"committed {done.commit.hash[:10]}: {done.commit.subject}"]
         if done.by:
-            lines += [f"    {line}" for line in done.message.splitlines()[1:] if line]
-            lines += [f"    (worded by {done.by}; to word it anew: git commit --amend)"]
+            rest = [line for line in done.message.splitlines()[1:] if line]
+            lines += [
+                *(f"    {line}" for line in rest),
+                f"    (worded by {done.by}; to word it anew: git commit --amend)",
+            ]
         lines += [f"  {path}" for path in done.files]
     if done.left:
-        why = "git ignores it, or a program made it"
-        if wish.everything:
-            why = "git does not have them, and no task made them"
+        why = (
+            "git does not have them, and no task made them"
+            if wish.everything
+            else "git ignores it, or a program made it"
+        )
         lines.append(f"left out: {listed(done.left, _LISTED)} ({why})")
     return lines if done.commit is None else [*lines, "to undo: git reset --soft HEAD~1, or codur undo for the files"]

@@ -41,7 +41,7 @@ def commit(
     offline: Annotated[bool, typer.Option("--offline", help="Ask no model for a message.")] = False,
     json: options.Json = False,
 ) -> int:
-    """Commit to git what runs changed since the last commit, and nothing else."""
+    """Commit to git what runs changed and left uncommitted, and nothing else."""
     wish = actions.commit.Wish(
         message=message, hooks=not no_verify, dry=dry_run, everything=everything, offline=offline
     )

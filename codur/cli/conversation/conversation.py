@@ -46,6 +46,8 @@ _CONTAINED_WORDS = (
 _LISTED = 20  # files that the user changed, which a model is told
 _TRY = ('"the tests fail, fix the bug"', '"explain FILE"', "/help")
 
+_TAKES_VALUE = regex(r"-\w*m|--message|-C|--directory")  # options of a commit
+
 Command = Callable[[], int]
 
 
@@ -197,7 +199,7 @@ class Conversation:
 
     def _commit(self, line: str, words: Sequence[str]) -> None:
         """Commit what a command line names; without a run, what all tasks of this conversation left."""
-        runs = () if _names_run(words) else actions.undo.that_changed([turn.run_id for turn in self._turns])
+        runs = () if _names_run(words) else actions.commit.left_of([turn.run_id for turn in self._turns])
         # Who named an agent did not choose a service to word it.
         offline = ("--offline",) if self._choices.offline or self._choices.agent else ()
         if self._run((*words, *offline, *runs)) == 0 and "--dry-run" not in words:
@@ -348,7 +350,7 @@ def _undoes(words: Sequence[str]) -> str | None:
 
 def _names_run(words: Sequence[str]) -> bool:
     """Whether the command line of a commit says which run is meant."""
-    return any(not word.startswith("-") and last not in {"-m", "--message"} for last, word in pairwise(words))
+    return any(not word.startswith("-") and not _TAKES_VALUE.fullmatch(last) for last, word in pairwise(words))
 
 
 def _say(text: str) -> None:

@@ -28,10 +28,13 @@ CONVERSATION_TOOLS = frozenset({"ask_user", "list_tools"})
 SERVER_TOOLS = frozenset({"list_mcp_tools", "call_mcp_tool", "list_mcp_resources", "read_mcp_resource"})
 NEEDS_ANSWER = "the task needs an answer from you first"
 _ASKS = regex(
-    r"\?|\b(?:tell|show|list|report|say|see|what|which|who|when|where|why|whether|count|find|look|(?<!make )check)\b"
-    r"|\A\W*(?:is|are|does|do|did|has|have|how)\b",
+    r"\?|(?:\A|[.;:!\n]|\b(?:and|then|please|to|(?:can|could|would) you)\s)\W*"
+    r"(?:(?:tell|show|list|report|say|count|what|which|who|where|why|whether|how)\b"
+    r"|(?:run|start) (?:(?:the|our|my|all) )*(?:[\w-]+ )?(?:linters?|checks?|tests?|type checker)\b)"
+    r"|(?:\A|[.;:!\n])\W*(?:please )?(?:check|lint|test|is|are|does|do|did|has|have)\b",
     re.IGNORECASE,
 )
+"""A clause that begins with a word of asking: where a command fails, that is the answer."""
 _COMMAND_CHARS = 100
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 _SHOWN_LINES = 60

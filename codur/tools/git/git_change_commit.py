@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -57,7 +58,7 @@ def known_files(repository: Repository, paths: Sequence[str], *, new: bool) -> f
         paths: relative to the workspace.
     """
     options = ("--others", "--exclude-standard") if new else ()
-    return _listed(repository, "ls-files", "-z", *options, "--", *paths) if paths else frozenset()
+    return frozenset(repository.safe("ls-files", "-z", *options, "--", *paths).split("\0") if paths else ())
 
 
 def uncommitted(repository: Repository, paths: Sequence[str]) -> frozenset[str]:
@@ -66,31 +67,21 @@ def uncommitted(repository: Repository, paths: Sequence[str]) -> frozenset[str]:
     Args:
         paths: relative to the workspace.
     """
-    head = _head(repository)
-    if not (head and paths):
-        return known_files(repository, paths, new=False)
-    return _listed(repository, "diff", *_FILES, "--relative", head, "--", *paths)
+    try:
+        head = commit_of(repository, "HEAD")
+    except ToolError as error:
+        if error.code != "not_found":
+            raise
+        known = known_files(repository, paths, new=False) - {""}
+        return frozenset(path for path in known if os.path.lexists(repository.root / path))
+    output = repository.safe("diff", *_FILES, "--relative", head, "--", *paths) if paths else ""
+    return frozenset(filter(None, output.split("\0")))
 
 
 def files_of(repository: Repository, commit: str) -> tuple[str, ...]:
     """The files below the root that a commit changed."""
     options = ("-r", "--root", "--no-commit-id", "--relative", *_FILES)
-    return tuple(sorted(_listed(repository, "diff-tree", *options, commit)))
-
-
-def _listed(repository: Repository, *arguments: str) -> frozenset[str]:
-    """The paths that a command of git prints."""
-    return frozenset(filter(None, repository.safe(*arguments).split("\0")))
-
-
-def _head(repository: Repository) -> str:
-    """The last commit; empty if there is none."""
-    try:
-        return commit_of(repository, "HEAD")
-    except ToolError as error:
-        if error.code != "not_found":
-            raise
-        return ""
+    return tuple(filter(None, repository.safe("diff-tree", *options, commit).split("\0")))
 
 
 def commit_changes(repository: Repository, changes: Sequence[Versions], wanted: Wanted, scratch: Path) -> Commit:
@@ -106,23 +97,28 @@ def commit_changes(repository: Repository, changes: Sequence[Versions], wanted: 
         ToolError: `no_match`: the last commit has them already; `many_matches`: something of the user's own is in the
             way, and the message names it; `refused`: a hook says no; others as `Repository.safe`.
     """
-    made = _begun(repository, scratch)
-    entries = made.entries([replace(change, path=str(made.below / change.path)) for change in changes])
+    made, below = _begun(repository, scratch), _below(repository)
+    entries = made.entries([replace(change, path=f"{below}{change.path}") for change in changes])
     return _carried_out(made, entries, wanted)
 
 
 def commit_files(repository: Repository, paths: Sequence[str], wanted: Wanted, scratch: Path) -> Commit:
     """Commit these files as they are in the workspace, whatever of them is staged; else as `commit_changes`."""
-    made = _begun(repository, scratch)
-    return _carried_out(made, made.as_they_are([str(made.below / path) for path in paths]), wanted)
+    made, below = _begun(repository, scratch), _below(repository)
+    return _carried_out(made, made.as_they_are([f"{below}{path}" for path in paths]), wanted)
+
+
+def _below(repository: Repository) -> str:
+    """What stands before a path of the workspace, seen from the repository's top."""
+    below = repository.root.relative_to(repository.top).as_posix()
+    return "" if below == "." else f"{below}/"
 
 
 def _begun(repository: Repository, scratch: Path) -> _Making:
     for name, what in _UNDER_WAY.items():
         if (repository.own[0] / name).exists():
             raise ToolError("many_matches", f"{what} is under way in this repository")
-    below = repository.root.relative_to(repository.top)
-    return _Making(repository=replace(repository, root=repository.top), below=below, scratch=scratch)
+    return _Making(repository=replace(repository, root=repository.top), scratch=scratch)
 
 
 def _carried_out(made: _Making, entries: Mapping[str, _Entry], wanted: Wanted) -> Commit:
@@ -152,7 +148,6 @@ class _Making(Struct):
     """The making of one commit in an index of its own."""
 
     repository: Repository  # seen from its top
-    below: Path  # where the workspace is, from there
     scratch: Path
     numbers: count[int] = field(default_factory=count)
 
@@ -172,7 +167,7 @@ class _Making(Struct):
         gone = [path for path, item in entries.items() if not item.content]
         if there:
             words = [word for entry in there for word in ("--cacheinfo", entry)]
-            self.call("update-index", "--add", *words, variables=index)
+            self.call("update-index", "--add", "--replace", *words, variables=index)
         if gone:
             self.call("update-index", "--force-remove", "--", *gone, variables=index)
 
@@ -193,21 +188,38 @@ class _Making(Struct):
         return {path: entry for path, entry in entries.items() if entry != known[path]}
 
     def as_they_are(self, paths: Sequence[str]) -> dict[str, _Entry]:
-        """What each path is to be, as `entries` says it, if it is to be as in the work tree."""
+        """What each path is to be, as `entries` says it, if it is to be as in the work tree.
+
+        What the user has taken out of his index is to be nothing, whatever is there.
+        """
         known = self._last_commit(paths)
         require_no_filter(self.repository, list(paths))  # git would take what goes through one as it is
-        self.call("add", "--all", "--", *paths, variables=self.index)
+        tracked = frozenset(self.call("ls-files", "-z", "--", *paths).split("\0"))
+        out = [path for path in paths if path not in tracked and known[path] != _NOTHING]
+        self.put(dict.fromkeys(out, _NOTHING), self.index)
+        # Unlike `add`, it takes a path for the file alone, not for what is below a directory of that name.
+        rest = [path for path in paths if path not in out]
+        self.call("update-index", "--add", "--remove", "--replace", "--", *rest, variables=self.index)
         now = self._known(paths)
-        return {path: now[path] for path in paths if now[path] != known[path]}
+        return {path: now.get(path, _NOTHING) for path in paths if now.get(path, _NOTHING) != known[path]}
 
     def _last_commit(self, paths: Sequence[str]) -> dict[str, _Entry]:
         """What the last commit has at the paths; that commit is the index of its own."""
-        self.call("read-tree", _head(self.repository) or "--empty", variables=self.index)
-        return self._known(paths)
+        head = self._head()
+        self.call("read-tree", *([head] if head else ["--empty"]), variables=self.index)
+        return {**dict.fromkeys(paths, _NOTHING), **self._known(paths)}
+
+    def _head(self) -> str:
+        try:
+            return self.call("rev-parse", "--verify", "--quiet", "HEAD^{commit}").strip()
+        except ToolError as error:
+            if error.code != "failed":
+                raise
+            return ""
 
     def _known(self, paths: Sequence[str]) -> dict[str, _Entry]:
         lines = self.call("ls-files", "--stage", "-z", "--", *paths, variables=self.index).split("\0")
-        found = dict.fromkeys(paths, _NOTHING)
+        found = {}
         for line in filter(None, lines):
             facts, _, path = line.partition("\t")
             mode, content, _ = facts.split(" ")

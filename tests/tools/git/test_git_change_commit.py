@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
@@ -20,6 +21,7 @@ from codur.tools.git.git_change_commit import (
 )
 from codur.tools.git.git_repository import Repository, repository_around, repository_of
 from codur.tools.tool import ToolError
+from tests.runs.kit import fill
 from tests.tools.conftest import toolbox_on
 from tests.tools.git_vectors import WHO, git, mark_of
 
@@ -120,6 +122,41 @@ def test_files_as_they_are(root: Path, scratch: Path) -> None:
     assert set(files_of(repository(root), done.hash)) == files
     assert git(root, "show", "HEAD:staged.txt") == "and changed\n"
     assert git(root, "status", "--porcelain") == ""
+
+
+def test_what_the_user_untracked_goes_and_is_not_read(root: Path, scratch: Path) -> None:
+    git(root, "rm", "-q", "--cached", "b.txt")
+    (root / "b.txt").write_text("sekret\n")
+    commit_files(repository(root), ["b.txt"], WANTED, scratch)
+    assert git(root, "show", "--format=", "--name-status", "HEAD") == "D\tb.txt\n"
+    assert "sekret" not in git(root, "log", "-p")
+    assert "?? b.txt" in git(root, "status", "--porcelain")
+
+
+def test_a_directory_in_the_place_of_a_file(root: Path, scratch: Path) -> None:
+    (root / "b.txt").unlink()
+    fill(root, {"b.txt/secret.txt": "sekret\n", "b.txt/new.txt": "new\n"})
+    commit_files(repository(root), ["b.txt", "b.txt/new.txt"], WANTED, scratch)
+    shown = git(root, "show", "--format=", "--no-renames", "--name-status", "HEAD").splitlines()
+    assert shown == ["D\tb.txt", "A\tb.txt/new.txt"]
+    assert git(root, "status", "--porcelain").splitlines() == [" M a.txt", "A  staged.txt", "?? b.txt/secret.txt"]
+    (root / "staged.txt").unlink()
+    rmtree(root / "b.txt")
+    (root / "b.txt").write_text("a file again\n")
+    commit_files(repository(root), ["b.txt", "b.txt/new.txt"], WANTED, scratch)
+    assert git(root, "show", "HEAD:b.txt") == "a file again\n"
+
+
+def test_a_file_staged_and_deleted_before_the_first_commit(tmp_path: Path, scratch: Path) -> None:
+    root = tmp_path / "w"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main")
+    fill(root, {"a.txt": "a\n", "b.txt": "b\n"})
+    git(root, "add", ".")
+    (root / "a.txt").unlink()
+    assert uncommitted(repository(root), ["."]) == {"b.txt"}
+    commit_files(repository(root), ["a.txt", "b.txt"], WANTED, scratch)
+    assert git(root, "ls-tree", "--name-only", "HEAD") == "b.txt\n"
 
 
 def test_in_a_directory_of_a_repository_without_a_commit(tmp_path: Path, scratch: Path) -> None:
