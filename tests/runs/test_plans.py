@@ -184,6 +184,7 @@ def test_a_command_that_fails_is_no_success(replies: list[ServerReply], answer: 
         "tag this and see that it works",
         "tag this after a look at the log",
         "find the release and tag it",
+        "tag ./check",
     ],
 )
 def test_a_chance_word_asks_nothing(prompt: str, tmp_path: Path) -> None:

@@ -27,11 +27,13 @@ from codur.workspace.private import may_hold_secrets
 CONVERSATION_TOOLS = frozenset({"ask_user", "list_tools"})
 SERVER_TOOLS = frozenset({"list_mcp_tools", "call_mcp_tool", "list_mcp_resources", "read_mcp_resource"})
 NEEDS_ANSWER = "the task needs an answer from you first"
+_CLAUSE = r"(?:\A|[.;:!]\s|\n)[^\w./]*"
 _ASKS = regex(
-    r"\?|(?:\A|[.;:!\n]|\b(?:and|then|please|to|(?:can|could|would) you)\s)\W*"
+    rf"\?|(?:{_CLAUSE}|\b(?:and|then|please|just|know|see|find out|(?:can|could|would) you)\s)"
     r"(?:(?:tell|show|list|report|say|count|what|which|who|where|why|whether|how)\b"
-    r"|(?:run|start) (?:(?:the|our|my|all) )*(?:[\w-]+ )?(?:linters?|checks?|tests?|type checker)\b)"
-    r"|(?:\A|[.;:!\n])\W*(?:please )?(?:check|lint|test|is|are|does|do|did|has|have)\b",
+    r"|(?:run|execute) (?:(?:the|our|my|all) )*(?:(?!make\b)[\w-]+ )?(?:linters?|checks?|tests?|type checker)\b)"
+    rf"|{_CLAUSE}(?:(?:can|could|would) you )?(?:please |just )?"
+    r"(?:check|lint|test|is|are|does|do|did|has|have)\b",
     re.IGNORECASE,
 )
 """A clause that begins with a word of asking: where a command fails, that is the answer."""
