@@ -7,18 +7,26 @@ from typing import Any
 
 import pytest
 
+from codur.agents.coding import MAY_CHANGE
+from codur.nodes.parts.allowed_by_user import granted_by
 from codur.questions import Answer, Question
 from tests.runs.kit import Played, play
 from tests.runs.test_approval import User
 from tests.runs.test_plans import classified, plan
 from tests.support.groq_server import ServerReply, calls
 
-TABLE = (
-    '"""Tables as text."""\n\n\nclass Table:\n    rows = ()\n\n'
-    + "".join(f"    def part_{n}(self):\n        return {n}\n\n" for n in range(1500))
-    + "    def get_csv(self):\n        return ','.join(self.rows)\n\n"
-    + "    def get_tsv(self):\n        return '\\t'.join(self.rows)\n"
-)
+
+def table(parts: int) -> str:
+    """A class with so many methods beside those that the tasks are about."""
+    return (
+        '"""Tables as text."""\n\n\nclass Table:\n    rows = ()\n\n'
+        + "".join(f"    def part_{n}(self):\n        return {n}\n\n" for n in range(parts))
+        + "    def get_csv(self):\n        return ','.join(self.rows)\n\n"
+        + "    def get_tsv(self):\n        return '\\t'.join(self.rows)\n"
+    )
+
+
+TABLE = table(20)
 OWN_TEST = "from table import Table\n\n\ndef test_get_tsv():\n    assert Table().get_tsv() == ''\n"
 OTHER_TEST = "from table import Table\n\n\ndef test_get_csv():\n    assert Table().get_csv() == ''\n"
 OWN, OTHER = "tests/test_get_tsv.py", "tests/test_table.py"
@@ -32,7 +40,8 @@ NO_TEST = {"verification": {"make_check": "never"}}
 
 
 def go_on(place: Path, prompt: str, *replies: ServerReply, **fields: Any) -> Played:
-    return play(place, FILES, prompt, [EDIT, *replies], sections=NO_TEST, earlier=EARLIER, **fields)
+    files = fields.pop("files", FILES)
+    return play(place, files, prompt, [EDIT, *replies], sections=NO_TEST, earlier=EARLIER, **fields)
 
 
 def offered(run: Played, number: int) -> list[str]:
@@ -78,8 +87,14 @@ def test_an_answer_frees_no_test_that_it_wants_to_keep(tmp_path: Path) -> None:
 
 
 def test_what_is_shown_follows_the_task_and_not_the_talk_before(tmp_path: Path) -> None:
+    large = {**FILES, "table.py": table(1500)}
     run = go_on(
-        tmp_path, "let get_csv take a separator", calls(TAKE_OUT, DELETE), places=("table.py:4009",), made=(OWN,)
+        tmp_path,
+        "let get_csv take a separator",
+        calls(TAKE_OUT, DELETE),
+        places=("table.py:4009",),
+        made=(OWN,),
+        files=large,
     )
     shown = run.message(1).partition("# Files")[2]
     assert "def get_csv(self)" in shown
@@ -178,17 +193,27 @@ WANTS_TEST = "the test of get_csv should also tell '' from 'x'"
 
 
 @pytest.mark.parametrize(
-    ("said", "changed"),
+    ("said", "granted"),
     [
         ("yes", True),
         ("ok, do it", True),
         ("no", False),
         ("please keep the tests as they are", False),
+        ("please no", False),
         ("ok then no", False),
+        ("do leave the tests alone", False),
+        ("go and fix table.py instead", False),
         ("yes, test_a.py only", False),
         ("yes\nbut nothing else of it", False),
     ],
 )
+def test_only_a_plain_yes_lets_a_test_be_changed(said: str, granted: bool) -> None:
+    asked = MAY_CHANGE.format(paths="tests/test_a.py, tests/test_b.py")
+    paths = ["tests/test_a.py", "tests/test_b.py"] if granted else []
+    assert granted_by(f"You asked: {asked}\nThe user answered: {said}") == paths
+
+
+@pytest.mark.parametrize(("said", "changed"), [("yes", True), ("no", False)])
 def test_the_user_is_asked_whether_a_test_may_be_changed(said: str, changed: bool, tmp_path: Path) -> None:
     asked: list[str] = []
 

@@ -74,8 +74,7 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     if check is None:
         return discovery
     said = "\n".join(_answered(state, context))
-    found = filter(None, map(_GRANTED.fullmatch, answers(state, context)))
-    granted = [path for match in found for path in match["paths"].split(", ")]
+    granted = [path for text in answers(state, context) for path in granted_by(text)]
     named = (path for path in files_to_edit(said, check.protected) if is_test_code(path) and allowed_by(said, path))
     freed = {*granted, *named, *_revised(state)} & set(check.protected)
     if not freed:
@@ -89,6 +88,12 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     kept = () if reshapes_tests(state["task"].prompt) else freed.intersection(granted)
     discovery = replace(discovery, edits_tests=(*discovery.edits_tests, *kept))
     return replace(discovery, check=replace(without(check), beside=without(check.beside) if check.beside else None))
+
+
+def granted_by(text: str) -> list[str]:
+    """The tests that the user lets be changed, by a question and his answer; a plain yes and no more."""
+    found = _GRANTED.fullmatch(text)
+    return found["paths"].split(", ") if found else []
 
 
 def _answered(state: RunState, context: RunContext) -> list[str]:
