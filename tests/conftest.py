@@ -57,6 +57,7 @@ SLOW = (
     "tests/repair/test_hints.py",
     "tests/repair/test_inverse.py",
     "tests/repair/worker/",
+    "tests/runs/test_approval.py",
     "tests/runs/test_changed_tests.py",
     "tests/runs/test_context.py",
     "tests/runs/test_done.py",
@@ -82,10 +83,13 @@ LONG = (
     "tests/repair/test_inverse.py",
     "tests/repair/worker/test_worker_room.py",
     "tests/repair/worker/test_worker_tests.py",
+    "tests/runs/test_approval.py",
     "tests/runs/test_changed_tests.py",
     "tests/runs/test_context.py",
     "tests/runs/test_make_check.py",
     "tests/runs/test_narrow_check.py",
+    "tests/runs/test_plans.py",
+    "tests/runs/test_samples.py",
     "tests/runs/test_unrelated_failures.py",
 )
 """How the names of the longest begin: one of three runs in CI, another with each commit, and all in `make test-all`."""
