@@ -566,11 +566,21 @@ def test_there_an_edit_that_breaks_nothing_may_stay(tmp_path: Path) -> None:
     assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
 
 
-@pytest.mark.parametrize("name", ["test_pages", "test_error_on_pages", "test_pages_of_mine"])
+def test_there_a_search_mends_the_test_that_is_named(tmp_path: Path) -> None:
+    files = {**UNITTEST, "shop.py": FILES["shop.py"].replace("sum(prices)", "sum(prices[1:])")}
+    played = play(tmp_path, files, "test_total fails, mend it", [], search=True, key=None)
+    assert (played.result.outcome, played.files) == ("done", {**files, "shop.py": played.files["shop.py"]})
+    assert played.files["shop.py"] != files["shop.py"]
+    assert any("fail as before: test_host" in note for note in played.result.notes)
+
+
+@pytest.mark.parametrize("name", ["test_pages", "test_error_on_pages", "test_pages_of_mine", "test_missing_page_rate"])
 def test_a_word_in_the_name_of_a_failing_test_is_no_reason_to_make_none(name: str, tmp_path: Path) -> None:
     """What fails may be called by a word that stands in any task of the project; whoever makes the test decides."""
     files = {**FILES, "test_till.py": FILES["test_till.py"].replace("test_host", name)}
     prompt = "shop.py: the total of the pages is wrong with 19 % on top"
+    if name == "test_missing_page_rate":
+        prompt = "shop.py: the total is wrong with a tax_rate of 19 % on top"
     test = made.answer(TEST.replace("taxed", "total").replace("== 119", "== 101"))
     plus = FILES["shop.py"].replace("sum(prices)", "sum(prices) if prices[1:] else prices[0] + 1")
     played = run(tmp_path, test, write(plus), prompt=prompt, task_type="code_fix", files=files, sections=made.MAKES)

@@ -148,15 +148,20 @@ def is_called_after(test: str, prompt: str) -> bool:
 
 
 def spoken_of(tests: Sequence[str], prompt: str) -> tuple[str, ...]:
-    """Those of the tests in whose names, or files' names, something stands that the prompt writes as code, or else two
-    of its words.
+    """Those of the tests in whose names, or files' names, a name stands that the prompt writes as code, or else two of
+    its words.
 
     One word, such as "page" or "build", stands in many tasks of a project, unless it is all that a test is called.
     """
-    said, least = _said(prompt), 1 if _written(prompt) else 2
-    return tuple(
-        test for test in tests if len(said & _about(test)) >= least or ((name := _names_of(test)) and name <= said)
-    )
+    said, written = _said(prompt), _written(prompt)
+
+    def is_meant(test: str) -> bool:
+        about, name = _about(test), _names_of(test)
+        if written:
+            return any(each <= about for each in written)
+        return len(said & about) >= 2 or bool(name and name <= said)
+
+    return tuple(filter(is_meant, tests))
 
 
 def _about(test: str) -> set[str]:
@@ -167,12 +172,13 @@ def _about(test: str) -> set[str]:
 def _said(prompt: str) -> set[str]:
     """What a prompt speaks of: the names that stand in it as in a program, if there are any, else its words."""
     # "guess_filename should take Windows paths" is not about a test of paths.
-    return _written(prompt) or _names_in(prompt)
+    return set().union(*_written(prompt)) or _names_in(prompt)
 
 
-def _written(prompt: str) -> set[str]:
+def _written(prompt: str) -> list[set[str]]:
+    """The words of each name that stands in a prompt as in a program."""
     last = [name.rpartition(".")[2] for name in _IDENTIFIERS.findall(prompt)]
-    return _names_in(" ".join(name for name in last if len(name) > _SUFFIX))
+    return list(filter(None, (_names_in(name) for name in last if len(name) > _SUFFIX)))
 
 
 def _names_of(test: str) -> set[str]:
