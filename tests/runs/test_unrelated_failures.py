@@ -566,6 +566,36 @@ def test_there_an_edit_that_breaks_nothing_may_stay(tmp_path: Path) -> None:
     assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
 
 
+BY_CHANCE = """
+def count():
+    try:
+        runs = len(open('runs.log').read())
+    except FileNotFoundError:
+        runs = 0
+    with open('runs.log', 'a') as log:
+        log.write('x')
+    return runs
+
+"""
+
+
+@pytest.mark.parametrize("by", ["unittest", "pytest"])
+def test_a_test_that_fails_by_chance_puts_no_edit_back(by: str, tmp_path: Path) -> None:
+    """It fails in the second run of the project's tests, the one after the edit, and in no other."""
+    if by == "pytest":
+        more = f"{BY_CHANCE}\ndef test_watch():\n    assert count() != 1\n"
+        files = {**FILES, "test_watch.py": more, ".gitignore": "runs.log\n"}
+    else:
+        tests = UNITTEST["shop_tests.py"].replace("class Shop", f"{BY_CHANCE}\nclass Shop")
+        more = tests + "\n    def test_watch(self):\n        self.assertNotEqual(count(), 1)\n"
+        files = {**UNITTEST, "shop_tests.py": more, ".gitignore": "runs.log\n"}
+    played = run(tmp_path, BOTH, files=files)
+    assert (played.result.outcome, played.files["shop.py"], played.unexpected) == ("done", TAXED, 0)
+    told = [event.text for event in played.events if isinstance(event, Note) and "passed when run again" in event.text]
+    assert len(told) == 1
+    assert "test_watch" in told[0]
+
+
 def test_there_a_search_mends_the_test_that_is_named(tmp_path: Path) -> None:
     files = {**UNITTEST, "shop.py": FILES["shop.py"].replace("sum(prices)", "sum(prices[1:])")}
     played = play(tmp_path, files, "test_total fails, mend it", [], search=True, key=None)
