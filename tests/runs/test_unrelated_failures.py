@@ -596,6 +596,32 @@ def test_a_test_that_fails_by_chance_puts_no_edit_back(by: str, tmp_path: Path) 
     assert "test_watch" in told[0]
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "shop.py: the total is wrong for a few prices. those red tests need things we dont have here. ignore them",
+        "shop.py: the total is wrong for a few prices (the failing tests are not your concern)",
+    ],
+)
+def test_what_the_user_leaves_out_is_left(prompt: str, tmp_path: Path) -> None:
+    edit = write(FILES["shop.py"].replace("sum(prices)", "round(sum(prices), 2)"))
+    played = run(tmp_path, edit, prompt=prompt, task_type="code_fix")
+    assert (played.result.outcome, len(played.requests), played.unexpected) == ("done", 2, 0)
+
+
+def test_a_wish_for_tests_of_what_is_mended_is_none_for_those_that_fail(tmp_path: Path) -> None:
+    more = FILES["test_shop.py"] + "\n\ndef test_cents():\n    assert total([0.1, 0.2]) == 0.3\n"
+    right = FILES["shop.py"].replace("sum(prices)", "round(sum(prices), 2)")
+    both = calls(
+        ("replace_file_content", {"path": "shop.py", "content": right}),
+        ("replace_file_content", {"path": "test_cents.py", "content": more}),
+        ("finish", {"reason": "SHOP_HOST is not set here."}),
+    )
+    prompt = "shop.py: what is added up has a rest of many digits. tests for it please, also in other cases"
+    played = run(tmp_path, both, prompt=prompt, task_type="code_fix")
+    assert (played.result.outcome, played.unexpected) == ("done", 0), played.result.reason
+
+
 def test_there_a_search_mends_the_test_that_is_named(tmp_path: Path) -> None:
     files = {**UNITTEST, "shop.py": FILES["shop.py"].replace("sum(prices)", "sum(prices[1:])")}
     played = play(tmp_path, files, "test_total fails, mend it", [], search=True, key=None)

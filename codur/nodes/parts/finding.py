@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from posixpath import basename, splitext
 from typing import Literal
 
@@ -22,6 +23,26 @@ _IDENTIFIERS = regex(r"\b(?:[A-Za-z]\w*\.)*[A-Za-z]+_\w+|\b(?:[A-Za-z]\w*\.)+[A-
 _TESTS = r"\b(?:(?:py)?tests?|suite|test_\w+(?:\.py)?)\b"
 _PASS = r"\b(?:pass(?:es|ed|ing)?|green)\b"
 _TESTS_PASS = regex(rf"{_TESTS}[^.]*{_PASS}|{_PASS}[^.]*{_TESTS}", re.IGNORECASE)
+_AT_LARGE = r"(?:tests|suite|everything|all)\b"
+_FOR_TESTS = regex(
+    rf"\b(?:fix|repair|mend|solve|heal|correct|debug)\s+(?:up\s+)?(?:(?:all|the|these|those|my|our|failing|broken|red"
+    rf"|remaining|other|unit|of)\s+){{0,4}}(?:tests?|failures?|{_AT_LARGE})"
+    rf"|\b(?:tests?|suite|everything)\b[^.,;:\n]{{0,40}}\b(?:fail\w*|red|broken|breaks?|crash\w*|work\w*)\b"
+    r"|\b(?:failing|broken|red)\s+(?:\w+\s+)?(?:tests?|suite)\b",
+    re.IGNORECASE,
+)
+"""What asks for tests to pass, and not for tests of what it asks for."""
+_SENTENCES = regex(r"(?<=[.;!?\n])\s+")
+_RED_TESTS = regex(r"\b(?:tests?|suite|fail\w*|red)\b", re.IGNORECASE)
+_LEFT = regex(
+    r"\b(?:ignore|disregard)\s+(?:them|those|these)\b"
+    r"|\b(?:ignore|disregard|leave|skip)\s+(?:out\s+)?(?:(?:all|the|these|those|other|old|\d+)\s+){0,3}"
+    r"(?:failing|red|tests?|failures?)\b"
+    r"|\b(?:do not|don'?t|dont|need not|needn'?t)\s+(?:count|matter|care about)\b"
+    r"|\bnot\s+(?:your|our|my|the)\s+(?:concern|problem|fault|business)\b",
+    re.IGNORECASE,
+)
+"""What says of failing tests that they do not count."""
 _KINDS_OF_TESTS = (
     r"(?:an?|the|some|any|more|new|few|first|one|two|three|several|many|missing|further|additional|other|better|good|own"
     r"|basic|simple|small|short|thorough|proper|automated|unit|unittest|pytest|regression|integration|functional"
@@ -84,6 +105,7 @@ def may_fail(state: RunState) -> tuple[str, ...]:
     """
     before, found = state["before"], state["discovery"]
     may = found.rest_may_fail or (found.task_type == "refactor" and not state["task"].check_is_goal)
+    may = may or (state["making"] != "made" and leaves_tests(state["task"].prompt))
     return before.failing if may and before is not None and before.status == "failed" else ()
 
 
@@ -99,8 +121,23 @@ def is_about_tests(failing: Sequence[str], state: RunState) -> bool:
     said = set(_WORD.findall(task.prompt))
     if any(bare_name(test) in said for test in failing):
         return True
-    at_large = not said.isdisjoint({"tests", "suite", "all", "everything"})
-    return found.task_type == "code_fix" and (at_large or not says_more(task.prompt, found))
+    more = says_more(task.prompt, found)
+    return found.task_type == "code_fix" and (speaks_for_tests(task.prompt) or not more)
+
+
+def speaks_for_tests(prompt: str) -> bool:
+    """Whether tests at large are to pass, and not to be written for what is asked for."""
+    return bool(_FOR_TESTS.search(prompt)) and not leaves_tests(prompt)
+
+
+def leaves_tests(prompt: str) -> bool:
+    """Whether the user says of failing tests that they do not count."""
+    said = _SENTENCES.split(prompt)
+    # "Those 7 failed before. Ignore them."
+    return any(
+        _LEFT.search(sentence) and _RED_TESTS.search(f"{before} {sentence}")
+        for before, sentence in pairwise(["", *said])
+    )
 
 
 def asks_for_tests(prompt: str) -> bool:
