@@ -211,6 +211,8 @@ def test_without_an_answer_the_words_of_the_task_are_taken(repository: Path, hom
 WISHES = {
     "commit": ("commit",),
     "Commit this.": ("commit",),
+    "commit everything so far: show it in help": ("commit", "--all", "--message=show it in help"),
+    "commit this: fix the header": ("commit", "--message=fix the header"),
     "please commit this": ("commit",),
     "commit that please": ("commit",),
     "ok, commit this with a good message": ("commit",),

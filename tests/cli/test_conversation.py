@@ -234,11 +234,14 @@ def test_a_command_that_is_typed_while_a_task_works_waits_for_its_end(opens: Ope
             terminal.press("/cost\r")
             terminal.until("> /cost (when this is done)")
             terminal.press("!echo $((6 * 7))\r")
+            terminal.press("and commit it all when green\r")
+            terminal.until("> and commit it all (when this is done)")
             server.release()
             terminal.until("The answer is heron.")
             terminal.until("codur> /cost")
             terminal.until("of 1 remembered tasks: 2 model calls, ")
             terminal.until("42")
+            terminal.until("not in a git repository")
         assert "/cost" not in json.dumps([request.body for request in server.requests])
 
 

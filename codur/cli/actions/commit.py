@@ -362,7 +362,10 @@ def _checked(result: Mapping[str, Any]) -> str:
         return ""
     tests = verdict.get("tests_total")
     passed = f" passes: {count(tests, 'test')}" if tests else ""
-    return f"Checked: {verdict.get('check')}{passed}"
+    left = f", {len(excused)} left out that failed before" if (excused := verdict.get("excused")) else ""
+    # The project's own: a test that was made for the task alone is not among what is committed.
+    check = textwrap.shorten(str(verdict.get("check")).rpartition(" && ")[2], _SUBJECT, placeholder=" …")
+    return f"Checked: {check}{passed}{left}"
 
 
 def _lines(done: Committed, wish: Wish) -> list[str]:

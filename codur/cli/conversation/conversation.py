@@ -157,7 +157,7 @@ class Conversation:
         try:
             code = self._carry_out(task, machine.Showing(typed=typed))
         finally:
-            self._offer(typed, goes_on=code != INTERRUPTED)
+            self._offer(typed, code)
         return code
 
     def _edited_since(self) -> str:
@@ -178,13 +178,14 @@ class Conversation:
             said = showing.typed.guidance.given if showing.typed is not None else ()
             self._remember(turn_of(task.said_with(said), result))
 
-    def _offer(self, typed: TypedLine, *, goes_on: bool) -> None:
+    def _offer(self, typed: TypedLine, code: int) -> None:
         """Have what was typed during a task, and told no model, on the next line.
 
-        Commands are carried out before, unless the task was interrupted.
+        Commands are carried out before, unless the task was interrupted; a wish to commit, only if the task is done.
         """
-        self._commands += typed.commands if goes_on else []
-        waiting = (*typed.guidance.waiting, *([] if goes_on else typed.commands))
+        ready = [each for each in typed.commands if code != INTERRUPTED and (code == 0 or each.startswith(("/", "!")))]
+        self._commands += ready
+        waiting = (*typed.guidance.waiting, *(each for each in typed.commands if each not in ready))
         self._typed = "\n".join((*waiting, *([typed.text] if typed.text else [])))
         if waiting:
             _say("No model was told what you typed meanwhile: it is on the next line.")
