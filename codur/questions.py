@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from codur.lazy import regex
 from codur.structs import Struct
 from codur.types import Check, Plan
 
@@ -98,3 +99,17 @@ class Guidance:
     def waiting(self) -> tuple[str, ...]:
         """What no model was told yet."""
         return tuple(self._said[self._given :])
+
+
+_NAMED = regex(r"`codur (?P<words>(?:commit|undo)\b[^`\n]*)` does that\.")
+
+
+def named_command(words: str) -> str:
+    """The answer to a task that a command of Codur's does."""
+    return f"`codur {words}` does that."
+
+
+def command_in(answer: str) -> str:
+    """The command line that is named as all that a task asks for, without `codur`; empty if it is another answer."""
+    found = _NAMED.fullmatch(answer.strip())
+    return found["words"] if found else ""

@@ -15,7 +15,7 @@ _LEAD = (
 _VERB = r"(?:commit|(?:make|do|create) (?:a|the|one) commit(?: (?:of|for))?)"
 _LAST = r"the last (?:one|task|change)|your last change"
 _ALL = (
-    r"everything|all|(?:all |all of )?my (?:changes|work|edits)"
+    r"everything|(?:(?:it|this|that) )?all|(?:all )?the rest|(?:all |all of )?my (?:changes|work|edits)"
     r"|(?:everything|all|what)(?: that)? (?:we|i)(?:'ve| have| did| changed)(?: (?:so far|got|done|changed|here))?"
 )
 _RUNS = (

@@ -79,7 +79,7 @@ def read_line(text: str) -> Asked:
     line = text.strip()
     if line.startswith("!"):
         return Asked(program=line[1:].strip())
-    if wish := ("undo",) if _UNDO.fullmatch(line) else commit_wish(line):
+    if wish := _wish(line):
         return Asked(words=wish)
     if not line.startswith("/"):
         return Asked(task=_without_marks(line))
@@ -101,6 +101,13 @@ def read_line(text: str) -> Asked:
     return Asked(words=(*command.words, *([rest] if command.as_one else _split(name, rest))))
 
 
+def _wish(line: str) -> Sequence[str]:
+    """The command line of a wish in everyday words; empty if it is none."""
+    if _UNDO.fullmatch(line):
+        return ("undo",)
+    return ("undo", "--redo") if _REDO.fullmatch(line) else commit_wish(line) or ()
+
+
 def _split(name: str, rest: str) -> list[str]:
     try:
         return shlex.split(rest)
@@ -108,9 +115,11 @@ def _split(name: str, rest: str) -> list[str]:
         raise UsageError(f"/{name}: a quotation mark is not closed", remedy="Close it, or leave it out.") from error
 
 
-_UNDO = regex(
-    r"(?:(?:hm+|no|nope|oh|sorry|wait|ok|okay|actually|then|please)[,.!]* ){0,4}(?:undo|revert)"
-    r"(?: (?:that|it|this|the last(?: one| task| change)?|your last change))?(?: (?:again|please))?[.!]?",
+_LEAD = r"(?:(?:hm+|no|nope|oh|sorry|wait|ok|okay|actually|then|please)[,.!]* ){0,4}"
+_THAT = r"(?:that|it|this|the last(?: one| task| change)?|your last change)"
+_UNDO = regex(rf"{_LEAD}(?:undo|revert)(?: {_THAT})?(?: (?:again|please))?[.!]?", re.I)
+_REDO = regex(
+    rf"{_LEAD}(?:redo(?: {_THAT})?|(?:bring|get) {_THAT} back|undo (?:the|that|your) undo)(?: (?:again|please))?[.!]?",
     re.I,
 )
 
