@@ -299,9 +299,9 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
         places = takewhile(lambda word: word.lower() not in _EDIT | _PUT_ENDS, _rest_of_sentence(match))
         asked.update(path for token in set(places) for path in _meant(token, paths, files))
     for match in islice(_wanted(_NEW_TESTS, text), _MOST_PLACES):
-        words = takewhile(lambda word: word.lower() not in _NEW_ENDS, _rest_of_sentence(match))
-        places = dropwhile(lambda word: word.lower() not in _INTO, words)
-        asked.update(path for token in set(places) for path in _meant(token, paths, files))
+        said = takewhile(lambda word: word.lower() not in _NEW_ENDS, _rest_of_sentence(match))
+        where = dropwhile(lambda word: word.lower() not in _INTO, said)
+        asked.update(path for token in set(where) for path in _meant(token, paths, files))
     return tuple(path for path in paths if path in asked)
 
 

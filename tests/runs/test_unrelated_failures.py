@@ -596,6 +596,15 @@ def test_a_test_that_fails_by_chance_puts_no_edit_back(by: str, tmp_path: Path) 
     assert "test_watch" in told[0]
 
 
+def test_a_check_that_is_given_counts_whatever_the_rules_take_the_task_for(tmp_path: Path) -> None:
+    command = "python -c 'import shop; assert shop.taxed([100]) == 119'"
+    files = {"shop.py": FILES["shop.py"], "test_shop.py": FILES["test_shop.py"]}
+    prompt = "go on with taxed, as --rate has it. keep it short"
+    played = run(tmp_path, write(TAXED), prompt=prompt, files=files, check_command=command)
+    assert played.result.verdict is not None
+    assert (played.result.outcome, played.result.verdict.check) == ("done", command)
+
+
 @pytest.mark.parametrize(
     "prompt",
     [

@@ -67,6 +67,8 @@ def seen_before(state: RunState, context: RunContext) -> RunUpdate:
             checks.find_check.CheckRequest(
                 prompt=task.prompt,
                 files=[path for path in discovery.files if path not in discovery.guessed],
+                command=task.check_command,
+                expect_file=task.expect_file,
                 made=task.made,
                 changed=lambda: git.git_history.uncommitted(context.workspace.root, context.launcher),
             ),
