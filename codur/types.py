@@ -247,6 +247,7 @@ class Discovery(Struct):
         entry: the program that would be run, or None.
         check: the check that applies, or None.
         edits_tests: tests of the check that the task changes although it does not name them.
+        adds_tests: tests of the check to which the task adds; what stands in them still decides.
         rest_may_fail: an agent says that what failed before is not about the task, or cannot pass here.
         explain: the file whose explanation is all that is asked for; empty if something else or more is.
         reason: one line: which rule decided.
@@ -261,6 +262,7 @@ class Discovery(Struct):
     entry: str | None = None
     check: Check | None = None
     edits_tests: tuple[str, ...] = ()
+    adds_tests: tuple[str, ...] = ()
     rest_may_fail: bool = False
     explain: str = ""
     reason: str = ""

@@ -12,6 +12,7 @@ from codur.agents.coding_messages import Talk
 from codur.agents.look_tool import ASK, CANNOT, FINISH, LOOK, READS, RUN_CHECK, Looks, Sight, specs, windows
 from codur.agents.registry import Agent
 from codur.events import ToolRan
+from codur.lazy import regex
 from codur.llm.model import ChatReply
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.bounded_text import bounded, listed
@@ -22,6 +23,8 @@ from codur.structs import replace
 from codur.tools.files.file_tools import line_numbers, nearest_line
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolCall, ToolCode, ToolResult
+from codur.workspace.history.diff import FileChange
+from codur.workspace.history.edits import Snapshot
 from codur.workspace.workspace import Workspace
 
 WHOLE_FILE_TOOL, DELETES = "replace_file_content", "delete_file"
@@ -30,6 +33,7 @@ REFUSALS = 2
 _MENDABLE = frozenset({"no_match", "many_matches", "not_found", "invalid", "syntax_error"})
 """Why an edit was not made, where another one may be: what is refused of principle stays so."""
 _LOOK_SHARE = 8  # of a request: what the looks of one answer, or the lines of edits sent back, may add; a divisor
+_IMPORTS = regex(r"\s*(?:from\s|import\s|use\s|#include\b|\}\s*from\b|[^=]*=\s*require\()")
 MAY_CHANGE = "May {paths} be changed? It says when the task is done. (yes or no)"
 _MORE = f"Call {LOOK} to see what is not shown and matters for the edit."
 _DECIDE = "Nobody can answer that now. Decide from what is known, and give the edits."
@@ -59,6 +63,7 @@ class CodingOutcome:
     looked: tuple[str, ...] = ()  # the parts of files that it had a look at, as `path:start-end`, the latest last
     edits: tuple[ToolCall, ...] = field(default=(), compare=False)  # the calls that were carried out
     held: bool = False  # they were made to pass the check in a copy, where that pass was confirmed
+    adds: tuple[str, ...] = ()  # tests of the check to which lines were added
     foreign: str = ""  # why the tests that failed before do not count, as it says
     others: str = ""  # what other answers to the same request came to, as text
     said: str = field(default="", compare=False)  # what the model said beside its edits, bounded
@@ -80,11 +85,16 @@ async def write_code(task: CodingTask, work: Assignment) -> CodingOutcome:
         toolbox, workspace = await task.elsewhere()
         task, work = replace(task, workspace=workspace), replace(work, toolbox=toolbox)
     step = _Step(task, work, talk)
-    for _ in range(task.max_looks + REFUSALS + 1):
-        outcome = await step.take(reply)
-        if outcome is not None:
-            return replace(outcome, looked=tuple(step.looks.ranges))
-        reply = await work.pool.complete(work.agent.profile, talk.request)
+    task.workspace.unprotect(task.addable)
+    outcome = None
+    try:
+        for _ in range(task.max_looks + REFUSALS + 1):
+            outcome = await step.take(reply)
+            if outcome is not None:
+                return replace(outcome, looked=tuple(step.looks.ranges))
+            reply = await work.pool.complete(work.agent.profile, talk.request)
+    finally:
+        task.workspace.protect(task.addable.difference(outcome.adds if outcome is not None else ()))
     raise AssertionError("a step goes on for each look and each edit sent back, and no longer")
 
 
@@ -185,9 +195,8 @@ class _Step:
         """
         names = {call.name for call in edits}
         edits = [_bound(call, self.task.target, self.work.toolbox) for call in edits]
-        if tests := sorted({_path_of(call) for call in edits} & self.task.guarded):
-            question = MAY_CHANGE.format(paths=", ".join(tests))
-            return CodingOutcome(kind="question", code="refused", summary="", error=question)
+        if tests := sorted({_path_of(call) for call in edits} & self.task.guarded - self.task.addable):
+            return _asked_for(tests)
         if refused := self._may_not_go(edits):
             return _nothing("refused", f"{refused} may be deleted only where the task names it")
         known = [(call.name, call.arguments) for call in self.kept]
@@ -205,7 +214,9 @@ class _Step:
             paths = {"", *(path for path, _ in unseen)}
             problems = [why if _path_of(call) in paths else "" for call in (*self.kept, *edits)]
             why += "; no edit was applied"
-        elif not any(problems) or outcome.code not in _MENDABLE:
+        elif not any(problems):
+            return self._with_added(outcome, start)
+        elif outcome.code not in _MENDABLE:
             return outcome
         if self.refusals_left <= 0:
             return _nothing("refused", why)
@@ -224,6 +235,18 @@ class _Step:
         told[first] = "\n\n".join([lead, *lost, *self._shown(places)])
         self.talk.add(reply, calls, told)
         return None
+
+    def _with_added(self, outcome: CodingOutcome, start: Snapshot) -> CodingOutcome:
+        """The outcome of edits that could be made; none stays if one takes lines out of tests that decide."""
+        changes = {change.path: change for change in self.task.workspace.changes()}
+        tests = [path for path in outcome.changed_files if path in self.task.addable and path in changes]
+        less = [path for path in tests if not _only_adds(changes[path])]
+        if not less:
+            return replace(outcome, adds=tuple(tests))
+        self.task.workspace.restore(start)
+        if set(less) <= self.task.guarded:
+            return _asked_for(sorted(less))
+        return _nothing("refused", f"{', '.join(less)}: tests may be added, and what stands there stays as it is")
 
     def _may_not_go(self, edits: Sequence[ToolCall]) -> str:
         """The first file that an edit deletes though it may not; empty if there is none."""
@@ -270,6 +293,18 @@ class _Step:
             for path in dict.fromkeys(path for path, _ in places)
             for lines in windows([lines for other, lines in places if other == path], self.looks.count(path))
         ]
+
+
+def _asked_for(tests: Sequence[str]) -> CodingOutcome:
+    question = MAY_CHANGE.format(paths=", ".join(tests))
+    return CodingOutcome(kind="question", code="refused", summary="", error=question)
+
+
+def _only_adds(change: FileChange) -> bool:
+    """Whether all lines that stood in a file are there in their order, but for those that import."""
+    before, after = ((data or b"").decode("utf-8", "replace").splitlines() for data in (change.before, change.after))
+    there = iter(after)
+    return change.after is not None and all(_IMPORTS.match(line) or line in there for line in before)
 
 
 def _path_of(call: ToolCall) -> str:

@@ -10,6 +10,7 @@ from codur.checks.describe import diff_text, verdict_text
 from codur.checks.entry import is_test_code
 from codur.context.brief import CodingBrief
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
+from codur.nodes.parts import allowed_by_user
 from codur.nodes.parts.allowed_by_user import answers, deletable, may_be_asked_for, speaks_of_tests, without_freed_tests
 from codur.nodes.parts.attempt_verdict import edit_name, put_back_harmless, seen_before
 from codur.nodes.parts.finding import is_specified, may_fail, others_fail
@@ -78,6 +79,9 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     context.best.claimed = outcome.foreign
     also = [path for path in outcome.changed_files if path in state["task"].made and is_test_code(path)]
     kept += [f"changed with it: {listed(also, 3)}, which this conversation made"] if also else []
+    discovery = state["discovery"]
+    if outcome.adds:
+        discovery = allowed_by_user.added(discovery, outcome.adds, context)
     # Also of an answer that ends in a question: what it edited stays.
     tell_changes(outcome.changed_files, context)
     # What was looked at last is shown longest.
@@ -93,6 +97,7 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
         origin=origin,
         tier="open",
         why=said,
+        discovery=discovery,
         looked=looked,
         records=[held_to(_record(agent, node, outcome, state), outcome.summary, state, context)],
         notes=[*instruction_notes(context), *kept],
@@ -139,6 +144,9 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
     def said_by(run: Callable[[Check | None], Verdict]) -> Callable[[], str] | None:
         return (lambda: verdict_text(run(check), limit=_CHECK_CHARS)) if can_check else None
 
+    count = how_many(agent, state, context)
+    addable = allowed_by_user.addable(state) if count == 1 else frozenset[str]()
+
     async def ask(profile: str, temperature: float | None, copy: Copy | None) -> CodingOutcome:
         asked = replace(agent, profile=profile)
         fitted = context.models.sizes.fitted(profile)
@@ -156,11 +164,11 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
             temperature=temperature,
             elsewhere=copy.ready if copy else None,
             guarded=may_be_asked_for(state, context),
+            addable=addable,
             deletable=may_go,
         )
         return await write_code(task, assignment(asked, fitted, brief.sources, context))
 
-    count = how_many(agent, state, context)
     outcome = await best_of(count, agent, ask, state, context) if count > 1 else None
     return outcome or await ask(agent.profile, None, None)
 

@@ -275,3 +275,95 @@ def test_what_the_model_says_beside_its_edits_is_told(tmp_path: Path) -> None:
     played = run(tmp_path, edit, prompt="sums.py needs a mean", sections={"verification": {"make_check": "never"}})
     assert played.result.outcome == "done"
     assert "the model says: The old file is still there." in played.result.notes
+
+
+MEAN_TEST = "\n\ndef test_mean():\n    assert mean([2, 4]) == 3\n"
+WITH_MEAN = FILES["test_sums.py"].replace("import total", "import mean, total") + MEAN_TEST
+WANTED = "sums.py needs a mean, with a test"
+ADDS = json_reply({**EDIT_SAID, "task_type": "code_generation"})
+
+
+def of_tests(text: str, source: str = MEAN) -> ServerReply:
+    return calls(
+        ("replace_file_content", {"path": "sums.py", "content": source}),
+        ("replace_file_content", {"path": "test_sums.py", "content": text}),
+    )
+
+
+def test_a_test_that_is_asked_for_is_added_where_its_like_are(tmp_path: Path) -> None:
+    """Nobody is asked, and nobody need be there."""
+    played = play(tmp_path, FILES, WANTED, [ADDS, of_tests(WITH_MEAN)])
+    assert (played.result.outcome, played.unexpected) == ("done", 0), played.result.reason
+    assert played.files == {"sums.py": MEAN, "test_sums.py": WITH_MEAN}
+    assert played.result.verdict is not None
+    assert played.result.verdict.tests_passed == 3
+
+
+def test_a_test_that_is_added_must_pass(tmp_path: Path) -> None:
+    wrong = of_tests(WITH_MEAN.replace("mean([2, 4]) == 3", "mean([2, 4]) == 4"))
+    played = play(tmp_path, FILES, WANTED, [ADDS, wrong, of_tests(WITH_MEAN)])
+    assert (played.result.outcome, played.files["test_sums.py"]) == ("done", WITH_MEAN)
+    assert "assert 3.0 == 4" in played.result.attempts[0].error
+
+
+BROKEN_MEAN = MEAN.replace("return sum(numbers)\n\n", "return sum(numbers) + 1\n\n")
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        WITH_MEAN.replace("    assert total([1, 2])", "    return\n    assert total([1, 2])").replace(
+            "    assert total([]) ", "    return\n    assert total([]) "
+        ),
+        WITH_MEAN.replace(
+            "\n\n\ndef test_total", "\n\nplain = total\ntotal = lambda all: sum(all)\n\n\ndef test_total"
+        ),
+        WITH_MEAN + "\n\ndef total(numbers):\n    return sum(numbers)\n",
+    ],
+)
+def test_what_is_added_takes_nothing_from_the_tests_that_stood_there(tests: str, tmp_path: Path) -> None:
+    played = play(tmp_path, FILES, WANTED, [ADDS, *[of_tests(tests, BROKEN_MEAN)] * 9])
+    assert (played.result.outcome, played.files) == ("not_achieved", FILES)
+    assert "assert 4 == 3" in played.result.attempts[0].error
+
+
+@pytest.mark.parametrize(
+    ("tests", "prompt"),
+    [
+        (WITH_MEAN.replace("total([]) == 0", "total([]) == 1"), WANTED),
+        (WITH_MEAN, "sums.py needs a mean, but don't touch the tests"),
+        (WITH_MEAN, "sums.py needs a mean"),
+    ],
+)
+def test_what_stands_there_stays_and_so_do_tests_that_nobody_speaks_of(tests: str, prompt: str, tmp_path: Path) -> None:
+    played = play(tmp_path, FILES, prompt, [ADDS, *[of_tests(tests)] * 9])
+    assert (played.result.outcome, played.files) == ("not_achieved", FILES)
+
+
+def test_for_a_change_of_what_stands_there_the_user_is_asked(tmp_path: Path) -> None:
+    other = WITH_MEAN.replace("total([]) == 0", "not total([])")
+    user = User(Answer(decision="answer", text="yes"))
+    played = play(tmp_path, FILES, WANTED, [ADDS, of_tests(other), of_tests(other)], consult=user)
+    assert (played.result.outcome, played.files["test_sums.py"]) == ("done", other)
+    assert [question.text for question in user.asked] == [
+        "May test_sums.py be changed? It says when the task is done. (yes or no)"
+    ]
+
+
+def test_in_javascript_a_test_is_added_as_well(tmp_path: Path) -> None:
+    files = {
+        "package.json": '{"name": "sums", "scripts": {"test": "node --test"}}\n',
+        "sums.js": "exports.total = (numbers) => numbers.reduce((sum, each) => sum + each, 0);\n",
+        "sums.test.js": "const test = require('node:test');\nconst assert = require('node:assert');\n"
+        "const { total } = require('./sums.js');\n\ntest('total', () => assert.equal(total([1, 2]), 3));\n",
+    }
+    mean = files["sums.js"] + "exports.mean = (numbers) => exports.total(numbers) / numbers.length;\n"
+    tests = files["sums.test.js"].replace("{ total }", "{ mean, total }")
+    tests += "test('mean', () => assert.equal(mean([2, 4]), 3));\n"
+    both = calls(
+        ("replace_file_content", {"path": "sums.js", "content": mean}),
+        ("replace_file_content", {"path": "sums.test.js", "content": tests}),
+    )
+    said = json_reply({**EDIT_SAID, "task_type": "code_generation", "detected_files": ["sums.js"]})
+    played = play(tmp_path, files, "sums.js needs a mean, with a test", [said, both])
+    assert (played.result.outcome, played.files) == ("done", {**files, "sums.js": mean, "sums.test.js": tests})

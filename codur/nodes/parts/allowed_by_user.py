@@ -1,10 +1,11 @@
 """What the user's own words allow a step that edits, beyond what it may do anyway."""
 
 import re
+from collections.abc import Collection
 from posixpath import basename, splitext
 
 from codur.agents.coding import MAY_CHANGE
-from codur.checks.entry import is_test_code
+from codur.checks.entry import TEST_SUPPORT, is_test_code, is_test_file
 from codur.checks.stated_conditions import allowed_by
 from codur.checks.stated_output import files_to_edit, reshapes_tests
 from codur.lazy import regex
@@ -17,6 +18,8 @@ from codur.types import Check, Discovery
 _OF_TESTS = regex(r"\b(?:tests?|specs?|checks?|pass(?:es|ing)?|fail\w*|red|green)\b", re.IGNORECASE)
 """A task that speaks of tests means these as they are."""
 _TESTS = regex(r"\b(?:tests?|specs?)\b", re.IGNORECASE)
+_NO_TESTS = regex(r"\b(?:no|without|not|never|don['’]?t)\b(?:\W+\w+){0,3}\W+(?:tests?|specs?)\b", re.IGNORECASE)
+"""What forbids a change of tests, or wants none."""
 _ASKED = re.escape(MAY_CHANGE).replace(r"\{paths\}", r"(?P<paths>[^?\n]+)")
 _MAY = regex(rf"You asked: {_ASKED}\n")
 _GRANTED = regex(
@@ -29,9 +32,30 @@ _ANSWERED = "\nThe user answered: "
 
 def guarded(state: RunState) -> frozenset[str]:
     """The tests of the project that decide, which may be changed if the user says so."""
-    check = state["discovery"].check
-    made = {check.entry} if check is not None and check.text else set()
-    return frozenset(filter(is_test_code, check.protected)) - made if check is not None else frozenset()
+    discovery = state["discovery"]
+    check = discovery.check
+    if check is None:
+        return frozenset()
+    made = {check.entry} if check.text else set()
+    return frozenset((*filter(is_test_code, check.protected), *discovery.adds_tests)) - made
+
+
+def addable(state: RunState) -> frozenset[str]:
+    """Those to which a task that speaks of tests may add some, as long as all that stands in them passes as it is."""
+    said = "\n".join((state["task"].prompt, *state["guidance"]))
+    wanted = _TESTS.search(said) and not _NO_TESTS.search(said)
+    tests = guarded(state) if wanted else ()
+    return frozenset(path for path in tests if is_test_file(path) and basename(path) not in TEST_SUPPORT)
+
+
+def added(discovery: Discovery, tests: Collection[str], context: RunContext) -> Discovery:
+    """What is known of the task, once tests were added to these files."""
+    check = discovery.check
+    if check is None:
+        return discovery
+    context.checker.free(tests)
+    kept = tuple(dict.fromkeys((*discovery.adds_tests, *tests)))
+    return replace(discovery, adds_tests=kept, check=_without(check, tests))
 
 
 def may_be_asked_for(state: RunState, context: RunContext) -> frozenset[str]:
@@ -80,14 +104,17 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     if not freed:
         return discovery
 
-    def without(of: Check) -> Check:
-        return replace(of, protected=tuple(path for path in of.protected if path not in freed))
-
     context.checker.free(freed)
     # Of tests that were changed no fewer may pass, unless that is what is wanted.
     kept = () if reshapes_tests(state["task"].prompt) else freed.intersection(granted)
     discovery = replace(discovery, edits_tests=(*discovery.edits_tests, *kept))
-    return replace(discovery, check=replace(without(check), beside=without(check.beside) if check.beside else None))
+    return replace(discovery, check=_without(check, freed))
+
+
+def _without(check: Check, freed: Collection[str]) -> Check:
+    """The check without these among its files, and the one beside it."""
+    beside = _without(check.beside, freed) if check.beside else None
+    return replace(check, protected=tuple(path for path in check.protected if path not in freed), beside=beside)
 
 
 def granted_by(text: str) -> list[str]:

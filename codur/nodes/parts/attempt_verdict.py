@@ -254,7 +254,7 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     others = foreign and (bool(context.best.claimed) or state["discovery"].task_type != "code_fix")
     narrow = not (record.action == "repair" or may_fail(state) or others)
     first = _still_failing(check, state["verdict"], context) if check and narrow else None
-    verdict = first or _once_more(check, context.checker.run(check), state, context)
+    verdict = first or _as_they_stood(check, state, context) or _run(check, state, context)
     if check is not None and keeps(verdict, state):
         # A refactoring passes without a pass, so that nothing confirms it: it is run once more instead.
         repeated = context.checker.run(check)
@@ -267,12 +267,35 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     return _newly_failing(check, verdict, state, context)
 
 
-def _once_more(check: Check | None, verdict: Verdict, state: RunState, context: RunContext) -> Verdict:
-    """The verdict; that of a second run if the few tests that the edit seemed to break pass in it.
+def _as_they_stood(check: Check | None, state: RunState, context: RunContext) -> Verdict | None:
+    """The verdict of the tests without those that were added beside them, unless that is a pass; None if it is one.
+
+    So what is added to a file of tests can take nothing from what decided before.
+    """
+    added = [change for change in context.workspace.changes() if change.path in state["discovery"].adds_tests]
+    if check is None or not added:
+        return None
+    now = context.workspace.snapshot()
+    try:
+        for change in added:
+            context.workspace.write_bytes(change.path, change.before or b"")
+        context.checker.conditions.forget(check)  # with what was added in an earlier attempt more ran
+        verdict = _run(check, state, context)
+    finally:
+        context.workspace.restore(now)
+    before = state["before"].tests_total if state["before"] is not None else None
+    if before and verdict.passed and (verdict.tests_total or 0) < before:
+        note = f"{before} tests ran before, {verdict.tests_total} run now"
+        return replace(verdict, status="failed", error=note, note=note, signature=note)
+    return None if verdict.passed or keeps(verdict, state) else verdict
+
+
+def _run(check: Check | None, state: RunState, context: RunContext) -> Verdict:
+    """The check's verdict; that of a second run if the few tests that the edit seemed to break pass in it.
 
     In large projects some tests fail by chance: those of times, of sockets, of files that are watched.
     """
-    before = state["before"]
+    before, verdict = state["before"], context.checker.run(check)
     if check is None or before is None or verdict.status != "failed" or verdict.timed_out or not before.tests_passed:
         return verdict
     broken = tuple(test for test in verdict.failing if test not in before.failing)

@@ -61,7 +61,7 @@ PASSING = frozenset({"at", "crc"})
 SINCE = {
     "Task": {"earlier", "may_edit_tests", "places", "made", "given"},
     "Check": {"suite", "sample_s", "left_out", "ran_without"},
-    "Discovery": {"edits_tests", "rest_may_fail"},
+    "Discovery": {"edits_tests", "adds_tests", "rest_may_fail"},
     "StepRecord": {"said"},
     "RepairRequest": {"until"},
     "RepairReport": {"suspects"},
