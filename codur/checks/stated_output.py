@@ -259,7 +259,9 @@ _ALONE = (
     r"|instead|before|after|here|there)\b|\s*[^\w\s]|\s*\Z)"
 )
 _PUT = r"(?:move|put|merge|fold|integrate)"
-_TESTS_PUT = regex(rf"\b{_PUT}\s+{_THE_TESTS}{_ALONE}", re.IGNORECASE)
+_TESTS_PUT = regex(
+    rf"\b{_PUT}\s+{_THE_TESTS}{_ALONE}|\b(?:move|merge|fold)\s+[\w./@-]+\.\w+(?=\s+(?:in)?to\b)", re.IGNORECASE
+)
 _NEW_TESTS = regex(
     r"\b(?:write|add|create|make)\s+(?:(?:an?|some|any|more|new|the|missing|further|few|one|two|three|unit|regression|short"
     r"|small|good)\s+){0,3}tests?\b(?![/.]\w)(?=\s+(?:for|of|on|about|covering|in|into|to)\b)"

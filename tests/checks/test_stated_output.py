@@ -144,6 +144,8 @@ EDITS: list[tuple[str, tuple[str, ...]]] = [
     ("write tests for the -f fix, in test_app.py", ("test_app.py",)),
     ("zero should be kept, too. tests for both into test_x", ("tests/test_x.py",)),
     ("now move the tests from the two new files to where the others are: test_x, test_app for the link", BOTH),
+    ("move test_more.py into the sums block of test_app.py", ("test_app.py",)),
+    ("move helpers.py to tools.py so that test_app.py passes", ()),
     ("add tests so that test_app.py passes", ()),
     ("write tests for what test_app.py calls", ()),
     ("write a test that fails like the one in test_app.py", ()),

@@ -38,7 +38,6 @@ from codur.tools.git.git_hardening import DIFF_OPTIONS
 from codur.tools.git.git_repository import Repository, repository_around
 from codur.tools.tool import ToolError
 from codur.types import Task
-from codur.ui.styled_lines import count
 from codur.workspace.disk.path_state import PathState, present, same
 from codur.workspace.disk.root import Root
 from codur.workspace.history.journal import Journal
@@ -360,12 +359,10 @@ def _checked(result: Mapping[str, Any]) -> str:
     verdict = result.get("verdict") or {}
     if verdict.get("status") != "passed":
         return ""
-    tests = verdict.get("tests_total")
-    passed = f" passes: {count(tests, 'test')}" if tests else ""
     left = f", {len(excused)} left out that failed before" if (excused := verdict.get("excused")) else ""
     # The project's own: a test that was made for the task alone is not among what is committed.
     check = textwrap.shorten(str(verdict.get("check")).rpartition(" && ")[2], _SUBJECT, placeholder=" …")
-    return f"Checked: {check}{passed}{left}"
+    return f"Checked: {check}{left}"
 
 
 def _lines(done: Committed, wish: Wish) -> list[str]:

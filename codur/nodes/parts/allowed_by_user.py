@@ -20,6 +20,9 @@ _OF_TESTS = regex(r"\b(?:tests?|specs?|checks?|pass(?:es|ing)?|fail\w*|red|green
 _TESTS = regex(r"\b(?:tests?|specs?)\b", re.IGNORECASE)
 _NO_TESTS = regex(r"\b(?:no|without|not|never|don['’]?t)\b(?:\W+\w+){0,3}\W+(?:tests?|specs?)\b", re.IGNORECASE)
 """What forbids a change of tests, or wants none."""
+_MOVED = regex(
+    r"\b(?:move|merge|fold)\s+(?:the\s+)?[`'\"@]?((?:[\w.-]+/)*[\w-][\w.-]*\.\w+)[`'\"]?\s+(?:in)?to\b", re.IGNORECASE
+)
 _ASKED = re.escape(MAY_CHANGE).replace(r"\{paths\}", r"(?P<paths>[^?\n]+)")
 _MAY = regex(rf"You asked: {_ASKED}\n")
 _GRANTED = regex(
@@ -82,7 +85,10 @@ def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     """The files that may be deleted: those that the user names where they ask for that, and tests that are free."""
     said = "\n".join((state["task"].prompt, *state["guidance"], *_answered(state, context)))
     made = filter(is_test_code, state["task"].made) if reshapes_tests(said) else ()
-    free = frozenset((*_revised(state), *made))
+    # What is moved into another file goes.
+    moved = [found[1].rpartition("/")[2] for found in _MOVED.finditer(said)]
+    files = context.workspace.list_files() if moved else []
+    free = frozenset((*_revised(state), *made, *(path for path in files if basename(path) in moved)))
     if not asks_to_delete(said):
         return free
     files = context.workspace.list_files()
