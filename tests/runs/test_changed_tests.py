@@ -350,6 +350,14 @@ def test_for_a_change_of_what_stands_there_the_user_is_asked(tmp_path: Path) -> 
     ]
 
 
+def test_once_the_user_lets_a_test_be_changed_no_later_attempt_is_asked_about(tmp_path: Path) -> None:
+    other = WITH_MEAN.replace("total([]) == 0", "not total([])")
+    wrong = of_tests(other.replace("mean([2, 4]) == 3", "mean([2, 4]) == 4"))
+    user = User(Answer(decision="answer", text="yes"))
+    played = play(tmp_path, FILES, WANTED, [ADDS, wrong, wrong, of_tests(other)], consult=user)
+    assert (played.result.outcome, played.files["test_sums.py"], len(user.asked)) == ("done", other, 1)
+
+
 def test_in_javascript_a_test_is_added_as_well(tmp_path: Path) -> None:
     files = {
         "package.json": '{"name": "sums", "scripts": {"test": "node --test"}}\n',
