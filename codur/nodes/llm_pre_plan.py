@@ -63,7 +63,9 @@ def _settled(state: RunState, context: RunContext) -> RunUpdate:
 
 def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpdate:
     task = state["task"]
-    discovery = _merged(reply, state["discovery"], context.workspace)
+    # "anything wrong with it?" tells of no fault.
+    asks = task.prompt.rstrip().endswith("?") and reply.task_type == "explanation"
+    discovery = _merged(reply, state["discovery"], context.workspace, asks=asks)
     of_code = discovery if discovery.task_type in CODE_TASKS else replace(discovery, task_type="code_fix")
     coder = context.agents.for_discovery(of_code, explicit=task.agent)
     plan = plan_from(
@@ -83,10 +85,10 @@ def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpd
     return go("policy", origin="pre_plan", tier="guided", why=why, discovery=discovery, plan=plan, cursor=0)
 
 
-def _merged(reply: PrePlanReply, discovery: Discovery, workspace: Workspace) -> Discovery:
-    """The discovery with what the model adds: a type where rules had none, and files that exist."""
+def _merged(reply: PrePlanReply, discovery: Discovery, workspace: Workspace, *, asks: bool) -> Discovery:
+    """The discovery with what the model adds: a type where rules had none, or for a question, and files that exist."""
     # Rules took it for a task about code by the user's own words; a small model's other opinion does not undo that.
-    sure = discovery.task_type in CODE_TASKS and reply.task_type not in CODE_TASKS
+    sure = discovery.task_type in CODE_TASKS and reply.task_type not in CODE_TASKS and not asks
     extra = tuple(path for path in reply.detected_files if path not in discovery.files and workspace.is_file(path))
     return replace(
         discovery,

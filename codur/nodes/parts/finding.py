@@ -23,7 +23,7 @@ _IDENTIFIERS = regex(r"\b(?:[A-Za-z]\w*\.)*[A-Za-z]+_\w+|\b(?:[A-Za-z]\w*\.)+[A-
 _TESTS = r"\b(?:(?:py)?tests?|suite|test_\w+(?:\.py)?)\b"
 _PASS = r"\b(?:pass(?:es|ed|ing)?|green)\b"
 _TESTS_PASS = regex(rf"{_TESTS}[^.]*{_PASS}|{_PASS}[^.]*{_TESTS}", re.IGNORECASE)
-_AT_LARGE = r"(?:tests|suite|everything|all)\b"
+_AT_LARGE = r"(?:tests|suite|everything|all(?=\W*\Z))\b"  # "fix all 3" is about what was told
 _FOR_TESTS = regex(
     rf"\b(?:fix|repair|mend|solve|heal|correct|debug)\s+(?:up\s+)?(?:(?:all|the|these|those|my|our|failing|broken|red"
     rf"|remaining|other|unit|of)\s+){{0,4}}(?:tests?|failures?|{_AT_LARGE})"
