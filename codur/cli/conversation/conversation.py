@@ -1,6 +1,7 @@
 """`codur` without arguments, at a terminal: a conversation, one task after the other, each as `codur TASK` does it."""
 
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -157,6 +158,8 @@ class Conversation:
         typed, code = TypedLine(), INTERRUPTED
         try:
             code = self._carry_out(task, machine.Showing(typed=typed))
+            if asked.then and code == 0:
+                self._commands.append(f"/{shlex.join(asked.then)}")
         finally:
             self._offer(typed, code)
         return code

@@ -67,6 +67,7 @@ class Asked(Struct):
     """What a line asks for: exactly one of these, or nothing."""
 
     task: str = ""  # a task in words
+    then: Sequence[str] = ()  # a command line of Codur's, once that is done
     program: str = ""  # a command line for the shell
     words: Sequence[str] = ()  # a command line of Codur's
     # name, value: the command that shows or sets something of the conversation, and to what; None: it shows it
@@ -82,7 +83,7 @@ def read_line(text: str) -> Asked:
     if wish := _wish(line):
         return Asked(words=wish)
     if not line.startswith("/"):
-        return Asked(task=_without_marks(line))
+        return _task(line)
     name, _, rest = line[1:].partition(" ")
     rest = rest.strip()
     if not name:
@@ -101,6 +102,13 @@ def read_line(text: str) -> Asked:
     return Asked(words=(*command.words, *([rest] if command.as_one else _split(name, rest))))
 
 
+def _task(line: str) -> Asked:
+    """A task; the commit that it ends with is for afterwards."""
+    found = _AND_COMMIT.fullmatch(line)
+    then = commit_wish(found["wish"]) if found else None
+    return Asked(task=_without_marks(found["task"] if found and then else line), then=then or ())
+
+
 def _wish(line: str) -> Sequence[str]:
     """The command line of a wish in everyday words; empty if it is none."""
     if _UNDO.fullmatch(line):
@@ -115,6 +123,10 @@ def _split(name: str, rest: str) -> list[str]:
         raise UsageError(f"/{name}: a quotation mark is not closed", remedy="Close it, or leave it out.") from error
 
 
+_AND_COMMIT = regex(
+    r"(?P<task>.+?)(?:[,.;]?\s+(?:and\s+)?then|[,.;]|,?\s+and)\s+(?P<wish>commit\s+\S.*|(?<=then )commit\W*)",
+    re.I | re.S,
+)
 _LEAD = r"(?:(?:hm+|no|nope|oh|sorry|wait|ok|okay|actually|then|please)[,.!]* ){0,4}"
 _THAT = r"(?:that|it|this|the last(?: one| task| change)?|your last change)"
 _UNDO = regex(rf"{_LEAD}(?:undo|revert)(?: {_THAT})?(?: (?:again|please))?[.!]?", re.I)
