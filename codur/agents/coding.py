@@ -19,6 +19,7 @@ from codur.parsing.bounded_text import bounded, listed
 from codur.parsing.code import code_from_text
 from codur.parsing.fences import strip_thinking
 from codur.parsing.tool_calls import tool_calls_from_text
+from codur.questions import MAY_CHANGE
 from codur.structs import replace
 from codur.tools.files.file_tools import line_numbers, nearest_line
 from codur.tools.toolbox import Toolbox
@@ -34,7 +35,6 @@ _MENDABLE = frozenset({"no_match", "many_matches", "not_found", "invalid", "synt
 """Why an edit was not made, where another one may be: what is refused of principle stays so."""
 _LOOK_SHARE = 8  # of a request: what the looks of one answer, or the lines of edits sent back, may add; a divisor
 _IMPORTS = regex(r"\s*(?:from\s|import\s|use\s|#include\b|\}\s*from\b|[^=]*=\s*require\()")
-MAY_CHANGE = "May {paths} be changed? It says when the task is done. (yes or no)"
 _MORE = f"Call {LOOK} to see what is not shown and matters for the edit."
 _DECIDE = "Nobody can answer that now. Decide from what is known, and give the edits."
 _QUESTION_CHARS = 800

@@ -1,5 +1,6 @@
 """Phase 1: one small, fast call that classifies the task."""
 
+import re
 import shlex
 from collections.abc import Sequence
 
@@ -94,6 +95,7 @@ def _command(reply: PrePlanReply) -> str:
     words = [_COMMANDS[reply.capability]]
     if reply.capability == "commit":
         words += ["--all"] if given.get("all", "").lower() == "true" else []
+        words += [f"--only={shlex.quote(path)}" for path in re.split(r"[\s,\[\]\"']+", given.get("files", "")) if path]
         words += [f"--message={shlex.quote(given['message'])}"] if given.get("message") else []
     return named_command(" ".join(words))
 

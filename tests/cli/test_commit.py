@@ -60,6 +60,25 @@ def test_a_fix_is_committed_and_what_was_dirty_before_is_not(repository: Path, h
     assert (back.code, "was put back" in back.err, "--redo" in back.err) == (2, True, True)
 
 
+def test_of_several_files_those_that_are_named_are_committed(repository: Path, home: Path) -> None:
+    fill(repository, {"b.txt": "one\n", "c.txt": "one\n"})
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "more")
+    for path in ("b.txt", "c.txt"):
+        assert codur(f"replace one with two in {path}", cwd=repository, home=home).code == 0
+    none = commit(repository, home, "--only", "notes.txt")
+    assert (none.code, "already" in none.err) == (2, True)
+    done = commit(repository, home, "--only", "./b.txt")
+    assert done.code == 0, done.err
+    assert git(repository, "show", "--format=%s", "--name-only", "HEAD").split("\n\n") == [
+        "append two to b.txt",
+        "b.txt\n",
+    ]
+    assert git(repository, "status", "--porcelain").split() == ["M", "c.txt"]
+    rest = commit(repository, home, "--all", "--only", "c.txt", "-m", "rest")
+    assert (rest.code, git(repository, "status", "--porcelain")) == (0, "")
+
+
 def test_a_run_that_commits_itself(repository: Path, home: Path) -> None:
     ran = codur("fix main.py", "--offline", "--commit", "--json", cwd=repository, home=home)
     value = the_object(ran.out)

@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from codur.agents.coding import MAY_CHANGE
-from codur.nodes.parts.allowed_by_user import granted_by
-from codur.questions import Answer, Question
+from codur.questions import MAY_CHANGE, Answer, Question, granted_by
 from tests.runs.kit import Played, play
 from tests.runs.test_approval import User
 from tests.runs.test_plans import classified, plan

@@ -65,6 +65,7 @@ class Wish(Struct):
     message: str | None = None  # in place of the one that is made; None: that one
     hooks: bool = True  # the repository's hooks see it
     dry: bool = False  # nothing is committed
+    only: Sequence[str] = ()  # paths in the workspace that it is bound to; none: all
     everything: bool = False  # also what else is changed of the files that git has
     offline: bool = False  # no model is asked for a message
 
@@ -207,11 +208,12 @@ def _kept(run: RunDirectory) -> _Kept:
 
 
 def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: Settings) -> Committed:
+    runs = _bound(runs, wish)
     by_tool = {item.path for kept in runs for item in kept.changes if "tool" in item.by}
     paths = sorted({item.path for kept in runs for item in kept.changes})
     changed = uncommitted(repository, ["."] if wish.everything else paths)
     new = known_files(repository, ["."] if wish.everything else paths, new=True) - {""}
-    files = tuple(sorted(changed | (new & by_tool)))
+    files = tuple(sorted((changed | (new & by_tool)).intersection(wish.only or changed | new)))
     # Not those of which all is committed: their words say nothing of what is left.
     of = [kept for kept in runs if not {item.path for item in kept.changes}.isdisjoint(files)]
     theirs = {item.path for kept in of or runs for item in kept.changes}
@@ -240,6 +242,14 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
             versions = [_versions(item, kept.journal) for kept in of for item in kept.changes if item.path in files]
             commit = commit_changes(repository, versions, wanted, scratch)
     return replace(found, commit=commit, files=files_of(repository, commit.hash))
+
+
+def _bound(runs: Sequence[_Kept], wish: Wish) -> Sequence[_Kept]:
+    """The runs with what they changed of the files that are meant."""
+    if not wish.only:
+        return runs
+    bound = (replace(kept, changes=[item for item in kept.changes if item.path in wish.only]) for kept in runs)
+    return [kept for kept in bound if kept.changes]
 
 
 def _material(runs: Sequence[_Kept], files: Sequence[str], repository: Repository, wish: Wish) -> Material:

@@ -35,7 +35,7 @@ COMMANDS: Final = (
     SlashCommand(name="diff", takes="[RUN]", help="Show what the last task changed.", words=("diff",)),
     SlashCommand(name="undo", takes="[RUN]", help="Put that back.", words=("undo",)),
     SlashCommand(name="redo", takes="[RUN]", help="Take the last undo back.", words=("undo", "--redo")),
-    SlashCommand(name="commit", takes="[RUN] [-m TEXT]", help="Commit what tasks changed; -a: all.", words=("commit",)),
+    SlashCommand(name="commit", takes="[RUN] [--only FILE]", help="Commit it; -m TEXT, -a: all.", words=("commit",)),
     SlashCommand(name="show", takes="[RUN]", help="Show what the last task did.", words=("show",)),
     SlashCommand(name="runs", help="List the tasks of this project.", words=("runs",)),
     SlashCommand(name="resume", takes="[RUN]", help="List what can be gone on with, or go on with one."),

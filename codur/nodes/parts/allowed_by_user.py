@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection
 from posixpath import basename, splitext
 
-from codur.agents.coding import MAY_CHANGE
 from codur.checks.entry import TEST_SUPPORT, is_test_code, is_test_file
 from codur.checks.stated_conditions import allowed_by
 from codur.checks.stated_output import files_to_edit, reshapes_tests
@@ -12,6 +11,7 @@ from codur.lazy import regex
 from codur.nodes.parts.updates import current_step
 from codur.nodes.run_state import RunContext, RunState
 from codur.planning.plans.validation import asks_to_delete
+from codur.questions import granted_by, is_leave_asked
 from codur.structs import replace
 from codur.types import Check, Discovery
 
@@ -22,13 +22,6 @@ _NO_TESTS = regex(r"\b(?:no|without|not|never|don['’]?t)\b(?:\W+\w+){0,3}\W+(?
 """What forbids a change of tests, or wants none."""
 _MOVED = regex(
     r"\b(?:move|merge|fold)\s+(?:the\s+)?[`'\"@]?((?:[\w.-]+/)*[\w-][\w.-]*\.\w+)[`'\"]?\s+(?:in)?to\b", re.IGNORECASE
-)
-_ASKED = re.escape(MAY_CHANGE).replace(r"\{paths\}", r"(?P<paths>[^?\n]+)")
-_MAY = regex(rf"You asked: {_ASKED}\n")
-_GRANTED = regex(
-    rf"You asked: {_ASKED}\nThe user answered: \W*(?:y|yes|yep|ok|okay|sure|please do|go ahead|do it|do so)\b"
-    r"(?!.*\b(?:no|not|\w+n't|but|only|except|keep|leave|stay|unless|instead)\b)[^\n]*",
-    re.IGNORECASE,
 )
 _ANSWERED = "\nThe user answered: "
 
@@ -63,7 +56,7 @@ def added(discovery: Discovery, tests: Collection[str], context: RunContext) -> 
 
 def may_be_asked_for(state: RunState, context: RunContext) -> frozenset[str]:
     """Those of these that the user can be asked about, and was not yet, whatever else he was asked."""
-    asked = any(_MAY.match(text) for text in answers(state, context))
+    asked = any(is_leave_asked(text) for text in answers(state, context))
     return frozenset() if asked or context.consult is None else guarded(state)
 
 
@@ -121,12 +114,6 @@ def _without(check: Check, freed: Collection[str]) -> Check:
     """The check without these among its files, and the one beside it."""
     beside = _without(check.beside, freed) if check.beside else None
     return replace(check, protected=tuple(path for path in check.protected if path not in freed), beside=beside)
-
-
-def granted_by(text: str) -> list[str]:
-    """The tests that the user lets be changed, by a question and his answer; a plain yes and no more."""
-    found = _GRANTED.fullmatch(text)
-    return found["paths"].split(", ") if found else []
 
 
 def _answered(state: RunState, context: RunContext) -> list[str]:
