@@ -71,7 +71,7 @@ def test_of_several_files_those_that_are_named_are_committed(repository: Path, h
     done = commit(repository, home, "--only", "./b.txt")
     assert done.code == 0, done.err
     assert git(repository, "show", "--format=%s", "--name-only", "HEAD").split("\n\n") == [
-        "append two to b.txt",
+        "replace one with two in b.txt",
         "b.txt\n",
     ]
     assert git(repository, "status", "--porcelain").split() == ["M", "c.txt"]

@@ -508,3 +508,16 @@ def test_tests_that_fail_for_other_reasons_are_told_in_few_words() -> None:
     )
     assert len(others) < len(own) - 1000
     assert "test_app.py::test_0" in others
+
+
+def test_a_long_function_that_makes_an_object_is_shown_function_by_function() -> None:
+    body = "    work()\n" * 18
+    inner = "".join(f"  self.f{number} = function f{number}() {{\n{body}  }}\n" for number in range(9))
+    source = f"function make() {{\n  const self = {{}}\n{inner}  return self\n}}\n"
+    (found,) = fit({"make.js": source}, budget_chars=900, wants=[Want(path="make.js", line=2 + 20 * 4 + 5)])
+    shown = "\n".join(
+        source.splitlines()[line] for each in found.ranges for line in range(each.start - 1, each.stop - 1)
+    )
+    assert "function make" in shown
+    assert "function f4" in shown
+    assert "function f1" not in shown
