@@ -61,7 +61,8 @@ class CodingOutcome:
     changed_files: tuple[str, ...] = ()
     error: str = ""  # one sentence, empty if all went well
     looked: tuple[str, ...] = ()  # the parts of files that it had a look at, as `path:start-end`, the latest last
-    edits: tuple[ToolCall, ...] = field(default=(), compare=False)  # the calls that were carried out
+    # the calls that were carried out, or that would be if the answer to the question is yes
+    edits: tuple[ToolCall, ...] = field(default=(), compare=False)
     held: bool = False  # they were made to pass the check in a copy, where that pass was confirmed
     adds: tuple[str, ...] = ()  # tests of the check to which lines were added
     foreign: str = ""  # why the tests that failed before do not count, as it says
@@ -196,7 +197,7 @@ class _Step:
         names = {call.name for call in edits}
         edits = [_bound(call, self.task.target, self.work.toolbox) for call in edits]
         if tests := sorted({_path_of(call) for call in edits} & self.task.guarded - self.task.addable):
-            return _asked_for(tests)
+            return _asked_for(tests, self._waiting(edits, tests))
         if refused := self._may_not_go(edits):
             return _nothing("refused", f"{refused} may be deleted only where the task names it")
         known = [(call.name, call.arguments) for call in self.kept]
@@ -236,6 +237,18 @@ class _Step:
         self.talk.add(reply, calls, told)
         return None
 
+    def _waiting(self, edits: Sequence[ToolCall], tests: Sequence[str]) -> tuple[ToolCall, ...]:
+        """All edits, if they can be made once these tests may be changed, and take out nothing that was not shown."""
+        workspace, all_edits = self.task.workspace, (*self.kept, *edits)
+        start = workspace.snapshot()
+        earlier = {change.path: change.after for change in workspace.changes()}
+        workspace.unprotect(tests)
+        outcome, _ = apply_edits(all_edits, self.work.agent, self.work.toolbox, workspace)
+        held = outcome.code == "ok" and not self._unseen(outcome, earlier)
+        workspace.restore(start)
+        workspace.protect(tests)
+        return all_edits if held else ()
+
     def _with_added(self, outcome: CodingOutcome, start: Snapshot) -> CodingOutcome:
         """The outcome of edits that could be made; none stays if one takes lines out of tests that decide."""
         changes = {change.path: change for change in self.task.workspace.changes()}
@@ -245,7 +258,7 @@ class _Step:
             return replace(outcome, adds=tuple(tests))
         self.task.workspace.restore(start)
         if set(less) <= self.task.guarded:
-            return _asked_for(sorted(less))
+            return _asked_for(sorted(less), outcome.edits)
         return _nothing("refused", f"{', '.join(less)}: tests may be added, and what stands there stays as it is")
 
     def _may_not_go(self, edits: Sequence[ToolCall]) -> str:
@@ -295,9 +308,9 @@ class _Step:
         ]
 
 
-def _asked_for(tests: Sequence[str]) -> CodingOutcome:
+def _asked_for(tests: Sequence[str], edits: Sequence[ToolCall]) -> CodingOutcome:
     question = MAY_CHANGE.format(paths=", ".join(tests))
-    return CodingOutcome(kind="question", code="refused", summary="", error=question)
+    return CodingOutcome(kind="question", code="refused", summary="", error=question, edits=tuple(edits))
 
 
 def _only_adds(change: FileChange) -> bool:

@@ -1,6 +1,7 @@
 """Asks the user at the terminal: whether to carry out a plan, or for an answer."""
 
 import os
+import re
 import shlex
 import signal
 import sys
@@ -12,7 +13,7 @@ from codur.cli.machine import width
 from codur.config import reading
 from codur.errors import ConfigError, UsageError, reason_of
 from codur.events import Emit, Event, PlanShown
-from codur.lazy import late
+from codur.lazy import late, regex
 from codur.planning import plans
 from codur.questions import Answer, PlanEffects, Question
 from codur.types import Plan
@@ -25,6 +26,7 @@ tempfile = late("tempfile")
 
 _CHOICES = "Carry it out? [y]es, [n]o, [e]dit, [s]ave: "
 _TEST_CHOICES = "Must it pass? [y]es, yes and [k]eep the file, [n]o, [e]dit: "
+_AND_KEEP = regex(r"and keep(?: the file| it)?\b\W*", re.IGNORECASE)
 _WHY = "Why not? (A reason makes a new plan; Enter ends the run.) "
 _HELP = """\
 y: carry it out
@@ -192,6 +194,9 @@ def _choice(prompt: str, words: str, help_text: str, *, refused: str, free: bool
         first, _, more = said.partition(" ")
         first, mark = first.rstrip(",.:;").lower(), first[-1:] in {",", ".", ":", ";"}
         letter = next((word[0] for word in words.split() if first in (word, word[0])), "")
+        # As the question words it: "yes and keep the file".
+        if letter == "y" and "keep" in words and (kept := _AND_KEEP.match(more)):
+            letter, more = "k", more[kept.end() :]
         if more and first in {"keep", "edit"} and not mark:  # "keep the old name" is no choice
             letter = ""
         if more and not free and letter not in {"n", "e"}:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from codur.agents.assignment import CodingTask
-from codur.agents.coding import DELETES, CodingOutcome, write_code
+from codur.agents.coding import DELETES, CodingOutcome, apply_edits, write_code
 from codur.agents.registry import Agent
 from codur.checks.describe import diff_text, verdict_text
 from codur.checks.entry import is_test_code
@@ -21,7 +21,7 @@ from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, o
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate, is_test_older
 from codur.parsing.bounded_text import listed
 from codur.python.interpreter import python_version
-from codur.questions import Question
+from codur.questions import Question, granted_by
 from codur.structs import replace
 from codur.types import Check, StepRecord, Verdict
 
@@ -90,6 +90,7 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     if outcome.kind == "question":
         # What differs when the answer is there was changed by the user.
         await asyncio.to_thread(context.checker.pristine.restore, context.workspace)
+        context.best.waiting = outcome.edits
         question = Question(kind="question", text=said)
         return go("consult", origin=origin, tier="open", why=said, looked=looked, question=question)
     return go(
@@ -135,6 +136,8 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
     if agent.config.type == "coding" and may_go:
         tools = tuple(dict.fromkeys((*agent.config.tools, DELETES)))
         agent = replace(agent, config=replace(agent.config, tools=tools))
+    if (allowed := _allowed(agent, state, context)) is not None:
+        return allowed
     step, settings = current_step(state), context.settings
     brief = await asyncio.to_thread(_brief, state, context)
     check = state["discovery"].check
@@ -171,6 +174,16 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
 
     outcome = await best_of(count, agent, ask, state, context) if count > 1 else None
     return outcome or await ask(agent.profile, None, None)
+
+
+def _allowed(agent: Agent, state: RunState, context: RunContext) -> CodingOutcome | None:
+    """What comes of the edits that waited for the user's leave; None if there are none, or they do not do."""
+    waiting, context.best.waiting = context.best.waiting, ()
+    said = answers(state, context)
+    if not (waiting and said and granted_by(said[-1])):
+        return None
+    outcome, _ = apply_edits(waiting, agent, context.toolbox, context.workspace)
+    return replace(outcome, foreign=context.best.claimed) if outcome.code == "ok" else None
 
 
 def _brief(state: RunState, context: RunContext) -> CodingBrief:

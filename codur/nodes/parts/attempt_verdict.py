@@ -47,6 +47,7 @@ _TEST = regex(r"^[ \t]*(?:async )?def test|\bTestCase\b", re.MULTILINE)
 _NOT_RUN = "what failed before still fails; the other tests were not run"
 _MOST_NEW = 5  # tests that an edit broke, which are run once more to hear what they say
 _AGAIN_SHARE = 0.1  # of the time left, which a second run of all tests may take
+_AGAIN = 2  # runs that have to pass after one that failed by chance, where it is not known what its tests run
 _MOST_BY_CHANCE = 3  # tests that may fail by chance in one run; an edit that breaks something breaks it again
 _LONG_S = 1.0  # what takes longer is worth a look at the tests that failed before all others are run
 
@@ -308,7 +309,7 @@ def _run(check: Check | None, state: RunState, context: RunContext) -> Verdict:
     again = context.checker.run(check)
     if again.timed_out or again.status not in {"passed", "failed"} or set(broken) & set(again.failing):
         return again
-    context.emit(Note(level="info", text=f"failed once and passed when run again: {listed(broken, _MOST_BY_CHANCE)}"))
+    _tell_by_chance(broken, context)
     return again
 
 
@@ -438,7 +439,26 @@ def _confirmed(check: Check, verdict: Verdict, record: StepRecord, state: RunSta
     change = confirmation.confirm.Change(
         before=originals, prompt=state["task"].prompt, earlier=state["before"], own=own
     )
-    return confirmation.confirm.confirm(context.checker, check, verdict, change, runs=again)
+    held = confirmation.confirm.confirm(context.checker, check, verdict, change, runs=again)
+    if held.status != "flaky" or not _is_by_chance(held, check, state, context):
+        return held
+    _tell_by_chance(held.failing, context)
+    return confirmation.confirm.confirm(context.checker, check, verdict, change, runs=0)
+
+
+def _is_by_chance(verdict: Verdict, check: Check, state: RunState, context: RunContext) -> bool:
+    """Whether the few tests that failed as a pass was repeated have nothing to do with it, as far as that is known."""
+    own = state["before"].failing if state["before"] is not None else ()
+    if not 0 < len(verdict.failing) <= _MOST_BY_CHANCE or not set(own).isdisjoint(verdict.failing):
+        return False
+    if "pytest" in check.argv:
+        return foreign_failures.are_unreached(verdict.failing, check, verdict, context)
+    return all(context.checker.run(check).passed for _ in range(_AGAIN))
+
+
+def _tell_by_chance(tests: Sequence[str], context: RunContext) -> None:
+    names = listed(tests, _MOST_BY_CHANCE)
+    context.emit(Note(level="info", text=f"failed once and passed when run again: {names}"))
 
 
 def _rest_apart(record: StepRecord, verdict: Verdict, state: RunState, context: RunContext) -> tuple[str, ...]:

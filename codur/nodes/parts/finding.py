@@ -20,6 +20,8 @@ _WORD = regex(r"\w+")
 _NAMES = regex(r"[a-z0-9]{3,}")
 _SUFFIX = 4  # letters of a file's, at most: `.json`
 _IDENTIFIERS = regex(r"\b(?:[A-Za-z]\w*\.)*[A-Za-z]+_\w+|\b(?:[A-Za-z]\w*\.)+[A-Za-z]\w*\b(?!/)")
+_PLACES = regex(r"\b(?:in|into|to)\s+[`'\"@]?(?:[\w-]+/)*(?:test_\w+|\w+_(?:tests?|spec))(?:\.\w+)?\b(?!::)")
+"""Where tests are to go: "tests for both into page_tests" is not about a page."""
 _TESTS = r"\b(?:(?:py)?tests?|suite|test_\w+(?:\.py)?)\b"
 _PASS = r"\b(?:pass(?:es|ed|ing)?|green)\b"
 _TESTS_PASS = regex(rf"{_TESTS}[^.]*{_PASS}|{_PASS}[^.]*{_TESTS}", re.IGNORECASE)
@@ -209,12 +211,12 @@ def _about(test: str) -> set[str]:
 def _said(prompt: str) -> set[str]:
     """What a prompt speaks of: the names that stand in it as in a program, if there are any, else its words."""
     # "guess_filename should take Windows paths" is not about a test of paths.
-    return set().union(*_written(prompt)) or _names_in(prompt)
+    return set().union(*_written(prompt)) or _names_in(_PLACES.sub(" ", prompt))
 
 
 def _written(prompt: str) -> list[set[str]]:
     """The words of each name that stands in a prompt as in a program."""
-    last = [name.rpartition(".")[2] for name in _IDENTIFIERS.findall(prompt)]
+    last = [name.rpartition(".")[2] for name in _IDENTIFIERS.findall(_PLACES.sub(" ", prompt))]
     return list(filter(None, (_names_in(name) for name in last if len(name) > _SUFFIX)))
 
 
