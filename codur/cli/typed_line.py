@@ -19,9 +19,7 @@ from codur.session.stop import leaving
 
 _MAX_CHARS = 2_000
 _COMMAND = regex(r"!|/\w*(?:\s|$)")
-_CONDITION = regex(
-    r",? (?:when|once|as soon as|if|after) (?:it|this|that|all|everything|they|you|green|done)\b[^.,;]{0,30}$"
-)
+_CONDITION = regex(r",? (?:when|once|as soon as|if|after) [^.,;\"]{1,40}$")
 _ESCAPE_S = 0.1
 """After this time an Esc is that key, and not the beginning of another."""
 _ENTER = {Keys.ControlM, Keys.ControlJ}

@@ -75,6 +75,10 @@ def test_of_several_files_those_that_are_named_are_committed(repository: Path, h
         "b.txt\n",
     ]
     assert git(repository, "status", "--porcelain").split() == ["M", "c.txt"]
+    both = [run["id"] for run in json.loads(codur_here("runs", "--json", cwd=repository, home=home).out)]
+    told = json.loads(commit(repository, home, *both, "--dry-run", "--json").out)
+    assert (told["files"], told["message"].splitlines()[0]) == (["c.txt"], "replace one with two in c.txt")
+    assert "b.txt" not in told["message"]
     rest = commit(repository, home, "--all", "--only", "c.txt", "-m", "rest")
     assert (rest.code, git(repository, "status", "--porcelain")) == (0, "")
 

@@ -233,7 +233,7 @@ def test_a_command_that_is_typed_while_a_task_works_waits_for_its_end(opens: Ope
             terminal.press("/cost\r")
             terminal.until("> /cost (when this is done)")
             terminal.press("!echo $((6 * 7))\r")
-            terminal.press("and commit everything when green\r")
+            terminal.press("and commit everything when its green\r")
             terminal.until("> and commit everything (when this is done)")
             server.release()
             terminal.until("The answer is heron.")

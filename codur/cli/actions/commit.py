@@ -38,6 +38,7 @@ from codur.tools.git.git_hardening import DIFF_OPTIONS
 from codur.tools.git.git_repository import Repository, repository_around
 from codur.tools.tool import ToolError
 from codur.types import Task
+from codur.ui.styled_lines import count
 from codur.workspace.disk.path_state import PathState, present, same
 from codur.workspace.disk.root import Root
 from codur.workspace.history.journal import Journal
@@ -142,10 +143,16 @@ def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Comm
         try:
             repository = repository_around(workspace, launcher, _GIT_TIMEOUT_S)
             kept = [_kept(run) for run in runs] or _found(repository, workspace, wish)
-            kept.sort(key=lambda each: (each.record.started, each.record.id))
+            if len(runs) > 1:  # of a conversation: what was committed since is not told again
+                kept = _not_committed(sorted(kept, key=_begun, reverse=True), workspace, repository) or kept
+            kept.sort(key=_begun)
             return _made(kept, repository, wish, settings)
         except ToolError as error:
             raise UsageError(error.message, remedy=_remedy(error)) from error
+
+
+def _begun(kept: _Kept) -> tuple[str, str]:
+    return kept.record.started, kept.record.id
 
 
 def left_of(ids: Iterable[str]) -> tuple[str, ...]:
@@ -258,7 +265,7 @@ def _material(runs: Sequence[_Kept], files: Sequence[str], repository: Repositor
     diffs, before = [item.diff for kept in runs for item in kept.changes if item.path in shown], list[str]()
     with contextlib.suppress(ToolError):  # there is no commit before it
         before = repository.safe("log", f"--max-count={_LISTED}", "--no-show-signature", "--format=%s").splitlines()
-        if wish.everything and shown:
+        if (wish.everything or len(runs) > 1) and shown:
             new = {item.path for kept in runs for item in kept.changes if item.before is None}
             tracked = known_files(repository, shown, new=False).intersection(shown)  # what is not, goes or is new
             own = repository.safe("diff", *DIFF_OPTIONS, "HEAD", "--", *sorted(tracked)) if tracked else ""
@@ -387,11 +394,8 @@ def _lines(done: Committed, wish: Wish) -> list[str]:
                 f"    (worded by {done.by}; to word it anew: git commit --amend)",
             ]
         lines += [f"  {path}" for path in done.files]
-    if done.left:
-        why = (
-            "git does not have them, and no task made them"
-            if wish.everything
-            else "git ignores it, or a program made it"
-        )
-        lines.append(f"left out: {listed(done.left, _LISTED)} ({why})")
+    if done.left and wish.everything:
+        lines.append(f"left out: {listed(done.left, _LISTED)} (git does not have them, and no task made them)")
+    elif done.left:
+        lines.append(f"left out: {count(len(done.left), 'file')} that git ignores, or a program made")
     return lines if done.commit is None else [*lines, "to undo: git reset --soft HEAD~1, or codur undo for the files"]
