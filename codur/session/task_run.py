@@ -198,7 +198,8 @@ def _with_test(state: RunState, context: RunContext) -> RunState:
     if check is None or not check.text or check.entry is None:
         return state
     if not state["keep_test"]:
-        text = f"the test that was made for this is not kept ({check.entry}); --keep-test keeps it"
+        how = "" if state["answer"] is not None else "; --keep-test keeps it"  # who was asked could say so
+        text = f"the test that was made for this is not kept ({check.entry}){how}"
     else:
         context.workspace.unprotect([check.entry])
         try:
