@@ -10,6 +10,8 @@ from codur.types import Check, Plan
 Effect = Literal["write", "run", "network", "git", "delegate"]
 EFFECTS: tuple[Effect, ...] = ("write", "run", "network", "git", "delegate")
 """What a plan may do beyond reading: change files, run programs, use the network, write to git, call in an agent."""
+NAMED_COMMAND = "command"
+"""The step of a plan by which a classification names a command of Codur's."""
 _NAMED = regex(r"`codur (?P<words>(?:commit|undo)\b[^`\n]*)` does that\.")
 MAY_CHANGE = "May {paths} be changed? It says when the task is done. (yes or no)"
 """What asks for leave to change tests."""

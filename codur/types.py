@@ -554,6 +554,7 @@ class RunResult(Struct):
         before: the check's verdict before anything was changed; None if it was not run.
         verdict: the check's last verdict; None if nothing was checked.
         answer: the answer to a request that asked for one.
+        command: the command line, without `codur`, that does all that was asked for, as the classification says.
         explanation: what was wrong, in a sentence, where it is known (an offline repair knows it).
         repair: what the last search for a repair came to; None if there was none.
         best: the attempt that came furthest, if attempts were checked and none passed; else None.
@@ -570,6 +571,7 @@ class RunResult(Struct):
     reason: str = ""
     remedy: str = ""
     answer: str = ""
+    command: str = ""
     explanation: str = ""
     task_type: TaskType = "unknown"
     workspace: str = ""

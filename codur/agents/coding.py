@@ -11,8 +11,8 @@ from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.coding_messages import Talk
 from codur.agents.look_tool import ASK, CANNOT, FINISH, LOOK, READS, RUN_CHECK, Looks, Sight, specs, windows
 from codur.agents.registry import Agent
+from codur.checks.added_tests import only_adds
 from codur.events import ToolRan
-from codur.lazy import regex
 from codur.llm.model import ChatReply
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.bounded_text import bounded, listed
@@ -34,7 +34,6 @@ REFUSALS = 2
 _MENDABLE = frozenset({"no_match", "many_matches", "not_found", "invalid", "syntax_error"})
 """Why an edit was not made, where another one may be: what is refused of principle stays so."""
 _LOOK_SHARE = 8  # of a request: what the looks of one answer, or the lines of edits sent back, may add; a divisor
-_IMPORTS = regex(r"\s*(?:from\s|import\s|use\s|#include\b|\}\s*from\b|[^=]*=\s*require\()")
 _MORE = f"Call {LOOK} to see what is not shown and matters for the edit."
 _DECIDE = "Nobody can answer that now. Decide from what is known, and give the edits."
 _QUESTION_CHARS = 800
@@ -87,7 +86,6 @@ async def write_code(task: CodingTask, work: Assignment) -> CodingOutcome:
         task, work = replace(task, workspace=workspace), replace(work, toolbox=toolbox)
     step = _Step(task, work, talk)
     task.workspace.unprotect(task.addable)
-    outcome = None
     try:
         for _ in range(task.max_looks + REFUSALS + 1):
             outcome = await step.take(reply)
@@ -95,7 +93,7 @@ async def write_code(task: CodingTask, work: Assignment) -> CodingOutcome:
                 return replace(outcome, looked=tuple(step.looks.ranges))
             reply = await work.pool.complete(work.agent.profile, talk.request)
     finally:
-        task.workspace.protect(task.addable.difference(outcome.adds if outcome is not None else ()))
+        task.workspace.protect(task.addable)
     raise AssertionError("a step goes on for each look and each edit sent back, and no longer")
 
 
@@ -253,7 +251,7 @@ class _Step:
         """The outcome of edits that could be made; none stays if one takes lines out of tests that decide."""
         changes = {change.path: change for change in self.task.workspace.changes()}
         tests = [path for path in outcome.changed_files if path in self.task.addable and path in changes]
-        less = [path for path in tests if not _only_adds(changes[path])]
+        less = [path for path in tests if not _adds(changes[path])]
         if not less:
             return replace(outcome, adds=tuple(tests))
         self.task.workspace.restore(start)
@@ -313,11 +311,9 @@ def _asked_for(tests: Sequence[str], edits: Sequence[ToolCall]) -> CodingOutcome
     return CodingOutcome(kind="question", code="refused", summary="", error=question, edits=tuple(edits))
 
 
-def _only_adds(change: FileChange) -> bool:
-    """Whether all lines that stood in a file are there in their order, but for those that import."""
-    before, after = ((data or b"").decode("utf-8", "replace").splitlines() for data in (change.before, change.after))
-    there = iter(after)
-    return change.after is not None and all(_IMPORTS.match(line) or line in there for line in before)
+def _adds(change: FileChange) -> bool:
+    before, after = change.before, change.after
+    return before is not None and after is not None and only_adds(change.path, before, after)
 
 
 def _path_of(call: ToolCall) -> str:

@@ -120,8 +120,12 @@ class Checker:
 
     def free(self, paths: Collection[str]) -> None:
         """Let files of the check be changed from now on."""
-        self.pristine = self.pristine.without(paths)
+        self.admit(paths)
         self.workspace.unprotect(paths)
+
+    def admit(self, paths: Collection[str]) -> None:
+        """Let files of the check stand as they are now and later; who may change them is not said by that."""
+        self.pristine = self.pristine.without(paths)
 
     def retake(self) -> tuple[str, ...]:
         """Take the check's files as the user left them while nothing ran; gives those that he changed.

@@ -6,7 +6,7 @@ prompt makes a right program look wrong. So whatever is conditional, partial or 
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import dropwhile, islice, pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from posixpath import basename, splitext
 
 from codur.checks.entry import MAKEFILES, is_test_file
@@ -77,7 +77,6 @@ _AFTER_BARE = regex(rf"[ \t]*(?:$|\n|\.(?:\s|$)|{_CONTRAST})", re.IGNORECASE)
 _BARE_WORDS = _words("hello hi yes no true false ok okay done pass fail passed failed success")
 """Output without quotes, rather than a description of it."""
 _SENTENCE_END = regex(r"[.!?;:](?=\s)|\n")
-_PLACE_END = regex(r"[.!?;](?=\s)|\n")  # "where the others are: nav_tests, page_tests"
 _WRAPPED = regex(r"(?<![: \t])[ \t]*\n[ \t]*(?![^\w\n]{0,9}\w+(?: \w+)?:)")
 """A line end inside a sentence: not after a colon, not before a label (`Actual: …`)."""
 
@@ -225,8 +224,7 @@ _EDIT = _words(
 _NEGATION = _words("nobody not don't dont never without no cannot can't mustn't shouldn't needn't avoid neither nor")
 _NOUN_AFTER = _words("the a an this my your our last latest recent of")
 _STOPS = _words(". ; : ! ?") | {"\n\n"}
-_PUT_ENDS = _words("so that until till because if while make makes let pass passes must should but without as")
-_INTO = _words("in into to")
+_PUT_ENDS = _words("so that until till because if while make makes let pass passes must should but without from as")
 """Words after which no more is said of where tests go."""
 _BREAK = _STOPS | _words(
     "so that until till such because if when while make makes get let pass passes against with using by from per see"
@@ -234,7 +232,6 @@ _BREAK = _STOPS | _words(
     " failures error errors reported shown is are should must checked tested expected required"
 )
 """Words (and signs) between a verb and a file's name after which the file is not what the verb acts on."""
-_NEW_ENDS = _EDIT | _PUT_ENDS | (_BREAK - _STOPS)
 _DOING = regex(r"(?!missing|existing|string)\w+ing")
 _ABOUT = _words("for on about through over")
 _JUDGES = regex(r"must|should|pass|fail\w*|will|still|errors?|(?!this$|as$|tests$|imports$|cases$|unless$)[a-z]{3,}s")
@@ -259,15 +256,7 @@ _ALONE = (
     r"|instead|before|after|here|there)\b|\s*[^\w\s]|\s*\Z)"
 )
 _PUT = r"(?:move|put|merge|fold|integrate)"
-_TESTS_PUT = regex(
-    rf"\b{_PUT}\s+{_THE_TESTS}{_ALONE}|\b(?:move|merge|fold)\s+[\w./@-]+\.\w+(?=\s+(?:in)?to\b)", re.IGNORECASE
-)
-_NEW_TESTS = regex(
-    r"\b(?:write|add|create|make)\s+(?:(?:an?|some|any|more|new|the|missing|further|few|one|two|three|unit|regression|short"
-    r"|small|good)\s+){0,3}tests?\b(?![/.]\w)(?=\s+(?:for|of|on|about|covering|in|into|to)\b)"
-    r"|\btests?(?=(?:\s+for\s+\w+(?:\s+\w+){0,3})?\s+into\b)",
-    re.IGNORECASE,
-)
+_TESTS_PUT = regex(rf"\b{_PUT}\s+{_THE_TESTS}{_ALONE}", re.IGNORECASE)
 _TESTS_RESHAPED = regex(
     rf"\b(?:{_PUT}|rename|split|shorten|simplify|shrink|reduce|trim|rewrite|tidy|delete|remove|drop)\s+{_THE_TESTS}"
     rf"{_ALONE}|\bmake\s+{_THE_TESTS}(?=[^.;\n]{{0,40}}\b(?:short|small|simpl|lean|less|fewer))"
@@ -298,18 +287,10 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
     if any(_wanted(_ALL_TESTS, text)):
         asked.update(path for path in paths if is_test_file(path))
     for match in islice(_wanted(_TESTS_PUT, text), _MOST_PLACES):
-        places = takewhile(lambda word: word.lower() not in _EDIT | _PUT_ENDS, _rest_of_sentence(match))
+        sentence = _SENTENCE_END.split(text[match.end() : match.end() + _PLACE_CHARS], maxsplit=1)[0]
+        places = takewhile(lambda word: word.lower() not in _EDIT | _PUT_ENDS, _TOKEN.findall(sentence))
         asked.update(path for token in set(places) for path in _meant(token, paths, files))
-    for match in islice(_wanted(_NEW_TESTS, text), _MOST_PLACES):
-        said = takewhile(lambda word: word.lower() not in _NEW_ENDS, _rest_of_sentence(match))
-        where = dropwhile(lambda word: word.lower() not in _INTO, said)
-        asked.update(path for token in set(where) for path in _meant(token, paths, files))
     return tuple(path for path in paths if path in asked)
-
-
-def _rest_of_sentence(match: re.Match[str]) -> list[str]:
-    text = match.string[match.end() : match.end() + _PLACE_CHARS]
-    return _TOKEN.findall(_PLACE_END.split(text, maxsplit=1)[0])
 
 
 def reshapes_tests(prompt: str) -> bool:

@@ -38,7 +38,7 @@ _BARE = (
 _WISH = regex(
     rf"(?:{_LEAD}[,.!;:]* ?(?:-+ )?){{0,6}}{_VERB}"
     rf"(?: (?P<what>(?P<last>{_LAST})|(?P<all>{_ALL})|(?:{_RUNS})))?{_TAIL}{{0,3}}"
-    rf"(?:,? (?:{_ANY}|(?:(?P<named>{_NAMED}) )?{_QUOTED}|{_BARE})|: (?P<colon>(?!.*(?:{_MORE}))[^\n]+))?"
+    rf"(?:,? (?:{_ANY}|(?:(?P<named>{_NAMED}) )?{_QUOTED}|{_BARE})|(?(what): (?P<colon>(?!.*(?:{_MORE}|\?))[^\n]+)))?"
     rf"(?:,?{_TAIL}){{0,2}}[.!]*",
     re.IGNORECASE,
 )

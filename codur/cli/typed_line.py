@@ -1,6 +1,7 @@
 """The line that is typed while a task works: it is drawn below the live view, and taken at Enter."""
 
 import os
+import re
 import select
 import sys
 import termios
@@ -19,7 +20,12 @@ from codur.session.stop import leaving
 
 _MAX_CHARS = 2_000
 _COMMAND = regex(r"!|/\w*(?:\s|$)")
-_CONDITION = regex(r",? (?:when|once|as soon as|if|after) [^.,;\"]{1,40}$")
+_CONDITION = regex(
+    r",? (?:when|once|as soon as|if|after) "
+    r"(?:(?:it|this|that|they|everything|all|all tests|the tests)(?:['’]?s)?(?: is| are)? )?"
+    r"(?:green|done|pass(?:es)?|works?|finished|ready)[.!]*$",
+    re.IGNORECASE,
+)
 _ESCAPE_S = 0.1
 """After this time an Esc is that key, and not the beginning of another."""
 _ENTER = {Keys.ControlM, Keys.ControlJ}

@@ -1,6 +1,9 @@
 """Phase 1: one small call classifies the task."""
 
+import re
+
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
+from codur.lazy import regex
 from codur.nodes.parts.sources import listed_files
 from codur.nodes.parts.updates import delegated, go, plan_after_error, plannable, require_room
 from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
@@ -11,6 +14,9 @@ from codur.planning.replies import PrePlanReply
 from codur.structs import replace
 from codur.types import CODE_TASKS, LOOKING_TASKS, Discovery, ToolSpec
 from codur.workspace.workspace import Workspace
+
+_CAN_YOU = regex(r"\W*(?:can|could|would|will) you\b", re.IGNORECASE)
+"""How a wish for a deed begins that is put as a question."""
 
 
 async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
@@ -64,7 +70,8 @@ def _settled(state: RunState, context: RunContext) -> RunUpdate:
 def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpdate:
     task = state["task"]
     # "anything wrong with it?" tells of no fault.
-    asks = task.prompt.rstrip().endswith("?") and reply.task_type == "explanation"
+    asks = task.prompt.rstrip().endswith("?") and not _CAN_YOU.match(task.prompt)
+    asks = asks and reply.task_type == "explanation"
     discovery = _merged(reply, state["discovery"], context.workspace, asks=asks)
     of_code = discovery if discovery.task_type in CODE_TASKS else replace(discovery, task_type="code_fix")
     coder = context.agents.for_discovery(of_code, explicit=task.agent)

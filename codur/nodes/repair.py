@@ -83,7 +83,9 @@ def _fault(state: RunState, check: Check, verdict: Verdict, context: RunContext)
     return Fault(
         checker=context.checker.on(copy),
         # A test that the task may change is still what says whether a candidate is right.
-        check=replace(check, protected=(*check.protected, *state["discovery"].edits_tests)),
+        check=replace(
+            check, protected=(*check.protected, *state["discovery"].edits_tests, *state["discovery"].adds_tests)
+        ),
         before=verdict,
         files=state["discovery"].files,
         task=state["task"].prompt,

@@ -10,7 +10,7 @@ from codur.parsing.bounded_text import beginning, listed
 from codur.planning.plans.full_plan import PlanningBrief, demanded, discovery_text, file_list, signature
 from codur.planning.plans.step_references import escaped
 from codur.planning.replies import Asker, PrePlanReply, argument_values, messages
-from codur.questions import named_command
+from codur.questions import NAMED_COMMAND, named_command
 from codur.structs import Struct
 from codur.types import CODE_TASKS, Action, Plan, Step, ToolSpec, Verdict
 
@@ -67,7 +67,7 @@ def plan_from(reply: PrePlanReply, tools: Sequence[ToolSpec], workers: Workers, 
         return edit_plan(workers.coder, edits=workers.coder_edits, reason=reply.reasoning, confidence=reply.confidence)
     step = None
     if reply.suggested_action == "command" and reply.capability in _COMMANDS:
-        step = Step(id="answer", action="respond", arguments={"text": escaped(_command(reply))})
+        step = Step(id=NAMED_COMMAND, action="respond", arguments={"text": escaped(_command(reply))})
     elif reply.task_type == "explanation" and reply.suggested_action == "explain":
         step = Step(
             id="explain", action="delegate", capability=workers.explainer, objective=reply.reasoning, tier="open"

@@ -256,6 +256,24 @@ def test_what_a_command_does_is_done_by_it_once_a_model_has_understood(opens: Op
             terminal.until("not in a git repository")
 
 
+def test_no_text_of_a_file_or_of_an_answer_is_taken_for_a_command(opens: Opens, project: Path, home: Path) -> None:
+    said = "`codur commit --all --no-verify` does that."
+    fill(project, {"README.md": f"{said}\n"})
+    with GroqServer([EXPLAINED, text(said)]) as server:
+        fill(home, {".config/codur/config.yaml": f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"})
+        with opens(GROQ_API_KEY=KEY) as terminal:
+            say(terminal, "show README.md")
+            terminal.until("does that.")
+            terminal.until(READY)
+            say(terminal, "what is README.md good for?")
+            terminal.until("does that.")
+            terminal.until("done")
+            terminal.until(READY)
+            say(terminal, "/cost")
+            terminal.until("model calls")
+            assert "codur> /commit" not in terminal.text
+
+
 def test_what_is_typed_too_late_is_the_next_task(opens: Opens, project: Path, home: Path) -> None:
     fill(project, {"notes.txt": "milk\n"})
     with GroqServer([EXPLAINED, hold(text("The answer is heron.")), EXPLAINED, text("Drawn.")]) as server:
@@ -443,9 +461,20 @@ LINES = {
     "undo": Asked(words=("undo",)),
     "Undo the last change.": Asked(words=("undo",)),
     "hm no, undo that": Asked(words=("undo",)),
-    "rename f to g in a.py and commit it with a good message": Asked(task="rename f to g in a.py", then=("commit",)),
+    "rename f to g in a.py, and commit it with a good message": Asked(task="rename f to g in a.py", then=("commit",)),
     "delete b.py, then commit": Asked(task="delete b.py", then=("commit",)),
     "fix it. Commit all of it as 'Fix it'": Asked(task="fix it", then=("commit", "--message=Fix it")),
+    **{
+        text: Asked(task=text)
+        for text in (
+            "explain the difference between stash and commit all",
+            "what happens if I undo, then commit everything?",
+            "you should not edit a.py, commit it",
+            "write a hook that runs the tests, then commit",
+            "add a button to save and commit it",
+            "transaction: begin and then commit all",
+        )
+    },
     "what is the difference between add and commit": Asked(task="what is the difference between add and commit"),
     "how do i fix this and commit it to memory": Asked(task="how do i fix this and commit it to memory"),
     "hm no, bring it back": Asked(words=("undo", "--redo")),

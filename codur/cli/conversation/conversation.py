@@ -25,7 +25,6 @@ from codur.config.settings import Settings
 from codur.errors import UsageError
 from codur.lazy import regex
 from codur.parsing.bounded_text import listed
-from codur.questions import command_in
 from codur.redaction import Redactor, redact_value
 from codur.session.host import redactor_of
 from codur.session.stop import INTERRUPTED, code_of
@@ -174,8 +173,8 @@ class Conversation:
         result, output = actions.run.carried_out(task, showing, overrides=self._choices.overrides)
         try:
             code = actions.run.shown_result(result, output, explain_route=False)
-            if words := command_in(result.answer):
-                self._commands.append(f"/{words}")
+            if result.command:
+                self._commands.append(f"/{result.command}")
             else:
                 actions.run.tell_next(result, "/")
             if _CONTAINED.search(result.answer + result.reason):

@@ -35,7 +35,7 @@ COMMANDS: Final = (
     SlashCommand(name="diff", takes="[RUN]", help="Show what the last task changed.", words=("diff",)),
     SlashCommand(name="undo", takes="[RUN]", help="Put that back.", words=("undo",)),
     SlashCommand(name="redo", takes="[RUN]", help="Take the last undo back.", words=("undo", "--redo")),
-    SlashCommand(name="commit", takes="[RUN] [--only FILE]", help="Commit it; -m TEXT, -a: all.", words=("commit",)),
+    SlashCommand(name="commit", takes="[RUN] [-m TEXT]", help="Commit what tasks changed; -a: all.", words=("commit",)),
     SlashCommand(name="show", takes="[RUN]", help="Show what the last task did.", words=("show",)),
     SlashCommand(name="runs", help="List the tasks of this project.", words=("runs",)),
     SlashCommand(name="resume", takes="[RUN]", help="List what can be gone on with, or go on with one."),
@@ -105,8 +105,10 @@ def read_line(text: str) -> Asked:
 def _task(line: str) -> Asked:
     """A task; the commit that it ends with is for afterwards."""
     found = _AND_COMMIT.fullmatch(line)
-    then = commit_wish(found["wish"]) if found else None
-    return Asked(task=_without_marks(found["task"] if found and then else line), then=then or ())
+    then = commit_wish(found["wish"]) if found and not _NO_DEED.search(found["task"]) else None
+    task = found["task"] if found and then else line
+    # What the task changed, and not the user's own.
+    return Asked(task=_without_marks(task), then=tuple(word for word in then or () if word != "--all"))
 
 
 def _wish(line: str) -> Sequence[str]:
@@ -124,9 +126,14 @@ def _split(name: str, rest: str) -> list[str]:
 
 
 _AND_COMMIT = regex(
-    r"(?P<task>.+?)(?:[,.;]?\s+(?:and\s+)?then|[,.;]|,?\s+and)\s+(?P<wish>commit\s+\S.*|(?<=then )commit\W*)",
-    re.I | re.S,
+    r"(?P<task>.+?)(?:[,.;]\s+(?:and\s+)?(?:then\s+)?|\s+and\s+then\s+)(?P<wish>commit\b.*)", re.I | re.S
 )
+_NO_DEED = regex(
+    r"\A\W*(?:what|why|how|when|where|who|which|explain|describe|is|are|does|did|should|would|could)\b"
+    r"|\b(?:not|never|\w+n['’]?t|that|which|scripts?|hooks?|bots?|buttons?|commands?|begin)\b",
+    re.I,
+)
+"""What a task says that is a question, or speaks of what others are to do: its last words are no wish of its own."""
 _LEAD = r"(?:(?:hm+|no|nope|oh|sorry|wait|ok|okay|actually|then|please)[,.!]* ){0,4}"
 _THAT = r"(?:that|it|this|the last(?: one| task| change)?|your last change)"
 _UNDO = regex(rf"{_LEAD}(?:undo|revert)(?: {_THAT})?(?: (?:again|please))?[.!]?", re.I)

@@ -18,10 +18,23 @@ from codur.types import Check, Discovery
 _OF_TESTS = regex(r"\b(?:tests?|specs?|checks?|pass(?:es|ing)?|fail\w*|red|green)\b", re.IGNORECASE)
 """A task that speaks of tests means these as they are."""
 _TESTS = regex(r"\b(?:tests?|specs?)\b", re.IGNORECASE)
-_NO_TESTS = regex(r"\b(?:no|without|not|never|don['’]?t)\b(?:\W+\w+){0,3}\W+(?:tests?|specs?)\b", re.IGNORECASE)
+_TESTS_WISHED = regex(
+    r"\b(?:add|write|create|with|plus|include|needs?|want|put|move|merge|extend)\b[^.;\n]{0,60}\b(?:tests?|specs?)\b"
+    r"|\btests?\s+(?:for|into)\b",
+    re.IGNORECASE,
+)
+_NO_TESTS = regex(
+    r"\b(?:no|without|not|never|[a-z]+n['’]?t|keep|leave)\b(?:[ \t]+[\w'’]+){0,6}?[ \t]+(?:tests?|specs?)\b"
+    r"(?!\s+files?\b)|\bhands off\b"
+    r"|\b(?:tests?|specs?)\b[^.;\n]{0,30}\b(?:stay|remain|alone|unchanged|untouched|protected"
+    r"|as (?:they|it) (?:are|is)|read.?only)\b",
+    re.IGNORECASE,
+)
 """What forbids a change of tests, or wants none."""
 _MOVED = regex(
-    r"\b(?:move|merge|fold)\s+(?:the\s+)?[`'\"@]?((?:[\w.-]+/)*[\w-][\w.-]*\.\w+)[`'\"]?\s+(?:in)?to\b", re.IGNORECASE
+    r"(?<!not )(?<!n't )(?<!never )\b(?:move|merge|fold)\s+(?:the\s+)?[`'\"@]?"
+    r"((?:[\w.-]+/)*[\w-][\w.-]*\.\w+)[`'\"]?\s+(?:in)?to\b",
+    re.IGNORECASE,
 )
 _ANSWERED = "\nThe user answered: "
 
@@ -39,7 +52,7 @@ def guarded(state: RunState) -> frozenset[str]:
 def addable(state: RunState) -> frozenset[str]:
     """Those to which a task that speaks of tests may add some, as long as all that stands in them passes as it is."""
     said = "\n".join((state["task"].prompt, *state["guidance"]))
-    wanted = _TESTS.search(said) and not _NO_TESTS.search(said)
+    wanted = _TESTS_WISHED.search(said) and not _NO_TESTS.search(said)
     tests = guarded(state) if wanted else ()
     return frozenset(path for path in tests if is_test_file(path) and basename(path) not in TEST_SUPPORT)
 
@@ -49,7 +62,7 @@ def added(discovery: Discovery, tests: Collection[str], context: RunContext) -> 
     check = discovery.check
     if check is None:
         return discovery
-    context.checker.free(tests)
+    context.checker.admit(tests)  # they stay protected from all that does not add to them
     kept = tuple(dict.fromkeys((*discovery.adds_tests, *tests)))
     return replace(discovery, adds_tests=kept, check=_without(check, tests))
 
@@ -79,9 +92,10 @@ def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     said = "\n".join((state["task"].prompt, *state["guidance"], *_answered(state, context)))
     made = filter(is_test_code, state["task"].made) if reshapes_tests(said) else ()
     # What is moved into another file goes.
-    moved = [found[1].rpartition("/")[2] for found in _MOVED.finditer(said)]
+    moved = [found[1] for found in _MOVED.finditer(said)]
     files = context.workspace.list_files() if moved else []
-    free = frozenset((*_revised(state), *made, *(path for path in files if basename(path) in moved)))
+    meant = [[path for path in files if path == name or path.endswith(f"/{name}")] for name in moved]
+    free = frozenset((*_revised(state), *made, *(paths[0] for paths in meant if len(paths) == 1)))
     if not asks_to_delete(said):
         return free
     files = context.workspace.list_files()

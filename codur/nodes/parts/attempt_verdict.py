@@ -31,6 +31,7 @@ from codur.python.test_command import PYTHON
 from codur.structs import replace
 from codur.tools import git
 from codur.types import Check, Discovery, ScopeViolation, StepRecord, Verdict
+from codur.workspace.history.diff import FileChange
 
 if TYPE_CHECKING:
     from codur.python.test_run import TestEnd
@@ -255,7 +256,7 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     others = foreign and (bool(context.best.claimed) or state["discovery"].task_type != "code_fix")
     narrow = not (record.action == "repair" or may_fail(state) or others)
     first = _still_failing(check, state["verdict"], context) if check and narrow else None
-    verdict = first or _as_they_stood(check, state, context) or _run(check, state, context)
+    verdict = first or _with_added(check, state, context)
     if check is not None and keeps(verdict, state):
         # A refactoring passes without a pass, so that nothing confirms it: it is run once more instead.
         repeated = context.checker.run(check)
@@ -268,27 +269,43 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     return _newly_failing(check, verdict, state, context)
 
 
-def _as_they_stood(check: Check | None, state: RunState, context: RunContext) -> Verdict | None:
-    """The verdict of the tests without those that were added beside them, unless that is a pass; None if it is one.
+def _with_added(check: Check | None, state: RunState, context: RunContext) -> Verdict:
+    """The check's verdict; where tests were added beside others, these decide first, as they stood.
 
     So what is added to a file of tests can take nothing from what decided before.
     """
-    added = [change for change in context.workspace.changes() if change.path in state["discovery"].adds_tests]
-    if check is None or not added:
-        return None
-    now = context.workspace.snapshot()
+    tests = state["discovery"].adds_tests
+    if check is None or not tests:
+        return _run(check, state, context)
+    context.checker.conditions.forget(check)  # with what was added in an earlier attempt more ran
+    added = [change for change in context.workspace.changes() if change.path in tests]
+    before = state["before"].tests_total if state["before"] is not None else None
+    stood = _no_fewer(_as_they_stood(check, added, state, context), before or 0)
+    if not added or not (stood.passed or keeps(stood, state)):
+        return stood
+    verdict = _no_fewer(_run(check, state, context), stood.tests_total or 0)
+    return stood if verdict.passed and not stood.passed else verdict
+
+
+def _as_they_stood(check: Check, added: Sequence[FileChange], state: RunState, context: RunContext) -> Verdict:
+    now, paths = context.workspace.snapshot(), [change.path for change in added]
+    context.workspace.unprotect(paths)
     try:
         for change in added:
             context.workspace.write_bytes(change.path, change.before or b"")
-        context.checker.conditions.forget(check)  # with what was added in an earlier attempt more ran
-        verdict = _run(check, state, context)
+        return _run(check, state, context)
     finally:
-        context.workspace.restore(now)
-    before = state["before"].tests_total if state["before"] is not None else None
-    if before and verdict.passed and (verdict.tests_total or 0) < before:
-        note = f"{before} tests ran before, {verdict.tests_total} run now"
-        return replace(verdict, status="failed", error=note, note=note, signature=note)
-    return None if verdict.passed or keeps(verdict, state) else verdict
+        if added:
+            context.workspace.restore(now)
+            context.workspace.protect(paths)
+
+
+def _no_fewer(verdict: Verdict, tests: int) -> Verdict:
+    """The verdict; no pass if fewer tests ran than these."""
+    if not verdict.passed or (verdict.tests_total or 0) >= tests:
+        return verdict
+    note = f"{tests} tests ran before, {verdict.tests_total} run now"
+    return replace(verdict, status="failed", error=note, note=note, signature=note)
 
 
 def _run(check: Check | None, state: RunState, context: RunContext) -> Verdict:
@@ -300,13 +317,15 @@ def _run(check: Check | None, state: RunState, context: RunContext) -> Verdict:
     if check is None or before is None or verdict.status != "failed" or verdict.timed_out or not before.tests_passed:
         return verdict
     broken = tuple(test for test in verdict.failing if test not in before.failing)
-    left, most_s = context.checker.last_tests, _AGAIN_SHARE * context.time_left()
-    if not 0 < len(broken) <= _MOST_BY_CHANCE or verdict.duration_s > most_s:
+    if not 0 < len(broken) <= _MOST_BY_CHANCE or verdict.duration_s > _AGAIN_SHARE * context.time_left():
         return verdict
-    if "pytest" in check.argv and not context.checker.run(replace(check, tests=broken)).passed:
-        context.checker.last_tests = left
+    # In a copy, where nothing is left of the first run: a fault of the first time is none of chance.
+    python = check.argv[:1] == (PYTHON,)
+    apart = context.checker.on(context.workspace.scratch_copy(context.scratch())) if python else context.checker
+    alone = apart.run(replace(check, tests=broken) if "pytest" in check.argv else check)
+    if alone.status not in {"passed", "failed"} or not set(broken).isdisjoint(alone.failing) or alone.timed_out:
         return verdict
-    again = context.checker.run(check)
+    again = context.checker.run(check) if python else alone
     if again.timed_out or again.status not in {"passed", "failed"} or set(broken) & set(again.failing):
         return again
     _tell_by_chance(broken, context)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from posixpath import basename, splitext
 from typing import Literal
 
@@ -34,16 +33,20 @@ _FOR_TESTS = regex(
     re.IGNORECASE,
 )
 """What asks for tests to pass, and not for tests of what it asks for."""
-_SENTENCES = regex(r"(?<=[.;!?\n])\s+")
-_RED_TESTS = regex(r"\b(?:tests?|suite|fail\w*|red)\b", re.IGNORECASE)
+_SENTENCES = regex(r"(?<=[.,;!?\n])\s+")
+_FAILED_BEFORE = regex(r"\b(?:tests?|\d+|those)\b[^.;]*\b(?:fail(?:ed|ing)?|red|broken)\b", re.IGNORECASE)
 _LEFT = regex(
-    r"\b(?:ignore|disregard)\s+(?:them|those|these)\b"
-    r"|\b(?:ignore|disregard|leave|skip)\s+(?:out\s+)?(?:(?:all|the|these|those|other|old|\d+)\s+){0,3}"
-    r"(?:failing|red|tests?|failures?)\b"
-    r"|\b(?:do not|don'?t|dont|need not|needn'?t)\s+(?:count|matter|care about)\b"
-    r"|\bnot\s+(?:your|our|my|the)\s+(?:concern|problem|fault|business)\b",
+    r"(?<!not )(?<!n't )(?<!never )\b(?:ignore|disregard)\s+(?:(?:all|the|these|those|other|old|\d+)\s+){0,3}"
+    r"(?:failing|red|broken)\s+(?:tests?|ones)\b"
+    r"|\b(?:failing|red|broken)\s+(?:tests?|ones)\s+(?:(?:is|are)\s+not\s+(?:your|our)\s+(?:concern|problem|business)"
+    r"|(?:do not|don'?t|need not)\s+(?:count|matter))\b",
     re.IGNORECASE,
 )
+_LEFT_TOO = regex(
+    r"^\W*(?:so\s+|please\s+|just\s+)*(?:ignore|disregard|(?:do not|don'?t|dont)\s+count)\s+(?:them|those|these)\b",
+    re.IGNORECASE,
+)
+"""What says so of the tests of the sentence before."""
 """What says of failing tests that they do not count."""
 _KINDS_OF_TESTS = (
     r"(?:an?|the|some|any|more|new|few|first|one|two|three|several|many|missing|further|additional|other|better|good|own"
@@ -107,7 +110,8 @@ def may_fail(state: RunState) -> tuple[str, ...]:
     """
     before, found = state["before"], state["discovery"]
     may = found.rest_may_fail or (found.task_type == "refactor" and not state["task"].check_is_goal)
-    may = may or (state["making"] != "made" and leaves_tests(state["task"].prompt))
+    named = before is not None and any(bare_name(test) in state["task"].prompt for test in before.failing)
+    may = may or (state["making"] != "made" and not named and leaves_tests(state["task"].prompt))
     return before.failing if may and before is not None and before.status == "failed" else ()
 
 
@@ -135,11 +139,10 @@ def speaks_for_tests(prompt: str) -> bool:
 def leaves_tests(prompt: str) -> bool:
     """Whether the user says of failing tests that they do not count."""
     said = _SENTENCES.split(prompt)
-    # "Those 7 failed before. Ignore them."
-    return any(
-        _LEFT.search(sentence) and _RED_TESTS.search(f"{before} {sentence}")
-        for before, sentence in pairwise(["", *said])
-    )
+    # "Those 7 failed before, … Ignore them."
+    before = (_FAILED_BEFORE.search(" ".join(said[:place])) for place in range(len(said)))
+    too = any(known and _LEFT_TOO.match(sentence) for known, sentence in zip(before, said, strict=True))
+    return too or bool(_LEFT.search(prompt))
 
 
 def asks_for_tests(prompt: str) -> bool:

@@ -11,7 +11,10 @@ from codur.structs import Struct
 from codur.types import Discovery, Task
 
 MAX_CANDIDATES = 3
-_EXAMPLE = r"(?:\b(?:named|called|like|such as|example|instance|say)|\be\.g\.)[\s:,]+[`'\"]?"
+_EXAMPLE = (
+    r"(?:\b(?:an?|any|some) (?:\w+ ){0,2}(?:named|called)|\b(?:like|such as|for example|for instance)|\be\.g\.)"
+    r"[\s:,]+[`'\"]?"
+)
 
 
 class Request(Struct):

@@ -3,6 +3,7 @@
 from codur.errors import CodurError
 from codur.nodes.run_state import RunContext, RunState
 from codur.parsing.bounded_text import listed
+from codur.questions import NAMED_COMMAND, command_in
 from codur.types import EXIT_CODES, BestAttempt, Outcome, RunResult, Task, Verdict
 
 KEEP_REMEDY = "Run it again with --keep to keep what came furthest."
@@ -25,6 +26,7 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
         reason=state["reason"],
         remedy=state["remedy"] or (KEEP_REMEDY if further and outcome == "not_achieved" else ""),
         answer=context.artifacts.get(state["answer_ref"]) if state["answer_ref"] else "",
+        command=_command(state),
         explanation=_explanation(state),
         task_type=state["discovery"].task_type,
         before=state["before"],
@@ -45,6 +47,13 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
         sandbox=context.launcher.name,
         sandbox_note=context.launcher.note,
     )
+
+
+def _command(state: RunState) -> str:
+    """The command line that a classification alone can name: no answer of a model, and no text of a file."""
+    plan = state["plan"]
+    named = plan is not None and plan.origin == "pre_plan" and plan.steps[-1].id == NAMED_COMMAND
+    return command_in(str(plan.steps[-1].arguments.get("text", ""))) if plan is not None and named else ""
 
 
 def _notes(verdict: Verdict | None, context: RunContext) -> list[str]:
