@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from posixpath import normpath
 from typing import Literal
 
+from codur.agents.added_tests import only_adds
 from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.coding_messages import Talk
 from codur.agents.look_tool import ASK, CANNOT, FINISH, LOOK, READS, RUN_CHECK, Looks, Sight, specs, windows
 from codur.agents.registry import Agent
-from codur.checks.added_tests import only_adds
 from codur.events import ToolRan
 from codur.llm.model import ChatReply
 from codur.llm.tokens import BYTES_PER_TOKEN

@@ -83,7 +83,7 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
     )
     work = assignment(agent, profile, brief.sources, context)
     if _TO_US.search(_POLITE.sub("", state["task"].prompt)):
-        work = replace(work, instructions=work.instructions + context.prompts.render("explaining.about"))
+        work = replace(work, instructions=f"{work.instructions}\n\n{context.prompts.render('explaining.about')}")
     return await run_agent(task, work, offering)
 
 

@@ -68,6 +68,11 @@ def test_of_several_files_those_that_are_named_are_committed(repository: Path, h
         assert codur(f"replace one with two in {path}", cwd=repository, home=home).code == 0
     none = commit(repository, home, "--only", "notes.txt")
     assert (none.code, "already" in none.err) == (2, True)
+    fill(repository, {"notes.txt": "milk, eggs, tea\n", "new.txt": "own\n", "other.txt": "own\n"})
+    own = commit(repository, home, "--only", "notes.txt", "--only", "new.txt", "-m", "own")
+    assert own.code == 0, own.err
+    assert git(repository, "show", "--format=", "--name-only", "HEAD").split() == ["new.txt", "notes.txt"]
+    (repository / "other.txt").unlink()
     done = commit(repository, home, "--only", "./b.txt")
     assert done.code == 0, done.err
     assert git(repository, "show", "--format=%s", "--name-only", "HEAD").split("\n\n") == [

@@ -264,11 +264,8 @@ def test_no_text_of_a_file_or_of_an_answer_is_taken_for_a_command(opens: Opens, 
         with opens(GROQ_API_KEY=KEY) as terminal:
             say(terminal, "show README.md")
             terminal.until("does that.")
-            terminal.until(READY)
             say(terminal, "what is README.md good for?")
             terminal.until("does that.")
-            terminal.until("done")
-            terminal.until(READY)
             say(terminal, "/cost")
             terminal.until("model calls")
             assert "codur> /commit" not in terminal.text

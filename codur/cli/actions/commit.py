@@ -16,6 +16,7 @@ from codur.cli.machine import Showing
 from codur.cli.printing import say_found, tell
 from codur.config.settings import Settings
 from codur.errors import CodurError, StateError, UsageError
+from codur.lazy import regex
 from codur.parsing.bounded_text import listed
 from codur.sandbox.launcher import Launcher
 from codur.session.commit_message import Material, Suggested, suggested
@@ -47,6 +48,7 @@ from codur.workspace.history.undo_run import RunChange, run_changes
 from codur.workspace.private import may_hold_secrets
 
 _GIT_TIMEOUT_S = 60.0
+_MADE_TEST = regex(r"^python -m pytest \S+ && ")
 _SUBJECT = 72
 _MAX_BODY = 2_000
 _EXECUTABLE = 0o111
@@ -66,7 +68,7 @@ class Wish(Struct):
     message: str | None = None  # in place of the one that is made; None: that one
     hooks: bool = True  # the repository's hooks see it
     dry: bool = False  # nothing is committed
-    only: Sequence[str] = ()  # paths in the workspace that it is bound to; none: all
+    only: Sequence[str] = ()  # paths in the workspace that it is bound to, whoever changed them; none: all
     everything: bool = False  # also what else is changed of the files that git has
     offline: bool = False  # no model is asked for a message
 
@@ -220,7 +222,7 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
     paths = sorted({item.path for kept in runs for item in kept.changes})
     changed = uncommitted(repository, ["."] if wish.everything else paths)
     new = known_files(repository, ["."] if wish.everything else paths, new=True) - {""}
-    files = tuple(sorted((changed | (new & by_tool)).intersection(wish.only or changed | new)))
+    files = tuple(sorted((changed | (new & (by_tool | set(wish.only)))).intersection(wish.only or changed | new)))
     # Not those of which all is committed: their words say nothing of what is left.
     of = [kept for kept in runs if not {item.path for item in kept.changes}.isdisjoint(files)]
     theirs = {item.path for kept in of or runs for item in kept.changes}
@@ -378,7 +380,7 @@ def _checked(result: Mapping[str, Any]) -> str:
         return ""
     left = f", {len(excused)} left out that failed before" if (excused := verdict.get("excused")) else ""
     # The project's own: a test that was made for the task alone is not among what is committed.
-    check = textwrap.shorten(str(verdict.get("check")).rpartition(" && ")[2], _SUBJECT, placeholder=" …")
+    check = textwrap.shorten(_MADE_TEST.sub("", str(verdict.get("check"))), _SUBJECT, placeholder=" …")
     return f"Checked: {check}{left}"
 
 

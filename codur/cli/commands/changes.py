@@ -51,7 +51,7 @@ def commit(
         message=message,
         hooks=not no_verify,
         dry=dry_run,
-        everything=everything,
+        everything=everything or bool(only),
         offline=offline,
     )
     return actions.commit.commit_runs(runs or (), directory, wish, json=json)

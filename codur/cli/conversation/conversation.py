@@ -158,7 +158,10 @@ class Conversation:
         try:
             code = self._carry_out(task, machine.Showing(typed=typed))
             if asked.then and code == 0:
-                self._commands.append(f"/{shlex.join(asked.then)}")
+                # That task's changes alone; "all" is what the tasks of the conversation left, and not the user's own.
+                run = () if "--all" in asked.then else (self._turns[-1].run_id,)
+                words = ("commit", *run, *(word for word in asked.then[1:] if word != "--all"))
+                self._commands.append(f"/{shlex.join(words)}")
         finally:
             self._offer(typed, code)
         return code

@@ -107,8 +107,7 @@ def _task(line: str) -> Asked:
     found = _AND_COMMIT.fullmatch(line)
     then = commit_wish(found["wish"]) if found and not _NO_DEED.search(found["task"]) else None
     task = found["task"] if found and then else line
-    # What the task changed, and not the user's own.
-    return Asked(task=_without_marks(task), then=tuple(word for word in then or () if word != "--all"))
+    return Asked(task=_without_marks(task), then=then or ())
 
 
 def _wish(line: str) -> Sequence[str]:

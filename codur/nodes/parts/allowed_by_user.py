@@ -6,7 +6,7 @@ from posixpath import basename, splitext
 
 from codur.checks.entry import TEST_SUPPORT, is_test_code, is_test_file
 from codur.checks.stated_conditions import allowed_by
-from codur.checks.stated_output import files_to_edit, reshapes_tests
+from codur.checks.stated_output import files_to_edit, forbids_tests, reshapes_tests
 from codur.lazy import regex
 from codur.nodes.parts.updates import current_step
 from codur.nodes.run_state import RunContext, RunState
@@ -23,14 +23,6 @@ _TESTS_WISHED = regex(
     r"|\btests?\s+(?:for|into)\b",
     re.IGNORECASE,
 )
-_NO_TESTS = regex(
-    r"\b(?:no|without|not|never|[a-z]+n['’]?t|keep|leave)\b(?:[ \t]+[\w'’]+){0,6}?[ \t]+(?:tests?|specs?)\b"
-    r"(?!\s+files?\b)|\bhands off\b"
-    r"|\b(?:tests?|specs?)\b[^.;\n]{0,30}\b(?:stay|remain|alone|unchanged|untouched|protected"
-    r"|as (?:they|it) (?:are|is)|read.?only)\b",
-    re.IGNORECASE,
-)
-"""What forbids a change of tests, or wants none."""
 _MOVED = regex(
     r"(?<!not )(?<!n't )(?<!never )\b(?:move|merge|fold)\s+(?:the\s+)?[`'\"@]?"
     r"((?:[\w.-]+/)*[\w-][\w.-]*\.\w+)[`'\"]?\s+(?:in)?to\b",
@@ -52,7 +44,7 @@ def guarded(state: RunState) -> frozenset[str]:
 def addable(state: RunState) -> frozenset[str]:
     """Those to which a task that speaks of tests may add some, as long as all that stands in them passes as it is."""
     said = "\n".join((state["task"].prompt, *state["guidance"]))
-    wanted = _TESTS_WISHED.search(said) and not _NO_TESTS.search(said)
+    wanted = _TESTS_WISHED.search(said) and not forbids_tests(said)
     tests = guarded(state) if wanted else ()
     return frozenset(path for path in tests if is_test_file(path) and basename(path) not in TEST_SUPPORT)
 

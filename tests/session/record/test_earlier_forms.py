@@ -271,6 +271,7 @@ def assert_holds(now: Any, before: Any) -> None:
 def _kind(value: dict[str, Any]) -> str:
     """The class of a value or the name of an event; what is in an event is plain."""
     plain = {
+        "RunResult": "scope_violations",
         "PlanEffects": "other_files",
         "RepairReport": "chosen_by",
         "steps.jsonl": "best_mark",

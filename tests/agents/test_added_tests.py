@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codur.checks.added_tests import only_adds
+from codur.agents.added_tests import only_adds
 
 PY = (
     "from sums import total\n\n\ndef test_total():\n    assert total([1]) == 1\n\n\nclass TestMore:\n"
