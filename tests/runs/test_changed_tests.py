@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from codur.config.settings import CodingSettings
 from codur.nodes.parts.finding import asks_for_tests
 from codur.questions import Answer
 from tests.runs.kit import Played, play
@@ -378,3 +379,65 @@ def test_in_javascript_a_test_is_added_as_well(tmp_path: Path) -> None:
     said = json_reply({**EDIT_SAID, "task_type": "code_generation", "detected_files": ["sums.js"]})
     played = play(tmp_path, files, "sums.js needs a mean, with a test", [said, both])
     assert (played.result.outcome, played.files) == ("done", {**files, "sums.js": mean, "sums.test.js": tests})
+
+
+TWO_WRONG = {
+    "sums.py": "def total(numbers):\n    return sum(numbers) + 1\n\n\n"
+    "def mean(numbers):\n    return total(numbers) * len(numbers)\n",
+    "test_sums.py": "from sums import mean, total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n\n\n"
+    "def test_mean():\n    assert mean([2, 4]) == 3\n",
+}
+FIX_TWO = "total and mean of sums.py are wrong: fix them, and add a test"
+FIXES = json_reply({**EDIT_SAID, "task_type": "code_fix"})
+
+
+def test_an_attempt_after_one_that_added_a_test_goes_on_from_it(tmp_path: Path) -> None:
+    """The first comes further and stays, with its test; the second edits the code alone."""
+    half = TWO_WRONG["sums.py"].replace("sum(numbers) + 1", "sum(numbers)")
+    more = TWO_WRONG["test_sums.py"] + "\n\ndef test_nothing():\n    assert total([]) == 0\n"
+    whole = half.replace("* len", "/ len")
+    rest = calls(("replace_file_content", {"path": "sums.py", "content": whole}))
+    played = play(tmp_path, TWO_WRONG, FIX_TWO, [FIXES, of_tests(more, half), rest])
+    assert (played.result.outcome, played.unexpected) == ("done", 0), played.result.reason
+    assert played.files == {"sums.py": whole, "test_sums.py": more}
+
+
+def test_what_ran_in_an_attempt_that_was_put_back_is_no_measure(tmp_path: Path) -> None:
+    wrong = of_tests(WITH_MEAN.replace("mean([2, 4]) == 3", "mean([2, 4]) == 4"))
+    alone = calls(("replace_file_content", {"path": "sums.py", "content": MEAN}))
+    played = play(tmp_path, FILES, WANTED, [ADDS, wrong, alone])
+    assert (played.result.outcome, played.files) == ("done", {**FILES, "sums.py": MEAN}), played.result.reason
+
+
+SAMPLES = {"agents": {"coding": CodingSettings(samples="auto")}}
+
+
+def test_after_an_addition_other_workers_change_no_test_either(tmp_path: Path) -> None:
+    wrong = of_tests(WITH_MEAN.replace("mean([2, 4]) == 3", "mean([2, 4]) == 4"), BROKEN_MEAN)
+    less = FILES["test_sums.py"].partition("\n\n\ndef test_none")[0] + "\n"
+    gutted = of_tests(less.replace("== 3", "== 4"), BROKEN_MEAN)
+    played = play(tmp_path, FILES, WANTED, [ADDS, wrong, *[gutted] * 20], sections=SAMPLES)
+    assert (played.result.outcome, played.files) == ("not_achieved", FILES)
+
+
+def test_a_file_is_not_deleted_that_is_not_to_be_moved(tmp_path: Path) -> None:
+    files = {"lib/utils.py": "A = 1\n", "app/utils.py": "B = 1\n", "lib/helpers.py": "C = 1\n"}
+    gone = calls(("delete_file", {"path": "lib/utils.py"}), ("delete_file", {"path": "app/utils.py"}))
+    for number, prompt in enumerate(
+        ("don't move lib/utils.py to lib/helpers.py, add a docstring to it", "move utils.py into lib/helpers.py")
+    ):
+        place = tmp_path / str(number)
+        place.mkdir()
+        played = play(place, files, prompt, [FIXES, *[gone] * 6])
+        assert played.files == files
+
+
+def test_a_fault_of_the_first_time_is_none_of_chance(tmp_path: Path) -> None:
+    cold = (
+        "import os\n\n\ndef total(numbers):\n    if not os.path.exists('cache.txt'):\n"
+        "        open('cache.txt', 'w').close()\n        return 99\n    return sum(numbers)\n"
+    )
+    files = {**FILES, ".gitignore": "cache.txt\n"}
+    edit = calls(("replace_file_content", {"path": "sums.py", "content": cold}))
+    played = play(tmp_path, files, "sums.py needs a cache", [ADDS, *[edit] * 9])
+    assert played.result.outcome == "not_achieved"
