@@ -1,13 +1,26 @@
 """What a run asks its user, what comes back, and what the user says unasked while it works."""
 
+import re
 from typing import Literal
 
+from codur.lazy import regex
 from codur.structs import Struct
 from codur.types import Check, Plan
 
 Effect = Literal["write", "run", "network", "git", "delegate"]
 EFFECTS: tuple[Effect, ...] = ("write", "run", "network", "git", "delegate")
 """What a plan may do beyond reading: change files, run programs, use the network, write to git, call in an agent."""
+NAMED_COMMAND = "command"
+"""The step of a plan by which a classification names a command of Codur's."""
+_NAMED = regex(r"`codur (?P<words>(?:commit|undo)\b[^`\n]*)` does that\.")
+MAY_CHANGE = "May {paths} be changed? It says when the task is done. (yes or no)"
+"""What asks for leave to change tests."""
+_ASKED = re.escape(MAY_CHANGE).replace(r"\{paths\}", r"(?P<paths>[^?\n]+)")
+_GRANTED = regex(
+    rf"You asked: {_ASKED}\nThe user answered: \W*(?:y|yes|yep|ok|okay|sure|please do|go ahead|do it|do so)\b"
+    r"(?!.*\b(?:no|not|\w+n't|but|only|except|keep|leave|stay|unless|instead)\b)[^\n]*",
+    re.IGNORECASE,
+)
 
 
 class PlanEffects(Struct):
@@ -98,3 +111,25 @@ class Guidance:
     def waiting(self) -> tuple[str, ...]:
         """What no model was told yet."""
         return tuple(self._said[self._given :])
+
+
+def named_command(words: str) -> str:
+    """The answer to a task that a command of Codur's does."""
+    return f"`codur {words}` does that."
+
+
+def command_in(answer: str) -> str:
+    """The command line that is named as all that a task asks for, without `codur`; empty if it is another answer."""
+    found = _NAMED.fullmatch(answer.strip())
+    return found["words"] if found else ""
+
+
+def granted_by(text: str) -> list[str]:
+    """The tests that the user lets be changed, by a question and his answer; a plain yes and no more."""
+    found = _GRANTED.fullmatch(text)
+    return found["paths"].split(", ") if found else []
+
+
+def is_leave_asked(text: str) -> bool:
+    """Whether a question, told with its answer, asked for leave to change tests."""
+    return text.startswith("You asked: ") and text.partition("\n")[0].endswith(MAY_CHANGE.partition("}")[2])

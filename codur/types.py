@@ -247,6 +247,7 @@ class Discovery(Struct):
         entry: the program that would be run, or None.
         check: the check that applies, or None.
         edits_tests: tests of the check that the task changes although it does not name them.
+        adds_tests: tests of the check to which the task adds; what stands in them still decides.
         rest_may_fail: an agent says that what failed before is not about the task, or cannot pass here.
         explain: the file whose explanation is all that is asked for; empty if something else or more is.
         reason: one line: which rule decided.
@@ -261,6 +262,7 @@ class Discovery(Struct):
     entry: str | None = None
     check: Check | None = None
     edits_tests: tuple[str, ...] = ()
+    adds_tests: tuple[str, ...] = ()
     rest_may_fail: bool = False
     explain: str = ""
     reason: str = ""
@@ -552,6 +554,7 @@ class RunResult(Struct):
         before: the check's verdict before anything was changed; None if it was not run.
         verdict: the check's last verdict; None if nothing was checked.
         answer: the answer to a request that asked for one.
+        command: the command line, without `codur`, that does all that was asked for, as the classification says.
         explanation: what was wrong, in a sentence, where it is known (an offline repair knows it).
         repair: what the last search for a repair came to; None if there was none.
         best: the attempt that came furthest, if attempts were checked and none passed; else None.
@@ -568,6 +571,7 @@ class RunResult(Struct):
     reason: str = ""
     remedy: str = ""
     answer: str = ""
+    command: str = ""
     explanation: str = ""
     task_type: TaskType = "unknown"
     workspace: str = ""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from posixpath import normpath
 from typing import Literal
 
+from codur.agents.added_tests import only_adds
 from codur.agents.assignment import Assignment, CodingTask
 from codur.agents.coding_messages import Talk
 from codur.agents.look_tool import ASK, CANNOT, FINISH, LOOK, READS, RUN_CHECK, Looks, Sight, specs, windows
@@ -18,10 +19,13 @@ from codur.parsing.bounded_text import bounded, listed
 from codur.parsing.code import code_from_text
 from codur.parsing.fences import strip_thinking
 from codur.parsing.tool_calls import tool_calls_from_text
+from codur.questions import MAY_CHANGE
 from codur.structs import replace
 from codur.tools.files.file_tools import line_numbers, nearest_line
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolCall, ToolCode, ToolResult
+from codur.workspace.history.diff import FileChange
+from codur.workspace.history.edits import Snapshot
 from codur.workspace.workspace import Workspace
 
 WHOLE_FILE_TOOL, DELETES = "replace_file_content", "delete_file"
@@ -30,7 +34,6 @@ REFUSALS = 2
 _MENDABLE = frozenset({"no_match", "many_matches", "not_found", "invalid", "syntax_error"})
 """Why an edit was not made, where another one may be: what is refused of principle stays so."""
 _LOOK_SHARE = 8  # of a request: what the looks of one answer, or the lines of edits sent back, may add; a divisor
-MAY_CHANGE = "May {paths} be changed? It says when the task is done. (yes or no)"
 _MORE = f"Call {LOOK} to see what is not shown and matters for the edit."
 _DECIDE = "Nobody can answer that now. Decide from what is known, and give the edits."
 _QUESTION_CHARS = 800
@@ -57,8 +60,10 @@ class CodingOutcome:
     changed_files: tuple[str, ...] = ()
     error: str = ""  # one sentence, empty if all went well
     looked: tuple[str, ...] = ()  # the parts of files that it had a look at, as `path:start-end`, the latest last
-    edits: tuple[ToolCall, ...] = field(default=(), compare=False)  # the calls that were carried out
+    # the calls that were carried out, or that would be if the answer to the question is yes
+    edits: tuple[ToolCall, ...] = field(default=(), compare=False)
     held: bool = False  # they were made to pass the check in a copy, where that pass was confirmed
+    adds: tuple[str, ...] = ()  # tests of the check to which lines were added
     foreign: str = ""  # why the tests that failed before do not count, as it says
     others: str = ""  # what other answers to the same request came to, as text
     said: str = field(default="", compare=False)  # what the model said beside its edits, bounded
@@ -80,11 +85,15 @@ async def write_code(task: CodingTask, work: Assignment) -> CodingOutcome:
         toolbox, workspace = await task.elsewhere()
         task, work = replace(task, workspace=workspace), replace(work, toolbox=toolbox)
     step = _Step(task, work, talk)
-    for _ in range(task.max_looks + REFUSALS + 1):
-        outcome = await step.take(reply)
-        if outcome is not None:
-            return replace(outcome, looked=tuple(step.looks.ranges))
-        reply = await work.pool.complete(work.agent.profile, talk.request)
+    task.workspace.unprotect(task.addable)
+    try:
+        for _ in range(task.max_looks + REFUSALS + 1):
+            outcome = await step.take(reply)
+            if outcome is not None:
+                return replace(outcome, looked=tuple(step.looks.ranges))
+            reply = await work.pool.complete(work.agent.profile, talk.request)
+    finally:
+        task.workspace.protect(task.addable)
     raise AssertionError("a step goes on for each look and each edit sent back, and no longer")
 
 
@@ -185,9 +194,8 @@ class _Step:
         """
         names = {call.name for call in edits}
         edits = [_bound(call, self.task.target, self.work.toolbox) for call in edits]
-        if tests := sorted({_path_of(call) for call in edits} & self.task.guarded):
-            question = MAY_CHANGE.format(paths=", ".join(tests))
-            return CodingOutcome(kind="question", code="refused", summary="", error=question)
+        if tests := sorted({_path_of(call) for call in edits} & self.task.guarded - self.task.addable):
+            return _asked_for(tests, self._waiting(edits, tests))
         if refused := self._may_not_go(edits):
             return _nothing("refused", f"{refused} may be deleted only where the task names it")
         known = [(call.name, call.arguments) for call in self.kept]
@@ -205,7 +213,9 @@ class _Step:
             paths = {"", *(path for path, _ in unseen)}
             problems = [why if _path_of(call) in paths else "" for call in (*self.kept, *edits)]
             why += "; no edit was applied"
-        elif not any(problems) or outcome.code not in _MENDABLE:
+        elif not any(problems):
+            return self._with_added(outcome, start)
+        elif outcome.code not in _MENDABLE:
             return outcome
         if self.refusals_left <= 0:
             return _nothing("refused", why)
@@ -224,6 +234,30 @@ class _Step:
         told[first] = "\n\n".join([lead, *lost, *self._shown(places)])
         self.talk.add(reply, calls, told)
         return None
+
+    def _waiting(self, edits: Sequence[ToolCall], tests: Sequence[str]) -> tuple[ToolCall, ...]:
+        """All edits, if they can be made once these tests may be changed, and take out nothing that was not shown."""
+        workspace, all_edits = self.task.workspace, (*self.kept, *edits)
+        start = workspace.snapshot()
+        earlier = {change.path: change.after for change in workspace.changes()}
+        workspace.unprotect(tests)
+        outcome, _ = apply_edits(all_edits, self.work.agent, self.work.toolbox, workspace)
+        held = outcome.code == "ok" and not self._unseen(outcome, earlier)
+        workspace.restore(start)
+        workspace.protect(tests)
+        return all_edits if held else ()
+
+    def _with_added(self, outcome: CodingOutcome, start: Snapshot) -> CodingOutcome:
+        """The outcome of edits that could be made; none stays if one takes lines out of tests that decide."""
+        changes = {change.path: change for change in self.task.workspace.changes()}
+        tests = [path for path in outcome.changed_files if path in self.task.addable and path in changes]
+        less = [path for path in tests if not _adds(changes[path])]
+        if not less:
+            return replace(outcome, adds=tuple(tests))
+        self.task.workspace.restore(start)
+        if set(less) <= self.task.guarded:
+            return _asked_for(sorted(less), outcome.edits)
+        return _nothing("refused", f"{', '.join(less)}: tests may be added, and what stands there stays as it is")
 
     def _may_not_go(self, edits: Sequence[ToolCall]) -> str:
         """The first file that an edit deletes though it may not; empty if there is none."""
@@ -270,6 +304,16 @@ class _Step:
             for path in dict.fromkeys(path for path, _ in places)
             for lines in windows([lines for other, lines in places if other == path], self.looks.count(path))
         ]
+
+
+def _asked_for(tests: Sequence[str], edits: Sequence[ToolCall]) -> CodingOutcome:
+    question = MAY_CHANGE.format(paths=", ".join(tests))
+    return CodingOutcome(kind="question", code="refused", summary="", error=question, edits=tuple(edits))
+
+
+def _adds(change: FileChange) -> bool:
+    before, after = change.before, change.after
+    return before is not None and after is not None and only_adds(change.path, before, after)
 
 
 def _path_of(call: ToolCall) -> str:

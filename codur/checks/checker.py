@@ -89,6 +89,7 @@ class Checker:
         self.passed_apart: set[tuple[Check, bytes]] = set()
         self._tripped: list[str] = []
         self._guarded: Check | None = None
+        self._given: dict[str, str] = {}  # words of commands that stand for files, with these
         self._excused: frozenset[str] | None = None
         self.last_tests: Mapping[str, TestEnd] = {}
         self.long: Literal["", "whole", "sample"] = ""
@@ -114,11 +115,17 @@ class Checker:
             self.pristine.keep(each, self.workspace)
             self.conditions.keep(each, self.workspace)
             self.workspace.protect(each.protected)
+            files = {word: word if word.endswith(".py") else f"{word.replace('.', '/')}.py" for word in each.argv[1:]}
+            self._given |= {word: path for word, path in files.items() if self.workspace.is_file(path)}
 
     def free(self, paths: Collection[str]) -> None:
         """Let files of the check be changed from now on."""
-        self.pristine = self.pristine.without(paths)
+        self.admit(paths)
         self.workspace.unprotect(paths)
+
+    def admit(self, paths: Collection[str]) -> None:
+        """Let files of the check stand as they are now and later; who may change them is not said by that."""
+        self.pristine = self.pristine.without(paths)
 
     def retake(self) -> tuple[str, ...]:
         """Take the check's files as the user left them while nothing ran; gives those that he changed.
@@ -143,7 +150,7 @@ class Checker:
         # Before the conditions are copied: they are read from the files.
         other.pristine.restore(workspace)  # a copy has no ignored files, and the check may need one
         other.conditions = self.conditions.copy(workspace)
-        other._excused, other._patched = self._excused, self._patched
+        other._excused, other._patched, other._given = self._excused, self._patched, self._given
         return other
 
     def within(self, cancel: CancelToken, time_left: Callable[[], float]) -> Checker:
@@ -182,6 +189,10 @@ class Checker:
         # Before and after: a file that was changed in between runs makes the verdict as doubtful as one changed by the
         # program.
         found = self.pristine.restore(self.workspace)
+        # A file of tests that the task let go is gone for the runner as well, which would fail for want of it.
+        gone = {word for word, path in self._given.items() if word in check.argv and not self.workspace.is_file(path)}
+        if gone and check.kind == "tests":
+            check = replace(check, argv=tuple(word for word in check.argv if word not in gone))
         touched: tuple[str, ...] = ()
         self._tripped.clear()
         try:

@@ -21,7 +21,7 @@ USUAL_NAMES = ("main.py", "app.py", "__main__.py")
 _NO_PROGRAMS = frozenset({"setup.py", "noxfile.py", "__init__.py", "conftest.py"})
 _TEST_DIRECTORIES = frozenset({"tests", "test", "__tests__"})
 _TEST_NAME = regex(
-    r"test_.*\.(?:py|rb|c|cc|cpp|cxx)|(?:.*_)?tests?\.rs|.*_test\.(?:py|go|rb|c|cc|cpp|cxx|exs|dart)|.*_spec\.rb|spec_helper\.rb|conftest\.py"
+    r"test_.*\.(?:py|rb|c|cc|cpp|cxx)|(?:.*_)?tests?\.rs|.*_test\.(?:py|go|rb|c|cc|cpp|cxx|exs|dart)|.*_tests\.py|.*_spec\.rb|spec_helper\.rb|conftest\.py"
     r"|.*\.t|.*\.(?:test|spec)\.[cm]?[jt]sx?|(?:Test[A-Z]\w*|\w*Tests?)\.(?:java|kt|cs|php|swift)"
 )
 TEST_FORM = regex(

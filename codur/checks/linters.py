@@ -74,8 +74,8 @@ class Finding(Struct, kw_only=False):
     @property
     def key(self) -> tuple[str, str]:
         """The same for findings that differ in numbers alone: a change moves lines."""
-        # Messages name lines and columns, which move with every change above them.
-        return self.path, re.sub(r"\d+", "#", self.text)
+        # Messages name lines and columns, which move with every change above them, and are laid out side by side.
+        return self.path, " ".join(re.sub(r"\d+", "#", self.text).split())
 
     def __str__(self) -> str:
         return ":".join(filter(None, (self.path, self.line))) + f": {self.text[:_CHARS]}"
@@ -221,7 +221,7 @@ class _Look:
         # It failed and named nothing: settings that it cannot read, a plugin that is not there.
         if result.started and result.exit_status and not found:
             raise _NotRun((said.strip().splitlines() or ["it failed"])[-1][:_CHARS])
-        return [finding for finding in found if finding.path in job.files]
+        return [each for each in found if each.path in job.files and not each.text.startswith("File ignored")]
 
 
 def read(linter: Linter, said: str, directory: str) -> Iterator[Finding]:

@@ -265,6 +265,14 @@ _TESTS_RESHAPED = regex(
     re.IGNORECASE,
 )
 _PLACE_CHARS, _MOST_PLACES = 300, 5  # of what follows, and of such requests in one prompt
+_NO_TESTS = regex(
+    r"\b(?:no|without|not|never|[a-z]+n['’]?t|keep|leave)\b(?:[ \t]+[\w'’]+){0,6}?[ \t]+(?:tests?|specs?)\b"
+    r"(?!\s+files?\b)|\bhands off\b"
+    r"|\b(?:tests?|specs?)\b[^.;\n]{0,30}\b(?:stay|remain|alone|unchanged|untouched|protected"
+    r"|as (?:they|it) (?:are|is)|read.?only)\b",
+    re.IGNORECASE,
+)
+"""What forbids a change of tests, or wants none."""
 
 
 def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) -> tuple[str, ...]:
@@ -291,6 +299,11 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
         places = takewhile(lambda word: word.lower() not in _EDIT | _PUT_ENDS, _TOKEN.findall(sentence))
         asked.update(path for token in set(places) for path in _meant(token, paths, files))
     return tuple(path for path in paths if path in asked)
+
+
+def forbids_tests(prompt: str) -> bool:
+    """Whether the user wants no test, or none touched."""
+    return _NO_TESTS.search(prompt) is not None
 
 
 def reshapes_tests(prompt: str) -> bool:

@@ -1,6 +1,7 @@
 """Asks the user at the terminal: whether to carry out a plan, or for an answer."""
 
 import os
+import re
 import shlex
 import signal
 import sys
@@ -12,7 +13,7 @@ from codur.cli.machine import width
 from codur.config import reading
 from codur.errors import ConfigError, UsageError, reason_of
 from codur.events import Emit, Event, PlanShown
-from codur.lazy import late
+from codur.lazy import late, regex
 from codur.planning import plans
 from codur.questions import Answer, PlanEffects, Question
 from codur.types import Plan
@@ -25,10 +26,11 @@ tempfile = late("tempfile")
 
 _CHOICES = "Carry it out? [y]es, [n]o, [e]dit, [s]ave: "
 _TEST_CHOICES = "Must it pass? [y]es, yes and [k]eep the file, [n]o, [e]dit: "
+_AND_KEEP = regex(r"and keep(?: the file| it)?\b\W*", re.IGNORECASE)
 _WHY = "Why not? (A reason makes a new plan; Enter ends the run.) "
 _HELP = """\
 y: carry it out
-n: do not; the first time you can say why, for a new plan
+n: do not; the first time you can say why, here or when asked, for a new plan
 e: change it in your editor
 s: write it to a file, and ask again"""
 _TEST_HELP = """\
@@ -111,11 +113,15 @@ class _User:
 
     def _approval(self, plan: Plan, *, possible: bool, renews: bool) -> Answer:
         while True:
-            match _choice(_CHOICES, "yes no edit save", _HELP, refused="" if possible else "carried out")[0]:
-                case "y":
+            refused = "" if possible else "carried out"
+            letter, more = _choice(_CHOICES, "yes no edit save", _HELP, refused=refused, free=renews)
+            match letter:
+                case "y" if not more:
                     return Answer(decision="approve")
+                case "y" | "":  # "yes but …" is no yes to what it says, nor is what says neither
+                    return Answer(decision="reject", text=more)
                 case "n":
-                    return Answer(decision="reject", text=_read(_WHY).strip() if renews else "")
+                    return Answer(decision="reject", text=(more or _read(_WHY).strip()) if renews else "")
                 case "s":
                     self._save(plan)
                 case _:
@@ -130,7 +136,7 @@ class _User:
                 case "y" | "k":
                     return Answer(decision="approve", keep=letter == "k", text=more)
                 case "n" | "":
-                    return Answer(decision="reject", text=more)
+                    return Answer(decision="reject", text="" if letter else more)
                 case _:
                     edited = self._edited_text(text, "test.py", lambda data: data.decode("utf-8", "replace"))
                     if edited is not None:
@@ -188,11 +194,12 @@ def _choice(prompt: str, words: str, help_text: str, *, refused: str, free: bool
         first, _, more = said.partition(" ")
         first, mark = first.rstrip(",.:;").lower(), first[-1:] in {",", ".", ":", ";"}
         letter = next((word[0] for word in words.split() if first in (word, word[0])), "")
+        # As the question words it: "yes and keep the file".
+        if letter == "y" and "keep" in words and (kept := _AND_KEEP.match(more)):
+            letter, more = "k", more[kept.end() :]
         if more and first in {"keep", "edit"} and not mark:  # "keep the old name" is no choice
             letter = ""
-        if letter in {"n", "e"}:
-            more = ""
-        if more and not free:
+        if more and not free and letter not in {"n", "e"}:
             letter = ""  # "yes but …" to a plan is no yes to what it says
         if letter and not (refused and letter in "yk"):
             return letter, more.strip()

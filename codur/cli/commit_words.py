@@ -15,7 +15,7 @@ _LEAD = (
 _VERB = r"(?:commit|(?:make|do|create) (?:a|the|one) commit(?: (?:of|for))?)"
 _LAST = r"the last (?:one|task|change)|your last change"
 _ALL = (
-    r"everything|all|(?:all |all of )?my (?:changes|work|edits)"
+    r"everything|(?:(?:it|this|that) )?all|(?:all )?the rest|(?:all |all of )?my (?:changes|work|edits)"
     r"|(?:everything|all|what)(?: that)? (?:we|i)(?:'ve| have| did| changed)(?: (?:so far|got|done|changed|here))?"
 )
 _RUNS = (
@@ -38,7 +38,8 @@ _BARE = (
 _WISH = regex(
     rf"(?:{_LEAD}[,.!;:]* ?(?:-+ )?){{0,6}}{_VERB}"
     rf"(?: (?P<what>(?P<last>{_LAST})|(?P<all>{_ALL})|(?:{_RUNS})))?{_TAIL}{{0,3}}"
-    rf"(?:,? (?:{_ANY}|(?:(?P<named>{_NAMED}) )?{_QUOTED}|{_BARE}))?(?:,?{_TAIL}){{0,2}}[.!]*",
+    rf"(?:,? (?:{_ANY}|(?:(?P<named>{_NAMED}) )?{_QUOTED}|{_BARE})|(?(what): (?P<colon>(?!.*(?:{_MORE}|\?))[^\n]+)))?"
+    rf"(?:,?{_TAIL}){{0,2}}[.!]*",
     re.IGNORECASE,
 )
 
@@ -51,6 +52,6 @@ def commit_wish(text: str) -> tuple[str, ...] | None:
     quoted = next(filter(None, found.group("q1", "q2", "q3", "q4")), "")
     if quoted and not (found["named"] or (found["what"] and " " in quoted)):
         return None  # what is in quotes is as likely a file
-    message = quoted.strip() or (found["bare"] or "").strip()
+    message = quoted.strip() or (found["bare"] or found["colon"] or "").strip()
     words = ["commit", *(["last"] if found["last"] else []), *(["--all"] if found["all"] else [])]
     return (*words, *([f"--message={message}"] if message else []))

@@ -1,6 +1,7 @@
 """The line that is typed while a task works: it is drawn below the live view, and taken at Enter."""
 
 import os
+import re
 import select
 import sys
 import termios
@@ -12,12 +13,19 @@ from typing import Any
 from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.keys import Keys
 
+from codur.cli.commit_words import commit_wish
 from codur.lazy import regex
 from codur.questions import Guidance
 from codur.session.stop import leaving
 
 _MAX_CHARS = 2_000
 _COMMAND = regex(r"!|/\w*(?:\s|$)")
+_CONDITION = regex(
+    r",? (?:when|once|as soon as|if|after) "
+    r"(?:(?:it|this|that|they|everything|all|all tests|the tests)(?:['’]?s)?(?: is| are)? )?"
+    r"(?:green|done|pass(?:es)?|works?|finished|ready)[.!]*$",
+    re.IGNORECASE,
+)
 _ESCAPE_S = 0.1
 """After this time an Esc is that key, and not the beginning of another."""
 _ENTER = {Keys.ControlM, Keys.ControlJ}
@@ -31,7 +39,8 @@ class TypedLine:
     def __init__(self) -> None:
         self.text = ""  # what is typed and not yet taken
         self.guidance = Guidance()  # gets each line
-        self.commands: list[str] = []  # but those that begin with a mark: they are for the conversation, afterwards
+        # but those that begin with a mark, or wish for a commit: they are for the conversation, afterwards
+        self.commands: list[str] = []
         self._input = Vt100Input(sys.stdin)
         self._before: list[Any] | None = None
         self._reader: threading.Thread | None = None
@@ -90,8 +99,9 @@ class TypedLine:
     def _take(self, key: Keys | str, data: str) -> None:
         if key in _ENTER:
             line, self.text = self.text.strip(), ""
-            if _COMMAND.match(line):
-                self.commands.append(line)
+            plain = _CONDITION.sub("", line)
+            if _COMMAND.match(line) or commit_wish(plain):
+                self.commands.append(line if _COMMAND.match(line) else plain)
             elif line:
                 self.guidance.say(line)
         elif key in _CLEARS:

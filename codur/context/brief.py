@@ -29,6 +29,7 @@ _SPARE_CHARS = 12_000
 """At most so much of that share is kept free by what is useful only, so that files shown once stay where they are."""
 _INPUT_SHARE = 0.5  # of the message, which outputs of earlier steps may take
 _OUTLINE_CHARS = 4000
+_FOREIGN_CHARS = 800  # of what tests say that may have nothing to do with the task
 _TRIES = 4  # of choosing fewer lines where their numbers take more room than there is
 
 
@@ -129,9 +130,11 @@ def _tail(brief: CodingBrief, output_chars: int, diff_chars: int) -> list[tuple[
     attempts = attempts_text(
         brief.attempts, diff_chars=diff_chars, error_chars=output_chars, now=failed, on_disk=brief.on_disk
     )
+    # What fails for other reasons is not what the next edit is to be made from.
+    said_chars = min(output_chars, _FOREIGN_CHARS) if brief.others_fail else output_chars
     undone = ", undone unless their result was better" if brief.on_disk is None else ""
     return [
-        ("The check now", verdict_text(failed, limit=output_chars) if failed is not None else ""),
+        ("The check now", verdict_text(failed, limit=said_chars) if failed is not None else ""),
         (f"Earlier attempts{undone}", attempts),
         ("Hint", brief.steer),
         ("Last attempt", "" if brief.will_retry or brief.check is None else "There is no further one."),

@@ -13,6 +13,8 @@ from codur.tools.tool import ToolError
 MAX_PARTS = 2_000
 SPLIT_LINES = 40
 """A class with more lines is shown method by method."""
+SPLIT_FUNCTION_LINES = 120
+"""So is a function with more: one that makes an object out of functions within it."""
 _LINE_END = regex(r"\r\n?|\n")
 
 
@@ -100,7 +102,7 @@ def _between(found: Sequence[Defined], around: str, lines: range) -> Iterator[Pa
         if start < position or start >= lines.stop:
             continue
         yield Part(around, position, start)
-        is_long = item.kind in {"class", "module"} and end - start > SPLIT_LINES
+        is_long = end - start > (SPLIT_LINES if item.kind in {"class", "module"} else SPLIT_FUNCTION_LINES)
         inner = [other for other in found[number + 1 :] if is_long and other.end <= item.end]
         if inner:
             first, *others = _between(inner, item.qualname, range(start, end))

@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Callable
 
 from codur.agents.assignment import CodingTask
-from codur.agents.coding import DELETES, CodingOutcome, write_code
+from codur.agents.coding import DELETES, CodingOutcome, apply_edits, write_code
 from codur.agents.registry import Agent
 from codur.checks.describe import diff_text, verdict_text
 from codur.checks.entry import is_test_code
 from codur.context.brief import CodingBrief
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
+from codur.nodes.parts import allowed_by_user
 from codur.nodes.parts.allowed_by_user import answers, deletable, may_be_asked_for, speaks_of_tests, without_freed_tests
 from codur.nodes.parts.attempt_verdict import edit_name, put_back_harmless, seen_before
 from codur.nodes.parts.finding import is_specified, may_fail, others_fail
@@ -20,7 +21,7 @@ from codur.nodes.parts.updates import current_step, go, hint_of, not_answered, o
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate, is_test_older
 from codur.parsing.bounded_text import listed
 from codur.python.interpreter import python_version
-from codur.questions import Question
+from codur.questions import Question, granted_by
 from codur.structs import replace
 from codur.types import Check, StepRecord, Verdict
 
@@ -78,6 +79,9 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     context.best.claimed = outcome.foreign
     also = [path for path in outcome.changed_files if path in state["task"].made and is_test_code(path)]
     kept += [f"changed with it: {listed(also, 3)}, which this conversation made"] if also else []
+    discovery = state["discovery"]
+    if outcome.adds:
+        discovery = allowed_by_user.added(discovery, outcome.adds, context)
     # Also of an answer that ends in a question: what it edited stays.
     tell_changes(outcome.changed_files, context)
     # What was looked at last is shown longest.
@@ -86,6 +90,7 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     if outcome.kind == "question":
         # What differs when the answer is there was changed by the user.
         await asyncio.to_thread(context.checker.pristine.restore, context.workspace)
+        context.best.waiting = outcome.edits
         question = Question(kind="question", text=said)
         return go("consult", origin=origin, tier="open", why=said, looked=looked, question=question)
     return go(
@@ -93,6 +98,7 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
         origin=origin,
         tier="open",
         why=said,
+        discovery=discovery,
         looked=looked,
         records=[held_to(_record(agent, node, outcome, state), outcome.summary, state, context)],
         notes=[*instruction_notes(context), *kept],
@@ -130,6 +136,8 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
     if agent.config.type == "coding" and may_go:
         tools = tuple(dict.fromkeys((*agent.config.tools, DELETES)))
         agent = replace(agent, config=replace(agent.config, tools=tools))
+    if (allowed := _allowed(agent, state, context)) is not None:
+        return allowed
     step, settings = current_step(state), context.settings
     brief = await asyncio.to_thread(_brief, state, context)
     check = state["discovery"].check
@@ -138,6 +146,9 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
 
     def said_by(run: Callable[[Check | None], Verdict]) -> Callable[[], str] | None:
         return (lambda: verdict_text(run(check), limit=_CHECK_CHARS)) if can_check else None
+
+    count = how_many(agent, state, context)
+    addable = allowed_by_user.addable(state) if count == 1 else frozenset[str]()
 
     async def ask(profile: str, temperature: float | None, copy: Copy | None) -> CodingOutcome:
         asked = replace(agent, profile=profile)
@@ -156,13 +167,23 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
             temperature=temperature,
             elsewhere=copy.ready if copy else None,
             guarded=may_be_asked_for(state, context),
+            addable=addable,
             deletable=may_go,
         )
         return await write_code(task, assignment(asked, fitted, brief.sources, context))
 
-    count = how_many(agent, state, context)
     outcome = await best_of(count, agent, ask, state, context) if count > 1 else None
     return outcome or await ask(agent.profile, None, None)
+
+
+def _allowed(agent: Agent, state: RunState, context: RunContext) -> CodingOutcome | None:
+    """What comes of the edits that waited for the user's leave; None if there are none, or they do not do."""
+    waiting, context.best.waiting = context.best.waiting, ()
+    said = answers(state, context)
+    if not (waiting and said and granted_by(said[-1])):
+        return None
+    outcome, _ = apply_edits(waiting, agent, context.toolbox, context.workspace)
+    return replace(outcome, foreign=context.best.claimed) if outcome.code == "ok" else None
 
 
 def _brief(state: RunState, context: RunContext) -> CodingBrief:

@@ -4,6 +4,7 @@ One that is another program works in a copy; what it leaves behind is an attempt
 """
 
 import asyncio
+import re
 
 from codur.agents.external.delegated_work import Delegated, run_external
 from codur.agents.external.delegation import Terms
@@ -12,6 +13,7 @@ from codur.agents.offers import Offering
 from codur.agents.registry import Agent
 from codur.context.brief import CodingBrief, brief_text, question_text
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
+from codur.lazy import regex
 from codur.nodes.coding import code_with
 from codur.nodes.parts import updates
 from codur.nodes.parts.attempt_verdict import seen_before
@@ -79,9 +81,15 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
         files=state["discovery"].files,
         settings=context.settings.tools,
     )
-    return await run_agent(task, assignment(agent, profile, brief.sources, context), offering)
+    work = assignment(agent, profile, brief.sources, context)
+    if _TO_US.search(_POLITE.sub("", state["task"].prompt)):
+        work = replace(work, instructions=f"{work.instructions}\n\n{context.prompts.render('explaining.about')}")
+    return await run_agent(task, work, offering)
 
 
+_POLITE = regex(r"\b(?:(?:can|could|would|will|do) you|thank you)\b", re.IGNORECASE)
+_TO_US = regex(r"\b(?:you|your|yours|codur)\b", re.IGNORECASE)
+"""What a question about the agent itself has, and few others."""
 _BRIEF_TOKENS = 12_000  # chosen: the program reads files by itself, and has instructions of its own
 _WORDS_ONLY: frozenset[TaskType] = frozenset({"greeting", "explanation", "search", "web_search", "git"})
 """Tasks for which an agent's changes are thrown away."""

@@ -1,6 +1,9 @@
 """Phase 1: one small call classifies the task."""
 
+import re
+
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
+from codur.lazy import regex
 from codur.nodes.parts.sources import listed_files
 from codur.nodes.parts.updates import delegated, go, plan_after_error, plannable, require_room
 from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
@@ -11,6 +14,9 @@ from codur.planning.replies import PrePlanReply
 from codur.structs import replace
 from codur.types import CODE_TASKS, LOOKING_TASKS, Discovery, ToolSpec
 from codur.workspace.workspace import Workspace
+
+_CAN_YOU = regex(r"\W*(?:can|could|would|will) you\b", re.IGNORECASE)
+"""How a wish for a deed begins that is put as a question."""
 
 
 async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
@@ -63,7 +69,10 @@ def _settled(state: RunState, context: RunContext) -> RunUpdate:
 
 def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpdate:
     task = state["task"]
-    discovery = _merged(reply, state["discovery"], context.workspace)
+    # "anything wrong with it?" tells of no fault.
+    asks = task.prompt.rstrip().endswith("?") and not _CAN_YOU.match(task.prompt)
+    asks = asks and reply.task_type == "explanation"
+    discovery = _merged(reply, state["discovery"], context.workspace, asks=asks)
     of_code = discovery if discovery.task_type in CODE_TASKS else replace(discovery, task_type="code_fix")
     coder = context.agents.for_discovery(of_code, explicit=task.agent)
     plan = plan_from(
@@ -83,10 +92,10 @@ def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpd
     return go("policy", origin="pre_plan", tier="guided", why=why, discovery=discovery, plan=plan, cursor=0)
 
 
-def _merged(reply: PrePlanReply, discovery: Discovery, workspace: Workspace) -> Discovery:
-    """The discovery with what the model adds: a type where rules had none, and files that exist."""
+def _merged(reply: PrePlanReply, discovery: Discovery, workspace: Workspace, *, asks: bool) -> Discovery:
+    """The discovery with what the model adds: a type where rules had none, or for a question, and files that exist."""
     # Rules took it for a task about code by the user's own words; a small model's other opinion does not undo that.
-    sure = discovery.task_type in CODE_TASKS and reply.task_type not in CODE_TASKS
+    sure = discovery.task_type in CODE_TASKS and reply.task_type not in CODE_TASKS and not asks
     extra = tuple(path for path in reply.detected_files if path not in discovery.files and workspace.is_file(path))
     return replace(
         discovery,

@@ -124,7 +124,9 @@ def _given_plan(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     """The user's own plan, with what has to be known of the workspace."""
     # of a plan that is wrong nothing is run; policy says why
     discovery, before = state["discovery"], None
-    if problem_of(completed(plan, state, context), state, context) is None:
+    # A program that is only run tells what it tells, whatever state the workspace is in.
+    edits = any(step.capability != "run_command" for step in plan.steps)
+    if edits and problem_of(completed(plan, state, context), state, context) is None:
         discovery, before = _fitted(discovery, _check_before(discovery, context), context)
     return _planned(plan, {**state, "discovery": discovery, "before": before})
 

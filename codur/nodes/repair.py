@@ -6,6 +6,7 @@ from pathlib import Path
 
 from codur.checks.python_syntax import syntax_problem
 from codur.errors import UsageError, WorkspaceError
+from codur.nodes.parts.finding import spoken_of
 from codur.nodes.parts.updates import can_ask, go, tell_changes, worker
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.patches import RepairReport
@@ -82,11 +83,14 @@ def _fault(state: RunState, check: Check, verdict: Verdict, context: RunContext)
     return Fault(
         checker=context.checker.on(copy),
         # A test that the task may change is still what says whether a candidate is right.
-        check=replace(check, protected=(*check.protected, *state["discovery"].edits_tests)),
+        check=replace(
+            check, protected=(*check.protected, *state["discovery"].edits_tests, *state["discovery"].adds_tests)
+        ),
         before=verdict,
         files=state["discovery"].files,
         task=state["task"].prompt,
         hints=_hints(state),
+        named=lambda tests: spoken_of(tests, state["task"].prompt),
         past=lambda texts: read_history(
             Path(state["task"].workspace), context.launcher, texts.get, since=asked.since if asked else ""
         ),

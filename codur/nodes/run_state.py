@@ -24,6 +24,7 @@ from codur.types import (
     ScopeViolation,
     StepRecord,
     Task,
+    ToolCall,
     Usage,
     Verdict,
 )
@@ -227,6 +228,7 @@ class BestState(Struct, frozen=False, kw_only=False):
         harmless: the last state that fails in nothing but what failed before; an agent may say that the task is done.
         words: what tests said that failed before anything was changed, by their ids.
         claimed: what the agent said, with its last edit, of the tests that failed before: why they do not count.
+        waiting: edits that an agent gave and that wait for the user's leave.
         retaken: the user changed files of the check while he was asked, so that no earlier verdict holds.
     """
 
@@ -239,6 +241,7 @@ class BestState(Struct, frozen=False, kw_only=False):
     harmless: Snapshot | None = None
     words: dict[str, str] = field(default_factory=dict)
     claimed: str = ""
+    waiting: tuple[ToolCall, ...] = ()
     retaken: bool = False
 
     def found(self, progress: float) -> None:

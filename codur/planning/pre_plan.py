@@ -1,12 +1,16 @@
 """Phase 1: one small, fast call that classifies the task."""
 
+import re
+import shlex
 from collections.abc import Sequence
 
 from codur.checks.describe import headline, verdict_line
 from codur.llm.model import ChatRequest
 from codur.parsing.bounded_text import beginning, listed
 from codur.planning.plans.full_plan import PlanningBrief, demanded, discovery_text, file_list, signature
+from codur.planning.plans.step_references import escaped
 from codur.planning.replies import Asker, PrePlanReply, argument_values, messages
+from codur.questions import NAMED_COMMAND, named_command
 from codur.structs import Struct
 from codur.types import CODE_TASKS, Action, Plan, Step, ToolSpec, Verdict
 
@@ -14,6 +18,7 @@ ANSWER_TOKENS = 700
 PROMPT_CHARS = 6000
 TEMPERATURE = 0.2
 SHOWN_TESTS, LINE_CHARS = 5, 400
+_COMMANDS = {"commit": "commit", "undo": "undo", "redo": "undo --redo"}
 
 
 class Workers(Struct):
@@ -61,7 +66,9 @@ def plan_from(reply: PrePlanReply, tools: Sequence[ToolSpec], workers: Workers, 
     if reply.task_type in CODE_TASKS and reply.suggested_action == "edit":
         return edit_plan(workers.coder, edits=workers.coder_edits, reason=reply.reasoning, confidence=reply.confidence)
     step = None
-    if reply.task_type == "explanation" and reply.suggested_action == "explain":
+    if reply.suggested_action == "command" and reply.capability in _COMMANDS:
+        step = Step(id=NAMED_COMMAND, action="respond", arguments={"text": escaped(_command(reply))})
+    elif reply.task_type == "explanation" and reply.suggested_action == "explain":
         step = Step(
             id="explain", action="delegate", capability=workers.explainer, objective=reply.reasoning, tier="open"
         )
@@ -81,6 +88,16 @@ def _call(reply: PrePlanReply, tools: Sequence[ToolSpec]) -> Step | None:
         return None
     arguments = argument_values(reply.arguments, spec)
     return Step(id="look", action="tool", capability=spec.name, objective=reply.reasoning, arguments=arguments)
+
+
+def _command(reply: PrePlanReply) -> str:
+    given = {each.name: " ".join(each.value.replace("`", "'").split()) for each in reply.arguments}
+    words = [_COMMANDS[reply.capability]]
+    if reply.capability == "commit":
+        words += ["--all"] if given.get("all", "").lower() == "true" else []
+        words += [f"--only={shlex.quote(path)}" for path in re.split(r"[\s,\[\]\"']+", given.get("files", "")) if path]
+        words += [f"--message={shlex.quote(given['message'])}"] if given.get("message") else []
+    return named_command(" ".join(words))
 
 
 def _told(before: Verdict | None) -> str:

@@ -20,7 +20,7 @@ from codur.structs import convert, replace
 from codur.tools.arguments import meant
 from codur.types import Message, TaskType, ToolSpec
 
-SuggestedAction = Literal["edit", "explain", "tool", "end", "plan"]
+SuggestedAction = Literal["edit", "explain", "tool", "command", "end", "plan"]
 
 
 class ArgumentReply(Struct, frozen=True, kw_only=True):

@@ -80,6 +80,7 @@ class Fault(Struct):
     files: Sequence[str]  # workspace-relative paths, most relevant first; other executed Python files follow them
     task: str = ""  # the user's words; functions named there are more likely at fault, and what they suspect is a hint
     hints: Sequence[str] = ()  # what somebody thinks is wrong: it comes first, and nothing is left out for it
+    named: Callable[[Sequence[str]], Sequence[str]] = lambda _: ()  # those of failing tests of which the task speaks
     past: Past = lambda _: History()  # reads the recent past of the files whose present texts it is given
 
     @property
@@ -121,6 +122,8 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
     paths = _python_files(fault)
     fault = replace(fault, checker=fault.checker.within(cancel, time_left))
     try:
+        fault = _by_pytest(fault)
+        before = fault.before
         narrow, first = _narrowed(fault)
         # Run alone they pass, so that no edit could be seen to mend them.
         if first.passed:
@@ -141,7 +144,7 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
                 run_traced(fault.checker, narrow, first, most_s=trace_s, there=judge.run_there) if paths else None
             )
             judge.coverage = coverage
-            scene = _look(fault, narrow, first, paths, coverage)
+            scene = _look(fault, narrow, first, paths, _without_others(coverage, fault))
             if isinstance(scene, str):
                 return RepairOutcome(reason=scene, best_progress=before.progress)
             means = Means(
@@ -178,33 +181,61 @@ def suspects(fault: Fault, budget_s: float, *, cancel: CancelToken) -> tuple[Sus
     end = time.monotonic() + budget_s
     fault = replace(fault, checker=fault.checker.within(cancel, lambda: end - time.monotonic()))
     try:
+        fault = _by_pytest(fault)
         narrow, first = _narrowed(fault)
         if first.passed:
             return _FAIL_TOGETHER
         paths = _python_files(fault)
         coverage = run_traced(fault.checker, narrow, first, most_s=_TRACE_SHARE * budget_s) if paths else None
-        scene = _look(fault, narrow, first, paths, coverage)
+        scene = _look(fault, narrow, first, paths, _without_others(coverage, fault))
     except LimitReached:
         return "The time was up before it was known what the check executes."
     return scene if isinstance(scene, str) else scene.suspects() or "No line that may be changed was executed."
+
+
+def _is_small(before: Verdict) -> bool:
+    """Whether a suite judges candidates as it is."""
+    return 0 < (before.tests_total or 0) <= _SMALL and (_HANGS in before.error or before.duration_s < _QUICK_S)
+
+
+def _by_pytest(fault: Fault) -> Fault:
+    """The fault, with the check as a command of pytest where one runs the same tests: it tells them one by one."""
+    check, checker, before = fault.check, fault.checker, fault.before
+    # The one that fails is known, and a small suite is run whole.
+    if "pytest" in check.argv or (_is_small(before) and len(before.failing) < 2):
+        return fault
+    argv = search_argv(check.argv, fault.workspace.root, checker.programs.python)
+    if not argv:
+        return fault
+    check = replace(check, kind="tests", argv=argv)
+    before = checker.run(check)
+    return replace(fault, check=check, before=before) if before.failing else fault
+
+
+def _without_others(coverage: Coverage | None, fault: Fault) -> Coverage | None:
+    """What a run executed, without failing tests of which the task does not speak, if it speaks of any."""
+    named = set(fault.named([name for name, test in coverage.tests.items() if test.failed])) if coverage else set()
+    if coverage is None or not named:
+        return coverage
+    tests = {name: test for name, test in coverage.tests.items() if not test.failed or name in named}
+    return replace(coverage, tests=tests)
 
 
 def _narrowed(fault: Fault) -> tuple[Check, Verdict]:
     """The check of the failing tests alone with its verdict; the whole one if it is small or not known test by test."""
     checker, check, before = fault.checker, fault.check, fault.before
     hangs = _HANGS in before.error
-    if before.tests_total and before.tests_total <= _SMALL and (hangs or before.duration_s < _QUICK_S):
+    if _is_small(before):
         return check, replace(before, timed_out=hangs)
-    whole, root = check, fault.workspace.root
-    if "pytest" not in check.argv and (argv := search_argv(check.argv, root, checker.programs.python)):
-        whole = replace(check, kind="tests", argv=argv)
-        before = checker.run(whole)
-    if not before.failing or "pytest" not in whole.argv:
-        return check, before if whole is check else checker.run(check)
-    narrow = replace(whole, tests=before.failing[:_MOST_TESTS])
+    if not before.failing or "pytest" not in check.argv:
+        return check, before
+    # What the tests say first is what is read as the failure.
+    named = set(fault.named(before.failing))
+    failing = tuple(sorted(before.failing, key=lambda test: test not in named))
+    narrow = replace(check, tests=failing[:_MOST_TESTS])
     # Each of them waits for its whole limit in every run, so that few are taken.
     if hangs:
-        narrow = replace(whole, tests=before.failing[:_MOST_HANGING], timeout_s=min(whole.timeout_s, _HANGING_S))
+        narrow = replace(check, tests=failing[:_MOST_HANGING], timeout_s=min(check.timeout_s, _HANGING_S))
     first = checker.run(narrow)
     if first.passed or not _alike(first, before):  # they need what the tests before them leave behind
         narrow = replace(narrow, tests=tuple(files_of(narrow.tests)))

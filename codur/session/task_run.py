@@ -198,7 +198,8 @@ def _with_test(state: RunState, context: RunContext) -> RunState:
     if check is None or not check.text or check.entry is None:
         return state
     if not state["keep_test"]:
-        text = f"the test that was made for this is not kept ({check.entry}); --keep-test keeps it"
+        how = "" if state["answer"] is not None else "; --keep-test keeps it"  # who was asked could say so
+        text = f"the test that was made for this is not kept ({check.entry}){how}"
     else:
         context.workspace.unprotect([check.entry])
         try:
@@ -276,6 +277,9 @@ def _with_program_changes(result: RunResult, context: RunContext) -> RunResult:
     paths = [each.path for each in changes if each.path in kept or not (each.kind == "made" or ignores(each.path))]
     if not paths:
         return result
+    if any(record.ok and record.capability == "run_command" for record in result.records):
+        # Whoever planned or approved of a command wanted what it does.
+        return replace(result, changed_files=tuple(sorted({*result.changed_files, *paths})))
     text = f"changed while programs ran: {listed(paths, _SHOWN_PATHS)}; `codur undo` puts that back"
     context.emit(Note(level="warning", text=text))
     return replace(result, notes=(*result.notes, text))

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 from codur.lazy import regex
+from codur.parsing.bounded_text import beginning
 from codur.python.pytest_runner import PytestRunner
 from codur.structs import replace
 from codur.tools.flow.outputs import CheckResult, ProgramResult
@@ -12,6 +13,7 @@ from codur.tools.tool import RUNNING_TASKS, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 from codur.workspace.workspace import Workspace
 
+_TOLD_CHARS = 200
 _WORD = regex(r"[^\s;|&<>()'\"=`]+")
 _QUOTED = regex(r"'([^']*)'|\"([^\"]*)\"")
 
@@ -116,7 +118,8 @@ def run_command(
     if not command.strip() or "\0" in command:
         raise ToolError("invalid", "command must be a command line that is not empty")
     require_none_in_command(command, context.workspace)
-    return _run(context, "the command", ["sh", "-c", command], stdin)
+    told = f"the command printed nothing: {beginning(' '.join(command.split()), _TOLD_CHARS)}"
+    return _run(context, "the command", ["sh", "-c", command], stdin, silent=told)
 
 
 @tool(CheckResult, side_effect="run", task_types=RUNNING_TASKS)
@@ -146,7 +149,7 @@ def _target(context: ToolContext, given: str) -> str:
     return f"./{relative}{mark}{test}" if relative.startswith("-") else f"{relative}{mark}{test}"
 
 
-def _run(context: ToolContext, name: str, argv: list[str], stdin: str = "") -> ToolResult:
+def _run(context: ToolContext, name: str, argv: list[str], stdin: str = "", *, silent: str = "") -> ToolResult:
     timeout_s = context.timeout_s
     outcome = context.launcher.run(argv, cwd=context.workspace.root, stdin=stdin.encode(), timeout_s=timeout_s)
     data = ProgramResult(
@@ -175,7 +178,7 @@ def _run(context: ToolContext, name: str, argv: list[str], stdin: str = "") -> T
     if outcome.exit_status != 0:
         # What was asked for is what the program does; that it fails is the answer.
         parts.append(f"{name} ended with status {outcome.exit_status}")
-    return ToolResult(text="\n".join(parts) or f"{name} printed nothing", data=data)
+    return ToolResult(text="\n".join(parts) or silent or f"{name} printed nothing", data=data)
 
 
 TOOLS = (run_python_file, run_pytest, run_command, run_check)

@@ -250,6 +250,32 @@ def test_no_tests_is_no_check(tmp_path: Path) -> None:
     assert run(tmp_path, {"test_app.py": "x = 1\n"}, TESTS).status == "no_check"
 
 
+UNIT = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        pass\n"
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("{python}", "-m", "unittest", "app_tests", "own.old_tests"),
+        ("{python}", "-m", "pytest", "app_tests.py", "own/old_tests.py"),
+    ],
+)
+def test_a_file_of_tests_that_was_let_go_is_asked_for_no_more(argv: tuple[str, ...], tmp_path: Path) -> None:
+    """What decides comes back all the same."""
+    files = {"app_tests.py": UNIT, "own/__init__.py": "", "own/old_tests.py": UNIT}
+    judge, workspace = checker(fill(tmp_path, files))
+    check = Check(kind="tests", argv=argv, protected=("app_tests.py",), source="tests")
+    judge.guard(check)
+    assert judge.run(check).tests_passed == 2
+    (tmp_path / "own/old_tests.py").unlink()
+    gone = judge.run(check)
+    assert (gone.status, gone.tests_passed) == ("passed", 1)
+    assert judge.on(workspace.scratch_copy(tmp_path / "copy")).run(check).passed
+    (tmp_path / "app_tests.py").unlink()
+    assert judge.run(check).status == "tampered"
+    assert (tmp_path / "app_tests.py").exists()
+
+
 def test_settings_of_pytest_above_the_workspace_do_not_count(tmp_path: Path) -> None:
     fill(tmp_path, {"pytest.ini": "[pytest]\naddopts = --no-such-option\n"})
     inner = tmp_path / "inner"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.checks.linters import Linter, linters, read, worse
+from codur.checks.linters import Finding, Linter, linters, read, worse
 from codur.config.settings import SandboxSettings
 from codur.sandbox.launcher import Launcher
 from codur.workspace.workspace import Workspace
@@ -171,3 +171,21 @@ def test_what_a_program_of_the_project_prints_does_not_take_long_to_read(linter:
     """It may print what it likes: these keep a search that tries every end from every start for minutes."""
     for piece in ("\n", " ", "\t", "a", "1", ":", ".", "a:1:", "a.a ", " 1:1 ", "a\n 1"):
         assert list(read(linter, piece * (262_144 // len(piece)) + "\0", "")) is not None
+
+
+def test_what_is_found_is_the_same_however_wide_its_columns_are() -> None:
+    one, other = (
+        Finding("a.js", line, f"'x' is never used{gap}no-unused-vars") for line, gap in (("1", "  "), ("9", " " * 9))
+    )
+    assert one.key == other.key
+
+
+def test_what_is_not_looked_at_is_no_finding(tmp_path: Path, launcher: Launcher) -> None:
+    project = tmp_path / "project"
+    program = project / "node_modules/.bin/eslint"
+    program.parent.mkdir(parents=True)
+    ignored = "0:0  warning  File ignored because of a matching ignore pattern"
+    program.write_text(f"#!/bin/sh\necho \"$PWD/a.js\"; echo '  {ignored}'; exit 1\n")
+    program.chmod(0o755)
+    workspace = changed(project, {".eslintrc": "{}", "a.js": "1;\n"}, {"a.js": "2;\n"})
+    assert worse(workspace, launcher, lambda: tmp_path / "scratch", most_s=60) == []

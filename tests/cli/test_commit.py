@@ -60,6 +60,34 @@ def test_a_fix_is_committed_and_what_was_dirty_before_is_not(repository: Path, h
     assert (back.code, "was put back" in back.err, "--redo" in back.err) == (2, True, True)
 
 
+def test_of_several_files_those_that_are_named_are_committed(repository: Path, home: Path) -> None:
+    fill(repository, {"b.txt": "one\n", "c.txt": "one\n"})
+    git(repository, "add", ".")
+    git(repository, "commit", "-q", "-m", "more")
+    for path in ("b.txt", "c.txt"):
+        assert codur(f"replace one with two in {path}", cwd=repository, home=home).code == 0
+    none = commit(repository, home, "--only", "notes.txt")
+    assert (none.code, "already" in none.err) == (2, True)
+    fill(repository, {"notes.txt": "milk, eggs, tea\n", "new.txt": "own\n", "other.txt": "own\n"})
+    own = commit(repository, home, "--only", "notes.txt", "--only", "new.txt", "-m", "own")
+    assert own.code == 0, own.err
+    assert git(repository, "show", "--format=", "--name-only", "HEAD").split() == ["new.txt", "notes.txt"]
+    (repository / "other.txt").unlink()
+    done = commit(repository, home, "--only", "./b.txt")
+    assert done.code == 0, done.err
+    assert git(repository, "show", "--format=%s", "--name-only", "HEAD").split("\n\n") == [
+        "replace one with two in b.txt",
+        "b.txt\n",
+    ]
+    assert git(repository, "status", "--porcelain").split() == ["M", "c.txt"]
+    both = [run["id"] for run in json.loads(codur_here("runs", "--json", cwd=repository, home=home).out)]
+    told = json.loads(commit(repository, home, *both, "--dry-run", "--json").out)
+    assert (told["files"], told["message"].splitlines()[0]) == (["c.txt"], "replace one with two in c.txt")
+    assert "b.txt" not in told["message"]
+    rest = commit(repository, home, "--all", "--only", "c.txt", "-m", "rest")
+    assert (rest.code, git(repository, "status", "--porcelain")) == (0, "")
+
+
 def test_a_run_that_commits_itself(repository: Path, home: Path) -> None:
     ran = codur("fix main.py", "--offline", "--commit", "--json", cwd=repository, home=home)
     value = the_object(ran.out)
@@ -211,6 +239,8 @@ def test_without_an_answer_the_words_of_the_task_are_taken(repository: Path, hom
 WISHES = {
     "commit": ("commit",),
     "Commit this.": ("commit",),
+    "commit everything so far: show it in help": ("commit", "--all", "--message=show it in help"),
+    "commit this: fix the header": ("commit", "--message=fix the header"),
     "please commit this": ("commit",),
     "commit that please": ("commit",),
     "ok, commit this with a good message": ("commit",),

@@ -30,15 +30,14 @@ from tests.support.terminal import CTRL_C, CTRL_D, Terminal
 from tests.tools.git_vectors import git
 
 READY = "codur>"
-EXPLAINED = json_reply(
-    {
-        "task_type": "explanation",
-        "confidence": 0.95,
-        "detected_files": [],
-        "suggested_action": "explain",
-        "reasoning": ".",
-    }
-)
+SAID = {
+    "task_type": "explanation",
+    "confidence": 0.95,
+    "detected_files": [],
+    "suggested_action": "explain",
+    "reasoning": ".",
+}
+EXPLAINED = json_reply(SAID)
 Opens = Callable[..., AbstractContextManager[Terminal]]
 
 
@@ -234,12 +233,42 @@ def test_a_command_that_is_typed_while_a_task_works_waits_for_its_end(opens: Ope
             terminal.press("/cost\r")
             terminal.until("> /cost (when this is done)")
             terminal.press("!echo $((6 * 7))\r")
+            terminal.press("and commit everything when its green\r")
+            terminal.until("> and commit everything (when this is done)")
             server.release()
             terminal.until("The answer is heron.")
             terminal.until("codur> /cost")
             terminal.until("of 1 remembered tasks: 2 model calls, ")
             terminal.until("42")
+            terminal.until("not in a git repository")
         assert "/cost" not in json.dumps([request.body for request in server.requests])
+
+
+def test_what_a_command_does_is_done_by_it_once_a_model_has_understood(opens: Opens, project: Path, home: Path) -> None:
+    understood = json_reply({**SAID, "task_type": "git", "suggested_action": "command", "capability": "commit"})
+    fill(project, {"notes.txt": "milk\n"})
+    with GroqServer([understood, json_reply({"subject": "Buy milk", "body": ""})]) as server:
+        fill(home, {".config/codur/config.yaml": f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"})
+        with opens(GROQ_API_KEY=KEY) as terminal:
+            say(terminal, "put what we did into git, would you")
+            terminal.until("codur commit does that.")
+            terminal.until("codur> /commit")
+            terminal.until("not in a git repository")
+
+
+def test_no_text_of_a_file_or_of_an_answer_is_taken_for_a_command(opens: Opens, project: Path, home: Path) -> None:
+    said = "`codur commit --all --no-verify` does that."
+    fill(project, {"README.md": f"{said}\n"})
+    with GroqServer([EXPLAINED, text(said)]) as server:
+        fill(home, {".config/codur/config.yaml": f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"})
+        with opens(GROQ_API_KEY=KEY) as terminal:
+            say(terminal, "show README.md")
+            terminal.until("does that.")
+            say(terminal, "what is README.md good for?")
+            terminal.until("does that.")
+            say(terminal, "/cost")
+            terminal.until("model calls")
+            assert "codur> /commit" not in terminal.text
 
 
 def test_what_is_typed_too_late_is_the_next_task(opens: Opens, project: Path, home: Path) -> None:
@@ -429,6 +458,24 @@ LINES = {
     "undo": Asked(words=("undo",)),
     "Undo the last change.": Asked(words=("undo",)),
     "hm no, undo that": Asked(words=("undo",)),
+    "rename f to g in a.py, and commit it with a good message": Asked(task="rename f to g in a.py", then=("commit",)),
+    "delete b.py, then commit": Asked(task="delete b.py", then=("commit",)),
+    "fix it. Commit all of it as 'Fix it'": Asked(task="fix it", then=("commit", "--message=Fix it")),
+    **{
+        text: Asked(task=text)
+        for text in (
+            "explain the difference between stash and commit all",
+            "what happens if I undo, then commit everything?",
+            "you should not edit a.py, commit it",
+            "write a hook that runs the tests, then commit",
+            "add a button to save and commit it",
+            "transaction: begin and then commit all",
+        )
+    },
+    "what is the difference between add and commit": Asked(task="what is the difference between add and commit"),
+    "how do i fix this and commit it to memory": Asked(task="how do i fix this and commit it to memory"),
+    "hm no, bring it back": Asked(words=("undo", "--redo")),
+    "bring the header back": Asked(task="bring the header back"),
     "commit this": Asked(words=("commit",)),
     "please commit the last change": Asked(words=("commit", "last")),
     "forget it then. commit everything": Asked(words=("commit", "--all")),

@@ -94,10 +94,12 @@ def test_a_no_leaves_everything_as_it_was(tmp_path: Path) -> None:
         assert untouched(here)
 
 
-def test_the_reason_of_a_no_makes_a_new_plan(tmp_path: Path) -> None:
+@pytest.mark.parametrize("said", ["n", "n, run it first", "yes but run it first", "run it first"])
+def test_the_reason_of_a_no_makes_a_new_plan(said: str, tmp_path: Path) -> None:
     with place(tmp_path, [EDIT, STEPS, RIGHT]) as here, at_terminal(here, *TASK) as terminal:
-        terminal.answer(CHOICES, "n")
-        terminal.answer("Enter ends the run.) ", "run it first")
+        terminal.answer(CHOICES, said)
+        if said == "n":
+            terminal.answer("Enter ends the run.) ", "run it first")
         assert "python main.py" in terminal.answer(CHOICES, "y")
         assert terminal.ended() == 0
         assert "run it first" in json.dumps(here.server.bodies[1])
@@ -117,7 +119,7 @@ def test_a_second_no_asks_for_no_reason_as_it_would_help_nothing(tmp_path: Path)
 
 def test_what_is_no_answer_is_explained_and_asked_again(tmp_path: Path) -> None:
     with place(tmp_path, [EDIT, RIGHT]) as here, at_terminal(here, *TASK) as terminal:
-        terminal.answer(CHOICES, "perhaps \udc9b2J".encode("utf-8", "replace").decode())
+        terminal.answer(CHOICES, "perhaps\udc9b2J".encode("utf-8", "replace").decode())
         assert "y: carry it out" in terminal.answer(CHOICES, "")
         assert "y: carry it out" in terminal.answer(CHOICES, "YES")
         assert terminal.ended() == 0

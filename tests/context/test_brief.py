@@ -498,3 +498,26 @@ def test_of_a_long_table_what_is_around_the_line_is_shown() -> None:
     (shown,) = fit({"table.py": text}, budget_chars=20_000, wants=[Want(path="table.py", line=500, need="needed")])
     assert "    498,\n" in shown.text
     assert sum(map(len, shown.ranges)) < 100
+
+
+def test_tests_that_fail_for_other_reasons_are_told_in_few_words() -> None:
+    error = "\n\n".join(f"test_app.py::test_{number}\n{'x' * 300}" for number in range(9))
+    verdict = Verdict(status="failed", error=error, failing=("test_app.py::test_0",))
+    own, others = (
+        brief_text(replace(BRIEF, verdict=verdict, others_fail=number), budget_tokens=9000).text for number in (0, 9)
+    )
+    assert len(others) < len(own) - 1000
+    assert "test_app.py::test_0" in others
+
+
+def test_a_long_function_that_makes_an_object_is_shown_function_by_function() -> None:
+    body = "    work()\n" * 18
+    inner = "".join(f"  self.f{number} = function f{number}() {{\n{body}  }}\n" for number in range(9))
+    source = f"function make() {{\n  const self = {{}}\n{inner}  return self\n}}\n"
+    (found,) = fit({"make.js": source}, budget_chars=900, wants=[Want(path="make.js", line=2 + 20 * 4 + 5)])
+    shown = "\n".join(
+        source.splitlines()[line] for each in found.ranges for line in range(each.start - 1, each.stop - 1)
+    )
+    assert "function make" in shown
+    assert "function f4" in shown
+    assert "function f1" not in shown

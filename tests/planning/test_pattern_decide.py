@@ -216,6 +216,10 @@ def test_named_files_come_first_and_in_a_large_workspace_nothing_is_added_but_th
     many = {**PROJECT, **{f"other{number}.py": "x = 1\n" for number in range(8)}}
     found = ask("fix unrelated.py and nothere.py", tmp_path, many).discovery
     assert (found.files, found.missing_files, found.confidence) == (("unrelated.py", "main.py"), ("nothere.py",), 0.95)
+    found = ask(
+        "fix is_css: only lower case counts, but a file named A.CSS must count too", tmp_path, PROJECT
+    ).discovery
+    assert found.missing_files == ()
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from codur.config.settings import CodingSettings
 from codur.nodes.parts.finding import asks_for_tests
 from codur.questions import Answer
 from tests.runs.kit import Played, play
@@ -275,3 +276,168 @@ def test_what_the_model_says_beside_its_edits_is_told(tmp_path: Path) -> None:
     played = run(tmp_path, edit, prompt="sums.py needs a mean", sections={"verification": {"make_check": "never"}})
     assert played.result.outcome == "done"
     assert "the model says: The old file is still there." in played.result.notes
+
+
+MEAN_TEST = "\n\ndef test_mean():\n    assert mean([2, 4]) == 3\n"
+WITH_MEAN = FILES["test_sums.py"].replace("import total", "import mean, total") + MEAN_TEST
+WANTED = "sums.py needs a mean, with a test"
+ADDS = json_reply({**EDIT_SAID, "task_type": "code_generation"})
+
+
+def of_tests(text: str, source: str = MEAN) -> ServerReply:
+    return calls(
+        ("replace_file_content", {"path": "sums.py", "content": source}),
+        ("replace_file_content", {"path": "test_sums.py", "content": text}),
+    )
+
+
+def test_a_test_that_is_asked_for_is_added_where_its_like_are(tmp_path: Path) -> None:
+    """Nobody is asked, and nobody need be there."""
+    played = play(tmp_path, FILES, WANTED, [ADDS, of_tests(WITH_MEAN)])
+    assert (played.result.outcome, played.unexpected) == ("done", 0), played.result.reason
+    assert played.files == {"sums.py": MEAN, "test_sums.py": WITH_MEAN}
+    assert played.result.verdict is not None
+    assert played.result.verdict.tests_passed == 3
+
+
+def test_a_test_that_is_added_must_pass(tmp_path: Path) -> None:
+    wrong = of_tests(WITH_MEAN.replace("mean([2, 4]) == 3", "mean([2, 4]) == 4"))
+    played = play(tmp_path, FILES, WANTED, [ADDS, wrong, of_tests(WITH_MEAN)])
+    assert (played.result.outcome, played.files["test_sums.py"]) == ("done", WITH_MEAN)
+    assert "assert 3.0 == 4" in played.result.attempts[0].error
+
+
+BROKEN_MEAN = MEAN.replace("return sum(numbers)\n\n", "return sum(numbers) + 1\n\n")
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        WITH_MEAN.replace("    assert total([1, 2])", "    return\n    assert total([1, 2])").replace(
+            "    assert total([]) ", "    return\n    assert total([]) "
+        ),
+        WITH_MEAN.replace(
+            "\n\n\ndef test_total", "\n\nplain = total\ntotal = lambda all: sum(all)\n\n\ndef test_total"
+        ),
+        WITH_MEAN + "\n\ndef total(numbers):\n    return sum(numbers)\n",
+    ],
+)
+def test_what_is_added_takes_nothing_from_the_tests_that_stood_there(tests: str, tmp_path: Path) -> None:
+    played = play(tmp_path, FILES, WANTED, [ADDS, *[of_tests(tests, BROKEN_MEAN)] * 9])
+    assert (played.result.outcome, played.files) == ("not_achieved", FILES)
+    assert "what stands there stays as it is" in played.result.attempts[0].error
+
+
+@pytest.mark.parametrize(
+    ("tests", "prompt"),
+    [
+        (WITH_MEAN.replace("total([]) == 0", "total([]) == 1"), WANTED),
+        (WITH_MEAN, "sums.py needs a mean, but don't touch the tests"),
+        (WITH_MEAN, "sums.py needs a mean"),
+    ],
+)
+def test_what_stands_there_stays_and_so_do_tests_that_nobody_speaks_of(tests: str, prompt: str, tmp_path: Path) -> None:
+    played = play(tmp_path, FILES, prompt, [ADDS, *[of_tests(tests)] * 9])
+    assert (played.result.outcome, played.files) == ("not_achieved", FILES)
+
+
+def test_for_a_change_of_what_stands_there_the_user_is_asked(tmp_path: Path) -> None:
+    other = WITH_MEAN.replace("total([]) == 0", "not total([])")
+    user = User(Answer(decision="answer", text="yes"))
+    played = play(tmp_path, FILES, WANTED, [ADDS, of_tests(other)], consult=user)
+    assert (played.result.outcome, played.files["test_sums.py"]) == (
+        "done",
+        other,
+    )  # what it gave is not asked for anew
+    assert [question.text for question in user.asked] == [
+        "May test_sums.py be changed? It says when the task is done. (yes or no)"
+    ]
+
+
+def test_once_the_user_lets_a_test_be_changed_no_later_attempt_is_asked_about(tmp_path: Path) -> None:
+    other = WITH_MEAN.replace("total([]) == 0", "not total([])")
+    wrong = of_tests(other.replace("mean([2, 4]) == 3", "mean([2, 4]) == 4"))
+    user = User(Answer(decision="answer", text="yes"))
+    played = play(tmp_path, FILES, WANTED, [ADDS, wrong, of_tests(other)], consult=user)
+    assert (played.result.outcome, played.files["test_sums.py"], len(user.asked)) == ("done", other, 1)
+
+
+def test_in_javascript_a_test_is_added_as_well(tmp_path: Path) -> None:
+    files = {
+        "package.json": '{"name": "sums", "scripts": {"test": "node --test"}}\n',
+        "sums.js": "exports.total = (numbers) => numbers.reduce((sum, each) => sum + each, 0);\n",
+        "sums.test.js": "const test = require('node:test');\nconst assert = require('node:assert');\n"
+        "const { total } = require('./sums.js');\n\ntest('total', () => assert.equal(total([1, 2]), 3));\n",
+    }
+    mean = files["sums.js"] + "exports.mean = (numbers) => exports.total(numbers) / numbers.length;\n"
+    tests = files["sums.test.js"].replace("{ total }", "{ mean, total }")
+    tests += "test('mean', () => assert.equal(mean([2, 4]), 3));\n"
+    both = calls(
+        ("replace_file_content", {"path": "sums.js", "content": mean}),
+        ("replace_file_content", {"path": "sums.test.js", "content": tests}),
+    )
+    said = json_reply({**EDIT_SAID, "task_type": "code_generation", "detected_files": ["sums.js"]})
+    played = play(tmp_path, files, "sums.js needs a mean, with a test", [said, both])
+    assert (played.result.outcome, played.files) == ("done", {**files, "sums.js": mean, "sums.test.js": tests})
+
+
+TWO_WRONG = {
+    "sums.py": "def total(numbers):\n    return sum(numbers) + 1\n\n\n"
+    "def mean(numbers):\n    return total(numbers) * len(numbers)\n",
+    "test_sums.py": "from sums import mean, total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n\n\n"
+    "def test_mean():\n    assert mean([2, 4]) == 3\n",
+}
+FIX_TWO = "total and mean of sums.py are wrong: fix them, and add a test"
+FIXES = json_reply({**EDIT_SAID, "task_type": "code_fix"})
+
+
+def test_an_attempt_after_one_that_added_a_test_goes_on_from_it(tmp_path: Path) -> None:
+    """The first comes further and stays, with its test; the second edits the code alone."""
+    half = TWO_WRONG["sums.py"].replace("sum(numbers) + 1", "sum(numbers)")
+    more = TWO_WRONG["test_sums.py"] + "\n\ndef test_nothing():\n    assert total([]) == 0\n"
+    whole = half.replace("* len", "/ len")
+    rest = calls(("replace_file_content", {"path": "sums.py", "content": whole}))
+    played = play(tmp_path, TWO_WRONG, FIX_TWO, [FIXES, of_tests(more, half), rest])
+    assert (played.result.outcome, played.unexpected) == ("done", 0), played.result.reason
+    assert played.files == {"sums.py": whole, "test_sums.py": more}
+
+
+def test_what_ran_in_an_attempt_that_was_put_back_is_no_measure(tmp_path: Path) -> None:
+    wrong = of_tests(WITH_MEAN.replace("mean([2, 4]) == 3", "mean([2, 4]) == 4"))
+    alone = calls(("replace_file_content", {"path": "sums.py", "content": MEAN}))
+    played = play(tmp_path, FILES, WANTED, [ADDS, wrong, alone])
+    assert (played.result.outcome, played.files) == ("done", {**FILES, "sums.py": MEAN}), played.result.reason
+
+
+SAMPLES = {"agents": {"coding": CodingSettings(samples="auto")}}
+
+
+def test_after_an_addition_other_workers_change_no_test_either(tmp_path: Path) -> None:
+    wrong = of_tests(WITH_MEAN.replace("mean([2, 4]) == 3", "mean([2, 4]) == 4"), BROKEN_MEAN)
+    less = FILES["test_sums.py"].partition("\n\n\ndef test_none")[0] + "\n"
+    gutted = of_tests(less.replace("== 3", "== 4"), BROKEN_MEAN)
+    played = play(tmp_path, FILES, WANTED, [ADDS, wrong, *[gutted] * 20], sections=SAMPLES)
+    assert (played.result.outcome, played.files) == ("not_achieved", FILES)
+
+
+def test_a_file_is_not_deleted_that_is_not_to_be_moved(tmp_path: Path) -> None:
+    files = {"lib/utils.py": "A = 1\n", "app/utils.py": "B = 1\n", "lib/helpers.py": "C = 1\n"}
+    gone = calls(("delete_file", {"path": "lib/utils.py"}), ("delete_file", {"path": "app/utils.py"}))
+    for number, prompt in enumerate(
+        ("don't move lib/utils.py to lib/helpers.py, add a docstring to it", "move utils.py into lib/helpers.py")
+    ):
+        place = tmp_path / str(number)
+        place.mkdir()
+        played = play(place, files, prompt, [FIXES, *[gone] * 6])
+        assert played.files == files
+
+
+def test_a_fault_of_the_first_time_is_none_of_chance(tmp_path: Path) -> None:
+    cold = (
+        "import os\n\n\ndef total(numbers):\n    if not os.path.exists('cache.txt'):\n"
+        "        open('cache.txt', 'w').close()\n        return 99\n    return sum(numbers)\n"
+    )
+    files = {**FILES, ".gitignore": "cache.txt\n"}
+    edit = calls(("replace_file_content", {"path": "sums.py", "content": cold}))
+    played = play(tmp_path, files, "sums.py needs a cache", [ADDS, *[edit] * 9])
+    assert played.result.outcome == "not_achieved"

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import pytest
+
+from codur.cli.conversation.slash_commands import BY_NAME
+from codur.config.prompts import PromptLibrary
 from codur.questions import Answer, Question
 from codur.types import Limits
 from tests.runs.kit import play
@@ -25,6 +30,22 @@ def test_with_a_model_the_explanation_is_its_own(tmp_path: Path) -> None:
     played = play(tmp_path, FILES, "explain app.py", [EXPLAIN, text("It greets whoever is named.")])
     assert (played.result.exit_code, played.result.answer) == (0, "It greets whoever is named.")
     assert (len(played.requests), played.unexpected) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "about"),
+    [
+        ("how do i make you run only the unit tests?", True),
+        ("can you explain what greet prints?", False),
+        ("why does codur not change tests?", True),
+    ],
+)
+def test_a_question_about_the_agent_itself_comes_with_its_commands(prompt: str, about: bool, tmp_path: Path) -> None:
+    played = play(tmp_path, FILES, prompt, [EXPLAIN, text("With /check.")])
+    assert ("`/check COMMAND`" in str(played.requests[1].body["messages"][0]["content"])) is about
+    named = set(re.findall(r"`/(\w+)", PromptLibrary().render("explaining.about")))
+    assert named <= BY_NAME.keys()
+    assert {"check", "commit", "undo", "help"} <= named
 
 
 def test_where_the_model_fails_it_is_what_can_be_read(tmp_path: Path) -> None:

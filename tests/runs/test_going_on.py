@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from codur.agents.coding import MAY_CHANGE
-from codur.nodes.parts.allowed_by_user import granted_by
-from codur.questions import Answer, Question
+from codur.questions import MAY_CHANGE, Answer, Question, granted_by
 from tests.runs.kit import Played, play
 from tests.runs.test_approval import User
 from tests.runs.test_plans import classified, plan
@@ -146,7 +144,7 @@ def test_a_test_that_the_conversation_made_judges_what_it_is_about(prompt: str, 
 )
 def test_an_answer_that_mentions_a_test_does_not_free_it(answer: str, tmp_path: Path) -> None:
     def user(question: Question) -> Answer:
-        return Answer(decision="answer", text=answer)
+        return Answer(decision="answer", text=answer if question.text == "What shall it return?" else "no")
 
     ask, give_up = calls(("ask_user", {"question": "What shall it return?"})), calls(("cannot", {"reason": "no"}))
     replies = [EDIT, ask, calls(WEAK), give_up]

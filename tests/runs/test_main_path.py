@@ -275,6 +275,22 @@ def test_a_question_goes_to_the_explaining_agent(tmp_path: Path) -> None:
     assert run.result.changed_files == ()
 
 
+def test_a_question_about_faults_is_answered_whatever_fails(tmp_path: Path) -> None:
+    said = json_reply(
+        {
+            "task_type": "explanation",
+            "confidence": 0.9,
+            "detected_files": ["main.py"],
+            "suggested_action": "explain",
+            "reasoning": "A look for faults is wanted.",
+        }
+    )
+    run = play(
+        tmp_path, NEEDS_MODEL, "look over main.py, anything wrong with it?", [said, text("Line 2 is off by one.")]
+    )
+    assert (run.result.outcome, run.result.answer, run.unexpected) == ("done", "Line 2 is off by one.", 0)
+
+
 def test_code_without_a_check_is_said_to_be_unchecked(tmp_path: Path) -> None:
     generate = json_reply(
         {

@@ -566,11 +566,117 @@ def test_there_an_edit_that_breaks_nothing_may_stay(tmp_path: Path) -> None:
     assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
 
 
-@pytest.mark.parametrize("name", ["test_pages", "test_error_on_pages", "test_pages_of_mine"])
+BY_CHANCE = """
+def count():
+    try:
+        runs = len(open('runs.log').read())
+    except FileNotFoundError:
+        runs = 0
+    with open('runs.log', 'a') as log:
+        log.write('x')
+    return runs
+
+"""
+
+
+@pytest.mark.parametrize("by", ["unittest", "pytest"])
+def test_a_test_that_fails_by_chance_puts_no_edit_back(by: str, tmp_path: Path) -> None:
+    """It fails in the second run of the project's tests, the one after the edit, and in no other."""
+    if by == "pytest":
+        more = f"{BY_CHANCE}\ndef test_watch():\n    assert count() != 1\n"
+        files = {**FILES, "test_watch.py": more, ".gitignore": "runs.log\n"}
+    else:
+        tests = UNITTEST["shop_tests.py"].replace("class Shop", f"{BY_CHANCE}\nclass Shop")
+        more = tests + "\n    def test_watch(self):\n        self.assertNotEqual(count(), 1)\n"
+        files = {**UNITTEST, "shop_tests.py": more, ".gitignore": "runs.log\n"}
+    played = run(tmp_path, BOTH, files=files)
+    assert (played.result.outcome, played.files["shop.py"], played.unexpected) == ("done", TAXED, 0)
+    told = [event.text for event in played.events if isinstance(event, Note) and "passed when run again" in event.text]
+    assert len(told) == 1
+    assert "test_watch" in told[0]
+
+
+def test_a_check_that_is_given_counts_whatever_the_rules_take_the_task_for(tmp_path: Path) -> None:
+    command = "python -c 'import shop; assert shop.taxed([100]) == 119'"
+    files = {"shop.py": FILES["shop.py"], "test_shop.py": FILES["test_shop.py"]}
+    prompt = "go on with taxed, as --rate has it. keep it short"
+    played = run(tmp_path, write(TAXED), prompt=prompt, files=files, check_command=command)
+    assert played.result.verdict is not None
+    assert (played.result.outcome, played.result.verdict.check) == ("done", command)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "shop.py: the total is wrong for a few prices. those red tests need things we dont have here. ignore them",
+        "shop.py: the total is wrong for a few prices (the failing tests are not your concern)",
+    ],
+)
+def test_what_the_user_leaves_out_is_left(prompt: str, tmp_path: Path) -> None:
+    edit = write(FILES["shop.py"].replace("sum(prices)", "round(sum(prices), 2)"))
+    played = run(tmp_path, edit, prompt=prompt, task_type="code_fix")
+    assert (played.result.outcome, len(played.requests), played.unexpected) == ("done", 2, 0)
+
+
+def test_a_wish_for_tests_of_what_is_mended_is_none_for_those_that_fail(tmp_path: Path) -> None:
+    more = FILES["test_shop.py"] + "\n\ndef test_cents():\n    assert total([0.1, 0.2]) == 0.3\n"
+    right = FILES["shop.py"].replace("sum(prices)", "round(sum(prices), 2)")
+    both = calls(
+        ("replace_file_content", {"path": "shop.py", "content": right}),
+        ("replace_file_content", {"path": "test_cents.py", "content": more}),
+        ("finish", {"reason": "SHOP_HOST is not set here."}),
+    )
+    prompt = "shop.py: what is added up has a rest of many digits. tests for it please, also in other cases"
+    played = run(tmp_path, both, prompt=prompt, task_type="code_fix")
+    assert (played.result.outcome, played.unexpected) == ("done", 0), played.result.reason
+
+
+@pytest.mark.parametrize("by", ["unittest", "pytest"])
+def test_nor_does_one_that_fails_by_chance_as_the_pass_is_repeated(by: str, tmp_path: Path) -> None:
+    watch = BY_CHANCE + "\ndef test_watch():\n    assert count() != 2\n"
+    if by == "pytest":
+        files = {**FILES, "test_watch.py": watch, ".gitignore": "runs.log\n"}
+        del files["test_till.py"]
+    else:
+        tests = f"import unittest\n\nfrom shop import total\n{BY_CHANCE}\nclass Shop(unittest.TestCase):\n"
+        tests += "    def test_total(self):\n        self.assertEqual(total([1, 2]), 3)\n\n"
+        tests += "    def test_watch(self):\n        self.assertNotEqual(count(), 2)\n"
+        files = {**UNITTEST, "shop_tests.py": tests, ".gitignore": "runs.log\n"}
+    played = run(tmp_path, write(TAXED), files=files)
+    assert (played.result.outcome, played.files["shop.py"], played.unexpected) == ("done", TAXED, 0)
+    told = [event.text for event in played.events if isinstance(event, Note) and "passed when run again" in event.text]
+    assert len(told) == 1
+
+
+def test_what_fails_by_chance_since_the_edit_is_flaky(tmp_path: Path) -> None:
+    """It runs what was changed, so that the edit may be why."""
+    files = {**FILES, ".gitignore": "runs.log\n"}
+    del files["test_till.py"]
+    odd = FILES["shop.py"].replace("def total(prices):", f"{BY_CHANCE}\ndef total(prices):\n    assert count() != 1\n")
+    played = run(tmp_path, write(odd), files=files)
+    assert played.result.outcome == "not_achieved"
+    assert "flaky" in played.result.reason
+
+
+def test_there_a_search_mends_the_test_that_is_named(tmp_path: Path) -> None:
+    files = {**UNITTEST, "shop.py": FILES["shop.py"].replace("sum(prices)", "sum(prices[1:])")}
+    played = play(tmp_path, files, "test_total fails, mend it", [], search=True, key=None)
+    assert (played.result.outcome, played.files) == ("done", {**files, "shop.py": played.files["shop.py"]})
+    assert played.files["shop.py"] != files["shop.py"]
+    assert any("fail as before: test_host" in note for note in played.result.notes)
+
+
+@pytest.mark.parametrize(
+    "name", ["test_pages", "test_error_on_pages", "test_pages_of_mine", "test_missing_page_rate", "test_till_rate"]
+)
 def test_a_word_in_the_name_of_a_failing_test_is_no_reason_to_make_none(name: str, tmp_path: Path) -> None:
     """What fails may be called by a word that stands in any task of the project; whoever makes the test decides."""
     files = {**FILES, "test_till.py": FILES["test_till.py"].replace("test_host", name)}
     prompt = "shop.py: the total of the pages is wrong with 19 % on top"
+    if name == "test_missing_page_rate":
+        prompt = "shop.py: the total is wrong with a tax_rate of 19 % on top"
+    if name == "test_till_rate":
+        prompt = "shop.py: the total is wrong with 19 % on top. tests for it into till_tests"
     test = made.answer(TEST.replace("taxed", "total").replace("== 119", "== 101"))
     plus = FILES["shop.py"].replace("sum(prices)", "sum(prices) if prices[1:] else prices[0] + 1")
     played = run(tmp_path, test, write(plus), prompt=prompt, task_type="code_fix", files=files, sections=made.MAKES)

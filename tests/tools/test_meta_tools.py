@@ -35,7 +35,9 @@ def test_run_command(tmp_path: Path, command: str, code: str, text: str | None) 
 
 
 def test_a_command_changes_the_workspace(tmp_path: Path, toolbox: Toolbox) -> None:
-    assert toolbox.call("run_command", {"command": "echo hi > out.txt"}).text == "the command printed nothing"
+    assert toolbox.call("run_command", {"command": "echo hi > out.txt"}).text == (
+        "the command printed nothing: echo hi > out.txt"
+    )
     assert (tmp_path / "out.txt").read_text() == "hi\n"
 
 

@@ -18,6 +18,8 @@ from codur.structs import replace
 from codur.types import Attempt, RunResult, Verdict
 from codur.ui.output_formats import OutputKind, choose_kind, make_output, show
 from codur.ui.sanitise import sanitise
+from codur.ui.shown.run_report import summary_lines
+from codur.ui.styled_lines import joined
 from tests.ui.samples import ANSWER, DIFF, DONE, EVENTS, FAILED, RED, Terminal, play
 
 ROOT = Path(__file__).parents[2]
@@ -372,3 +374,10 @@ def test_rich_is_imported_only_where_it_is_needed(kind: str, diff: str, imported
     argv = [sys.executable, "-c", IMPORTS, kind, diff]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == imported
+
+
+def test_what_is_gone_is_told_apart() -> None:
+    gone = "diff --git a/old.py b/old.py\n--- a/old.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-x = 1\n"
+    result = replace(DONE, changed_files=("main.py", "old.py"), diff=DONE.diff + gone)
+    told = joined(summary_lines(result))
+    assert "changed: main.py\ndeleted: old.py\n" in told

@@ -16,6 +16,7 @@ from codur.cli.machine import Showing
 from codur.cli.printing import say_found, tell
 from codur.config.settings import Settings
 from codur.errors import CodurError, StateError, UsageError
+from codur.lazy import regex
 from codur.parsing.bounded_text import listed
 from codur.sandbox.launcher import Launcher
 from codur.session.commit_message import Material, Suggested, suggested
@@ -47,6 +48,7 @@ from codur.workspace.history.undo_run import RunChange, run_changes
 from codur.workspace.private import may_hold_secrets
 
 _GIT_TIMEOUT_S = 60.0
+_MADE_TEST = regex(r"^python -m pytest \S+ && ")
 _SUBJECT = 72
 _MAX_BODY = 2_000
 _EXECUTABLE = 0o111
@@ -66,6 +68,7 @@ class Wish(Struct):
     message: str | None = None  # in place of the one that is made; None: that one
     hooks: bool = True  # the repository's hooks see it
     dry: bool = False  # nothing is committed
+    only: Sequence[str] = ()  # paths in the workspace that it is bound to, whoever changed them; none: all
     everything: bool = False  # also what else is changed of the files that git has
     offline: bool = False  # no model is asked for a message
 
@@ -142,10 +145,16 @@ def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Comm
         try:
             repository = repository_around(workspace, launcher, _GIT_TIMEOUT_S)
             kept = [_kept(run) for run in runs] or _found(repository, workspace, wish)
-            kept.sort(key=lambda each: (each.record.started, each.record.id))
+            if len(runs) > 1:  # of a conversation: what was committed since is not told again
+                kept = _not_committed(sorted(kept, key=_begun, reverse=True), workspace, repository) or kept
+            kept.sort(key=_begun)
             return _made(kept, repository, wish, settings)
         except ToolError as error:
             raise UsageError(error.message, remedy=_remedy(error)) from error
+
+
+def _begun(kept: _Kept) -> tuple[str, str]:
+    return kept.record.started, kept.record.id
 
 
 def left_of(ids: Iterable[str]) -> tuple[str, ...]:
@@ -208,11 +217,12 @@ def _kept(run: RunDirectory) -> _Kept:
 
 
 def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: Settings) -> Committed:
+    runs = _bound(runs, wish)
     by_tool = {item.path for kept in runs for item in kept.changes if "tool" in item.by}
     paths = sorted({item.path for kept in runs for item in kept.changes})
     changed = uncommitted(repository, ["."] if wish.everything else paths)
     new = known_files(repository, ["."] if wish.everything else paths, new=True) - {""}
-    files = tuple(sorted(changed | (new & by_tool)))
+    files = tuple(sorted((changed | (new & (by_tool | set(wish.only)))).intersection(wish.only or changed | new)))
     # Not those of which all is committed: their words say nothing of what is left.
     of = [kept for kept in runs if not {item.path for item in kept.changes}.isdisjoint(files)]
     theirs = {item.path for kept in of or runs for item in kept.changes}
@@ -243,13 +253,21 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
     return replace(found, commit=commit, files=files_of(repository, commit.hash))
 
 
+def _bound(runs: Sequence[_Kept], wish: Wish) -> Sequence[_Kept]:
+    """The runs with what they changed of the files that are meant."""
+    if not wish.only:
+        return runs
+    bound = (replace(kept, changes=[item for item in kept.changes if item.path in wish.only]) for kept in runs)
+    return [kept for kept in bound if kept.changes]
+
+
 def _material(runs: Sequence[_Kept], files: Sequence[str], repository: Repository, wish: Wish) -> Material:
     """What a model is told for the message; nothing of files that may hold secrets."""
     shown = [path for path in files if not may_hold_secrets(path)]
     diffs, before = [item.diff for kept in runs for item in kept.changes if item.path in shown], list[str]()
     with contextlib.suppress(ToolError):  # there is no commit before it
         before = repository.safe("log", f"--max-count={_LISTED}", "--no-show-signature", "--format=%s").splitlines()
-        if wish.everything and shown:
+        if (wish.everything or len(runs) > 1) and shown:
             new = {item.path for kept in runs for item in kept.changes if item.before is None}
             tracked = known_files(repository, shown, new=False).intersection(shown)  # what is not, goes or is new
             own = repository.safe("diff", *DIFF_OPTIONS, "HEAD", "--", *sorted(tracked)) if tracked else ""
@@ -360,9 +378,10 @@ def _checked(result: Mapping[str, Any]) -> str:
     verdict = result.get("verdict") or {}
     if verdict.get("status") != "passed":
         return ""
-    tests = verdict.get("tests_total")
-    passed = f" passes: {count(tests, 'test')}" if tests else ""
-    return f"Checked: {verdict.get('check')}{passed}"
+    left = f", {len(excused)} left out that failed before" if (excused := verdict.get("excused")) else ""
+    # The project's own: a test that was made for the task alone is not among what is committed.
+    check = textwrap.shorten(_MADE_TEST.sub("", str(verdict.get("check"))), _SUBJECT, placeholder=" …")
+    return f"Checked: {check}{left}"
 
 
 def _lines(done: Committed, wish: Wish) -> list[str]:
@@ -377,11 +396,8 @@ def _lines(done: Committed, wish: Wish) -> list[str]:
                 f"    (worded by {done.by}; to word it anew: git commit --amend)",
             ]
         lines += [f"  {path}" for path in done.files]
-    if done.left:
-        why = (
-            "git does not have them, and no task made them"
-            if wish.everything
-            else "git ignores it, or a program made it"
-        )
-        lines.append(f"left out: {listed(done.left, _LISTED)} ({why})")
+    if done.left and wish.everything:
+        lines.append(f"left out: {listed(done.left, _LISTED)} (git does not have them, and no task made them)")
+    elif done.left:
+        lines.append(f"left out: {count(len(done.left), 'file')} that git ignores, or a program made")
     return lines if done.commit is None else [*lines, "to undo: git reset --soft HEAD~1, or codur undo for the files"]

@@ -1,5 +1,6 @@
 """Commands on what was changed, by a run or in git: `undo`, `diff`, `commit`, `bisect`. `actions` does the work."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -33,6 +34,9 @@ def commit(
     everything: Annotated[
         bool, typer.Option("--all", "-a", help="Also what else is changed of the files that git has.")
     ] = False,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", metavar="FILE", help="Only this file; may be given again.")
+    ] = None,
     message: Annotated[
         str | None, typer.Option("--message", "-m", metavar="TEXT", help="Commit message, in place of the one made.")
     ] = None,
@@ -43,7 +47,12 @@ def commit(
 ) -> int:
     """Commit to git what runs changed and left uncommitted, and nothing else."""
     wish = actions.commit.Wish(
-        message=message, hooks=not no_verify, dry=dry_run, everything=everything, offline=offline
+        only=tuple(map(os.path.normpath, only or ())),
+        message=message,
+        hooks=not no_verify,
+        dry=dry_run,
+        everything=everything or bool(only),
+        offline=offline,
     )
     return actions.commit.commit_runs(runs or (), directory, wish, json=json)
 

@@ -1,6 +1,7 @@
 """`codur` without arguments, at a terminal: a conversation, one task after the other, each as `codur TASK` does it."""
 
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -156,8 +157,13 @@ class Conversation:
         typed, code = TypedLine(), INTERRUPTED
         try:
             code = self._carry_out(task, machine.Showing(typed=typed))
+            if asked.then and code == 0:
+                # That task's changes alone; "all" is what the tasks of the conversation left, and not the user's own.
+                run = () if "--all" in asked.then else (self._turns[-1].run_id,)
+                words = ("commit", *run, *(word for word in asked.then[1:] if word != "--all"))
+                self._commands.append(f"/{shlex.join(words)}")
         finally:
-            self._offer(typed, goes_on=code != INTERRUPTED)
+            self._offer(typed, code)
         return code
 
     def _edited_since(self) -> str:
@@ -170,7 +176,10 @@ class Conversation:
         result, output = actions.run.carried_out(task, showing, overrides=self._choices.overrides)
         try:
             code = actions.run.shown_result(result, output, explain_route=False)
-            actions.run.tell_next(result, "/")
+            if result.command:
+                self._commands.append(f"/{result.command}")
+            else:
+                actions.run.tell_next(result, "/")
             if _CONTAINED.search(result.answer + result.reason):
                 _say(_CONTAINED_WORDS)
             return code
@@ -178,13 +187,14 @@ class Conversation:
             said = showing.typed.guidance.given if showing.typed is not None else ()
             self._remember(turn_of(task.said_with(said), result))
 
-    def _offer(self, typed: TypedLine, *, goes_on: bool) -> None:
+    def _offer(self, typed: TypedLine, code: int) -> None:
         """Have what was typed during a task, and told no model, on the next line.
 
-        Commands are carried out before, unless the task was interrupted.
+        Commands are carried out before, unless the task was interrupted; a wish to commit, only if the task is done.
         """
-        self._commands += typed.commands if goes_on else []
-        waiting = (*typed.guidance.waiting, *([] if goes_on else typed.commands))
+        ready = [each for each in typed.commands if code != INTERRUPTED and (code == 0 or each.startswith(("/", "!")))]
+        self._commands += ready
+        waiting = (*typed.guidance.waiting, *(each for each in typed.commands if each not in ready))
         self._typed = "\n".join((*waiting, *([typed.text] if typed.text else [])))
         if waiting:
             _say("No model was told what you typed meanwhile: it is on the next line.")

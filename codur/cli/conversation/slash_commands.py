@@ -67,6 +67,7 @@ class Asked(Struct):
     """What a line asks for: exactly one of these, or nothing."""
 
     task: str = ""  # a task in words
+    then: Sequence[str] = ()  # a command line of Codur's, once that is done
     program: str = ""  # a command line for the shell
     words: Sequence[str] = ()  # a command line of Codur's
     # name, value: the command that shows or sets something of the conversation, and to what; None: it shows it
@@ -79,10 +80,10 @@ def read_line(text: str) -> Asked:
     line = text.strip()
     if line.startswith("!"):
         return Asked(program=line[1:].strip())
-    if wish := ("undo",) if _UNDO.fullmatch(line) else commit_wish(line):
+    if wish := _wish(line):
         return Asked(words=wish)
     if not line.startswith("/"):
-        return Asked(task=_without_marks(line))
+        return _task(line)
     name, _, rest = line[1:].partition(" ")
     rest = rest.strip()
     if not name:
@@ -101,6 +102,21 @@ def read_line(text: str) -> Asked:
     return Asked(words=(*command.words, *([rest] if command.as_one else _split(name, rest))))
 
 
+def _task(line: str) -> Asked:
+    """A task; the commit that it ends with is for afterwards."""
+    found = _AND_COMMIT.fullmatch(line)
+    then = commit_wish(found["wish"]) if found and not _NO_DEED.search(found["task"]) else None
+    task = found["task"] if found and then else line
+    return Asked(task=_without_marks(task), then=then or ())
+
+
+def _wish(line: str) -> Sequence[str]:
+    """The command line of a wish in everyday words; empty if it is none."""
+    if _UNDO.fullmatch(line):
+        return ("undo",)
+    return ("undo", "--redo") if _REDO.fullmatch(line) else commit_wish(line) or ()
+
+
 def _split(name: str, rest: str) -> list[str]:
     try:
         return shlex.split(rest)
@@ -108,9 +124,20 @@ def _split(name: str, rest: str) -> list[str]:
         raise UsageError(f"/{name}: a quotation mark is not closed", remedy="Close it, or leave it out.") from error
 
 
-_UNDO = regex(
-    r"(?:(?:hm+|no|nope|oh|sorry|wait|ok|okay|actually|then|please)[,.!]* ){0,4}(?:undo|revert)"
-    r"(?: (?:that|it|this|the last(?: one| task| change)?|your last change))?(?: (?:again|please))?[.!]?",
+_AND_COMMIT = regex(
+    r"(?P<task>.+?)(?:[,.;]\s+(?:and\s+)?(?:then\s+)?|\s+and\s+then\s+)(?P<wish>commit\b.*)", re.I | re.S
+)
+_NO_DEED = regex(
+    r"\A\W*(?:what|why|how|when|where|who|which|explain|describe|is|are|does|did|should|would|could)\b"
+    r"|\b(?:not|never|\w+n['’]?t|that|which|scripts?|hooks?|bots?|buttons?|commands?|begin)\b",
+    re.I,
+)
+"""What a task says that is a question, or speaks of what others are to do: its last words are no wish of its own."""
+_LEAD = r"(?:(?:hm+|no|nope|oh|sorry|wait|ok|okay|actually|then|please)[,.!]* ){0,4}"
+_THAT = r"(?:that|it|this|the last(?: one| task| change)?|your last change)"
+_UNDO = regex(rf"{_LEAD}(?:undo|revert)(?: {_THAT})?(?: (?:again|please))?[.!]?", re.I)
+_REDO = regex(
+    rf"{_LEAD}(?:redo(?: {_THAT})?|(?:bring|get) {_THAT} back|undo (?:the|that|your) undo)(?: (?:again|please))?[.!]?",
     re.I,
 )
 

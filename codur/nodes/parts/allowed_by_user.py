@@ -1,27 +1,31 @@
 """What the user's own words allow a step that edits, beyond what it may do anyway."""
 
 import re
+from collections.abc import Collection
 from posixpath import basename, splitext
 
-from codur.agents.coding import MAY_CHANGE
-from codur.checks.entry import is_test_code
+from codur.checks.entry import TEST_SUPPORT, is_test_code, is_test_file
 from codur.checks.stated_conditions import allowed_by
-from codur.checks.stated_output import files_to_edit, reshapes_tests
+from codur.checks.stated_output import files_to_edit, forbids_tests, reshapes_tests
 from codur.lazy import regex
 from codur.nodes.parts.updates import current_step
 from codur.nodes.run_state import RunContext, RunState
 from codur.planning.plans.validation import asks_to_delete
+from codur.questions import granted_by, is_leave_asked
 from codur.structs import replace
 from codur.types import Check, Discovery
 
 _OF_TESTS = regex(r"\b(?:tests?|specs?|checks?|pass(?:es|ing)?|fail\w*|red|green)\b", re.IGNORECASE)
 """A task that speaks of tests means these as they are."""
 _TESTS = regex(r"\b(?:tests?|specs?)\b", re.IGNORECASE)
-_ASKED = re.escape(MAY_CHANGE).replace(r"\{paths\}", r"(?P<paths>[^?\n]+)")
-_MAY = regex(rf"You asked: {_ASKED}\n")
-_GRANTED = regex(
-    rf"You asked: {_ASKED}\nThe user answered: \W*(?:y|yes|yep|ok|okay|sure|please do|go ahead|do it|do so)\b"
-    r"(?!.*\b(?:no|not|\w+n't|but|only|except|keep|leave|stay|unless|instead)\b)[^\n]*",
+_TESTS_WISHED = regex(
+    r"\b(?:add|write|create|with|plus|include|needs?|want|put|move|merge|extend)\b[^.;\n]{0,60}\b(?:tests?|specs?)\b"
+    r"|\btests?\s+(?:for|into)\b",
+    re.IGNORECASE,
+)
+_MOVED = regex(
+    r"(?<!not )(?<!n't )(?<!never )\b(?:move|merge|fold)\s+(?:the\s+)?[`'\"@]?"
+    r"((?:[\w.-]+/)*[\w-][\w.-]*\.\w+)[`'\"]?\s+(?:in)?to\b",
     re.IGNORECASE,
 )
 _ANSWERED = "\nThe user answered: "
@@ -29,14 +33,35 @@ _ANSWERED = "\nThe user answered: "
 
 def guarded(state: RunState) -> frozenset[str]:
     """The tests of the project that decide, which may be changed if the user says so."""
-    check = state["discovery"].check
-    made = {check.entry} if check is not None and check.text else set()
-    return frozenset(filter(is_test_code, check.protected)) - made if check is not None else frozenset()
+    discovery = state["discovery"]
+    check = discovery.check
+    if check is None:
+        return frozenset()
+    made = {check.entry} if check.text else set()
+    return frozenset((*filter(is_test_code, check.protected), *discovery.adds_tests)) - made
+
+
+def addable(state: RunState) -> frozenset[str]:
+    """Those to which a task that speaks of tests may add some, as long as all that stands in them passes as it is."""
+    said = "\n".join((state["task"].prompt, *state["guidance"]))
+    wanted = _TESTS_WISHED.search(said) and not forbids_tests(said)
+    tests = guarded(state) if wanted else ()
+    return frozenset(path for path in tests if is_test_file(path) and basename(path) not in TEST_SUPPORT)
+
+
+def added(discovery: Discovery, tests: Collection[str], context: RunContext) -> Discovery:
+    """What is known of the task, once tests were added to these files."""
+    check = discovery.check
+    if check is None:
+        return discovery
+    context.checker.admit(tests)  # they stay protected from all that does not add to them
+    kept = tuple(dict.fromkeys((*discovery.adds_tests, *tests)))
+    return replace(discovery, adds_tests=kept, check=_without(check, tests))
 
 
 def may_be_asked_for(state: RunState, context: RunContext) -> frozenset[str]:
     """Those of these that the user can be asked about, and was not yet, whatever else he was asked."""
-    asked = any(_MAY.match(text) for text in answers(state, context))
+    asked = any(is_leave_asked(text) for text in answers(state, context))
     return frozenset() if asked or context.consult is None else guarded(state)
 
 
@@ -58,7 +83,11 @@ def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     """The files that may be deleted: those that the user names where they ask for that, and tests that are free."""
     said = "\n".join((state["task"].prompt, *state["guidance"], *_answered(state, context)))
     made = filter(is_test_code, state["task"].made) if reshapes_tests(said) else ()
-    free = frozenset((*_revised(state), *made))
+    # What is moved into another file goes.
+    moved = [found[1] for found in _MOVED.finditer(said)]
+    files = context.workspace.list_files() if moved else []
+    meant = [[path for path in files if path == name or path.endswith(f"/{name}")] for name in moved]
+    free = frozenset((*_revised(state), *made, *(paths[0] for paths in meant if len(paths) == 1)))
     if not asks_to_delete(said):
         return free
     files = context.workspace.list_files()
@@ -80,20 +109,17 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     if not freed:
         return discovery
 
-    def without(of: Check) -> Check:
-        return replace(of, protected=tuple(path for path in of.protected if path not in freed))
-
     context.checker.free(freed)
     # Of tests that were changed no fewer may pass, unless that is what is wanted.
     kept = () if reshapes_tests(state["task"].prompt) else freed.intersection(granted)
     discovery = replace(discovery, edits_tests=(*discovery.edits_tests, *kept))
-    return replace(discovery, check=replace(without(check), beside=without(check.beside) if check.beside else None))
+    return replace(discovery, check=_without(check, freed))
 
 
-def granted_by(text: str) -> list[str]:
-    """The tests that the user lets be changed, by a question and his answer; a plain yes and no more."""
-    found = _GRANTED.fullmatch(text)
-    return found["paths"].split(", ") if found else []
+def _without(check: Check, freed: Collection[str]) -> Check:
+    """The check without these among its files, and the one beside it."""
+    beside = _without(check.beside, freed) if check.beside else None
+    return replace(check, protected=tuple(path for path in check.protected if path not in freed), beside=beside)
 
 
 def _answered(state: RunState, context: RunContext) -> list[str]:

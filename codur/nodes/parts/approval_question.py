@@ -6,7 +6,7 @@ from codur.nodes.parts.updates import about_code, blocked, can_ask, edits, go, o
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.approval import Means, covers, effects_of, needs_approval
 from codur.planning.plans.step_references import UnresolvedReference, escaped, filled_step, named_command
-from codur.questions import Answer, PlanEffects, Question
+from codur.questions import Answer, PlanEffects, Question, granted_by
 from codur.structs import replace
 from codur.types import CODE_TASKS, Origin, Outcome, Plan, Step
 
@@ -122,7 +122,11 @@ def effects(plan: Plan, state: RunState, context: RunContext) -> PlanEffects:
             networked=lambda step: _asks_over_network(step, context),
         ),
     )
-    return replace(does, tests=state["discovery"].edits_tests if "write" in does.kinds else ())
+    # What the user let be changed when the step asked for it is not asked about again.
+    told = (context.artifacts.get(item.output_ref) for item in state["records"] if item.node == "consult" and item.ok)
+    granted = {path for text in told for path in granted_by(text)}
+    tests = tuple(path for path in state["discovery"].edits_tests if path not in granted)
+    return replace(does, tests=tests if "write" in does.kinds else ())
 
 
 def _hands_over(step: Step, context: RunContext) -> bool:

@@ -19,9 +19,35 @@ _WORD = regex(r"\w+")
 _NAMES = regex(r"[a-z0-9]{3,}")
 _SUFFIX = 4  # letters of a file's, at most: `.json`
 _IDENTIFIERS = regex(r"\b(?:[A-Za-z]\w*\.)*[A-Za-z]+_\w+|\b(?:[A-Za-z]\w*\.)+[A-Za-z]\w*\b(?!/)")
+_PLACES = regex(r"\b(?:in|into|to)\s+[`'\"@]?(?:[\w-]+/)*(?:test_\w+|\w+_(?:tests?|spec))(?:\.\w+)?\b(?!::)")
+"""Where tests are to go: "tests for both into page_tests" is not about a page."""
 _TESTS = r"\b(?:(?:py)?tests?|suite|test_\w+(?:\.py)?)\b"
 _PASS = r"\b(?:pass(?:es|ed|ing)?|green)\b"
 _TESTS_PASS = regex(rf"{_TESTS}[^.]*{_PASS}|{_PASS}[^.]*{_TESTS}", re.IGNORECASE)
+_AT_LARGE = r"(?:tests|suite|everything|all(?=\W*\Z))\b"  # "fix all 3" is about what was told
+_FOR_TESTS = regex(
+    rf"\b(?:fix|repair|mend|solve|heal|correct|debug)\s+(?:up\s+)?(?:(?:all|the|these|those|my|our|failing|broken|red"
+    rf"|remaining|other|unit|of)\s+){{0,4}}(?:tests?|failures?|{_AT_LARGE})"
+    rf"|\b(?:tests?|suite|everything)\b[^.,;:\n]{{0,40}}\b(?:fail\w*|red|broken|breaks?|crash\w*|work\w*)\b"
+    r"|\b(?:failing|broken|red)\s+(?:\w+\s+)?(?:tests?|suite)\b",
+    re.IGNORECASE,
+)
+"""What asks for tests to pass, and not for tests of what it asks for."""
+_SENTENCES = regex(r"(?<=[.,;!?\n])\s+")
+_FAILED_BEFORE = regex(r"\b(?:tests?|\d+|those)\b[^.;]*\b(?:fail(?:ed|ing)?|red|broken)\b", re.IGNORECASE)
+_LEFT = regex(
+    r"(?<!not )(?<!n't )(?<!never )\b(?:ignore|disregard)\s+(?:(?:all|the|these|those|other|old|\d+)\s+){0,3}"
+    r"(?:failing|red|broken)\s+(?:tests?|ones)\b"
+    r"|\b(?:failing|red|broken)\s+(?:tests?|ones)\s+(?:(?:is|are)\s+not\s+(?:your|our)\s+(?:concern|problem|business)"
+    r"|(?:do not|don'?t|need not)\s+(?:count|matter))\b",
+    re.IGNORECASE,
+)
+_LEFT_TOO = regex(
+    r"^\W*(?:so\s+|please\s+|just\s+)*(?:ignore|disregard|(?:do not|don'?t|dont)\s+count)\s+(?:them|those|these)\b",
+    re.IGNORECASE,
+)
+"""What says so of the tests of the sentence before."""
+"""What says of failing tests that they do not count."""
 _KINDS_OF_TESTS = (
     r"(?:an?|the|some|any|more|new|few|first|one|two|three|several|many|missing|further|additional|other|better|good|own"
     r"|basic|simple|small|short|thorough|proper|automated|unit|unittest|pytest|regression|integration|functional"
@@ -84,6 +110,8 @@ def may_fail(state: RunState) -> tuple[str, ...]:
     """
     before, found = state["before"], state["discovery"]
     may = found.rest_may_fail or (found.task_type == "refactor" and not state["task"].check_is_goal)
+    named = before is not None and any(bare_name(test) in state["task"].prompt for test in before.failing)
+    may = may or (state["making"] != "made" and not named and leaves_tests(state["task"].prompt))
     return before.failing if may and before is not None and before.status == "failed" else ()
 
 
@@ -99,8 +127,22 @@ def is_about_tests(failing: Sequence[str], state: RunState) -> bool:
     said = set(_WORD.findall(task.prompt))
     if any(bare_name(test) in said for test in failing):
         return True
-    at_large = not said.isdisjoint({"tests", "suite", "all", "everything"})
-    return found.task_type == "code_fix" and (at_large or not says_more(task.prompt, found))
+    more = says_more(task.prompt, found)
+    return found.task_type == "code_fix" and (speaks_for_tests(task.prompt) or not more)
+
+
+def speaks_for_tests(prompt: str) -> bool:
+    """Whether tests at large are to pass, and not to be written for what is asked for."""
+    return bool(_FOR_TESTS.search(prompt)) and not leaves_tests(prompt)
+
+
+def leaves_tests(prompt: str) -> bool:
+    """Whether the user says of failing tests that they do not count."""
+    said = _SENTENCES.split(prompt)
+    # "Those 7 failed before, … Ignore them."
+    before = (_FAILED_BEFORE.search(" ".join(said[:place])) for place in range(len(said)))
+    too = any(known and _LEFT_TOO.match(sentence) for known, sentence in zip(before, said, strict=True))
+    return too or bool(_LEFT.search(prompt))
 
 
 def asks_for_tests(prompt: str) -> bool:
@@ -148,15 +190,20 @@ def is_called_after(test: str, prompt: str) -> bool:
 
 
 def spoken_of(tests: Sequence[str], prompt: str) -> tuple[str, ...]:
-    """Those of the tests in whose names, or files' names, something stands that the prompt writes as code, or else two
-    of its words.
+    """Those of the tests in whose names, or files' names, a name stands that the prompt writes as code, or else two of
+    its words.
 
     One word, such as "page" or "build", stands in many tasks of a project, unless it is all that a test is called.
     """
-    said, least = _said(prompt), 1 if _written(prompt) else 2
-    return tuple(
-        test for test in tests if len(said & _about(test)) >= least or ((name := _names_of(test)) and name <= said)
-    )
+    said, written = _said(prompt), _written(prompt)
+
+    def is_meant(test: str) -> bool:
+        about, name = _about(test), _names_of(test)
+        if written:
+            return any(each <= about for each in written)
+        return len(said & about) >= 2 or bool(name and name <= said)
+
+    return tuple(filter(is_meant, tests))
 
 
 def _about(test: str) -> set[str]:
@@ -167,12 +214,13 @@ def _about(test: str) -> set[str]:
 def _said(prompt: str) -> set[str]:
     """What a prompt speaks of: the names that stand in it as in a program, if there are any, else its words."""
     # "guess_filename should take Windows paths" is not about a test of paths.
-    return _written(prompt) or _names_in(prompt)
+    return set().union(*_written(prompt)) or _names_in(_PLACES.sub(" ", prompt))
 
 
-def _written(prompt: str) -> set[str]:
-    last = [name.rpartition(".")[2] for name in _IDENTIFIERS.findall(prompt)]
-    return _names_in(" ".join(name for name in last if len(name) > _SUFFIX))
+def _written(prompt: str) -> list[set[str]]:
+    """The words of each name that stands in a prompt as in a program."""
+    last = [name.rpartition(".")[2] for name in _IDENTIFIERS.findall(_PLACES.sub(" ", prompt))]
+    return list(filter(None, (_names_in(name) for name in last if len(name) > _SUFFIX)))
 
 
 def _names_of(test: str) -> set[str]:

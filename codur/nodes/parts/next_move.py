@@ -7,7 +7,7 @@ from typing import Literal
 from codur.checks.entry import bare_name
 from codur.lazy import regex
 from codur.nodes.parts import foreign_failures, updates
-from codur.nodes.parts.finding import Judged
+from codur.nodes.parts.finding import Judged, speaks_for_tests
 from codur.nodes.parts.handover import affordable, escalation_after, next_repair, stand_in_for
 from codur.nodes.parts.updates import go
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
@@ -230,7 +230,7 @@ def _tells_fault(now: Verdict | None, state: RunState) -> Literal["test", "fault
     if named:
         return "" if set(named) & set(now.failing) else "test"
     more = plans.first_plan.says_more(task.prompt, state["discovery"])
-    return "fault" if more and said.isdisjoint({"tests", "suite", "all", "everything"}) else ""
+    return "fault" if more and not speaks_for_tests(task.prompt) else ""
 
 
 def _rest_left(record: StepRecord, judged: Judged, *, done: bool) -> RunUpdate:

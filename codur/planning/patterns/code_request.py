@@ -5,6 +5,7 @@ from posixpath import dirname
 
 from codur.checks.entry import is_test_code, text_of
 from codur.checks.find_check import CheckRequest, find_check, find_entry
+from codur.checks.stated_output import forbids_tests
 from codur.context.file_order import standing
 from codur.context.index import RepositoryIndex
 from codur.lazy import regex
@@ -64,6 +65,8 @@ def _tests_to_edit(request: Request, check: Check) -> tuple[str, ...]:
     if request.task.may_edit_tests:
         return tests
     prompt = request.task.prompt[:_CHECK_CHARS]
+    if forbids_tests(prompt):
+        return ()
     names = [found[1] for found in _RENAMED.finditer(prompt)] if _EVERYWHERE.search(prompt) else [renamed(prompt)]
     return tuple(path for path in tests if any(name and _mentions(request, path, name) for name in names))
 

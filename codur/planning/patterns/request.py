@@ -1,5 +1,7 @@
 """A prompt, and what is needed to find out more about it."""
 
+import re
+
 from codur.config.settings import Settings
 from codur.planning.patterns.classify import Classification
 from codur.planning.patterns.named_paths import FileNames, Mention
@@ -9,6 +11,10 @@ from codur.structs import Struct
 from codur.types import Discovery, Task
 
 MAX_CANDIDATES = 3
+_EXAMPLE = (
+    r"(?:\b(?:an?|any|some) (?:\w+ ){0,2}(?:named|called)|\b(?:like|such as|for example|for instance)|\be\.g\.)"
+    r"[\s:,]+[`'\"]?"
+)
 
 
 class Request(Struct):
@@ -30,8 +36,10 @@ class Request(Struct):
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The files that it names and that are not there."""
-        return tuple(dict.fromkeys(mention.name for mention in self.mentions if mention.missing))
+        """The files that it names and that are not there, without examples: "a file named A.CSS must count, too"."""
+        said = self.task.prompt
+        names = dict.fromkeys(mention.name for mention in self.mentions if mention.missing)
+        return tuple(name for name in names if not re.search(_EXAMPLE + re.escape(name), said))
 
     def discovery(self, found: Classification) -> Discovery:
         """The kind, and the files that the prompt names."""

@@ -3,6 +3,7 @@
 from codur.errors import CodurError
 from codur.nodes.run_state import RunContext, RunState
 from codur.parsing.bounded_text import listed
+from codur.questions import NAMED_COMMAND, command_in
 from codur.types import EXIT_CODES, BestAttempt, Outcome, RunResult, Task, Verdict
 
 KEEP_REMEDY = "Run it again with --keep to keep what came furthest."
@@ -25,6 +26,7 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
         reason=state["reason"],
         remedy=state["remedy"] or (KEEP_REMEDY if further and outcome == "not_achieved" else ""),
         answer=context.artifacts.get(state["answer_ref"]) if state["answer_ref"] else "",
+        command=_command(state),
         explanation=_explanation(state),
         task_type=state["discovery"].task_type,
         before=state["before"],
@@ -47,14 +49,22 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
     )
 
 
+def _command(state: RunState) -> str:
+    """The command line that a classification alone can name: no answer of a model, and no text of a file."""
+    plan = state["plan"]
+    named = plan is not None and plan.origin == "pre_plan" and plan.steps[-1].id == NAMED_COMMAND
+    return command_in(str(plan.steps[-1].arguments.get("text", ""))) if plan is not None and named else ""
+
+
 def _notes(verdict: Verdict | None, context: RunContext) -> list[str]:
     """What is said of an attempt that stays because what still fails has another cause."""
     rest = context.best.apart
     if not rest or (verdict is not None and verdict.passed):
         return []
-    return [
-        f"kept: all tests that run what was changed pass; these fail as before and do not run it: {listed(rest, 3)}"
-    ]
+    # Of pytest's tests, which have a path in their names, it is known what they run.
+    traced = all("::" in test for test in rest)
+    why = "all tests that run what was changed pass" if traced else "a test that the task names passes"
+    return [f"kept: {why}; these fail as before{' and do not run it' if traced else ''}: {listed(rest, 3)}"]
 
 
 def _best(state: RunState, context: RunContext) -> BestAttempt | None:

@@ -145,7 +145,10 @@ def _worker_words(result: RunResult) -> str:
 def _changed_lines(result: RunResult) -> list[Line]:
     names = ", ".join(result.changed_files)
     if result.outcome == "done":
-        return [line("changed: ", names)] if names else []
+        gone = [path for path in result.changed_files if f"--- a/{path}\n+++ /dev/null\n" in result.diff]
+        kept = [path for path in result.changed_files if path not in gone]
+        told = (("changed: ", kept), ("deleted: ", gone))
+        return [line(what, ", ".join(paths)) for what, paths in told if paths]
     if names:
         return [line(("kept although not achieved: ", "warn"), names)]
     return [line("nothing stays changed")] if result.attempts else []

@@ -61,8 +61,9 @@ PASSING = frozenset({"at", "crc"})
 SINCE = {
     "Task": {"earlier", "may_edit_tests", "places", "made", "given"},
     "Check": {"suite", "sample_s", "left_out", "ran_without"},
-    "Discovery": {"edits_tests", "rest_may_fail"},
+    "Discovery": {"edits_tests", "adds_tests", "rest_may_fail"},
     "StepRecord": {"said"},
+    "RunResult": {"command"},
     "RepairRequest": {"until"},
     "RepairReport": {"suspects"},
     "PlanEffects": {"tests"},
@@ -270,6 +271,7 @@ def assert_holds(now: Any, before: Any) -> None:
 def _kind(value: dict[str, Any]) -> str:
     """The class of a value or the name of an event; what is in an event is plain."""
     plain = {
+        "RunResult": "scope_violations",
         "PlanEffects": "other_files",
         "RepairReport": "chosen_by",
         "steps.jsonl": "best_mark",
