@@ -409,6 +409,14 @@ def test_what_ran_in_an_attempt_that_was_put_back_is_no_measure(tmp_path: Path) 
     assert (played.result.outcome, played.files) == ("done", {**FILES, "sums.py": MEAN}), played.result.reason
 
 
+def test_who_lets_a_test_be_changed_does_so_after_an_addition_too(tmp_path: Path) -> None:
+    wrong = of_tests(WITH_MEAN.replace("mean([2, 4]) == 3", "mean([2, 4]) == 4"))
+    other = WITH_MEAN.replace("total([]) == 0", "not total([])")
+    user = User(Answer(decision="answer", text="yes"))
+    played = play(tmp_path, FILES, WANTED, [ADDS, wrong, of_tests(other)], consult=user)
+    assert (played.result.outcome, played.files["test_sums.py"], len(user.asked)) == ("done", other, 1)
+
+
 SAMPLES = {"agents": {"coding": CodingSettings(samples="auto")}}
 
 

@@ -105,14 +105,15 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     said = "\n".join(_answered(state, context))
     granted = [path for text in answers(state, context) for path in granted_by(text)]
     named = (path for path in files_to_edit(said, check.protected) if is_test_code(path) and allowed_by(said, path))
-    freed = {*granted, *named, *_revised(state)} & set(check.protected)
+    freed = {*granted, *named, *_revised(state)} & {*check.protected, *discovery.adds_tests}
     if not freed:
         return discovery
 
     context.checker.free(freed)
     # Of tests that were changed no fewer may pass, unless that is what is wanted.
     kept = () if reshapes_tests(state["task"].prompt) else freed.intersection(granted)
-    discovery = replace(discovery, edits_tests=(*discovery.edits_tests, *kept))
+    still = tuple(path for path in discovery.adds_tests if path not in freed)
+    discovery = replace(discovery, edits_tests=(*discovery.edits_tests, *kept), adds_tests=still)
     return replace(discovery, check=_without(check, freed))
 
 
