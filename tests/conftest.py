@@ -56,6 +56,7 @@ SLOW = (
     "tests/repair/test_engine.py",
     "tests/repair/test_hints.py",
     "tests/repair/candidates/test_candidates_kinds.py",
+    "tests/repair/test_engine.py",
     "tests/repair/test_inverse.py",
     "tests/repair/worker/",
     "tests/runs/test_approval.py",

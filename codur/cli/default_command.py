@@ -18,7 +18,8 @@ VALUE_OPTIONS: Final = (
 )
 """The options of a task that take a value; the parser has the same."""
 COMMIT_OPTIONS: Final = (
-    *("-C", "--directory", "--all", "-a", "--message", "-m", "--no-verify", "--dry-run", "--offline", "--json"),
+    *("-C", "--directory", "--all", "-a", "--only", "--message", "-m", "--no-verify", "--dry-run", "--offline"),
+    "--json",
 )
 """The options of a commit; the parser has the same."""
 

@@ -16,8 +16,8 @@ from codur.structs import Struct
 
 MAX_FILES = 16
 """Files that are read for one request at most, beside those that the task names."""
-WHOLE_LINES = 200
-"""A file that the task or the failure names is shown whole if it has no more lines than this."""
+WHOLE_LINES, GUESSED_LINES = 200, 260
+"""A file that the task or the failure names, or a model names, is shown whole if it has no more lines."""
 _HEAD_LINES = 40
 """What is shown of a longer one that is no source, such as a changelog: how it is written, where a new line goes."""
 _ASKED, _FRAMES, _TESTS, _SUPPORT = 6, 8, 16, 8
@@ -142,7 +142,8 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in beside),
         *(Want(path=path, about=clues.task, need="needed") for path in named),
         *(Want(path=path, line=1, end=_HEAD_LINES, need="needed") for path in beside),
-        *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in clues.guessed),
+        *(Want(path=path, most_lines=GUESSED_LINES, need="needed") for path in clues.guessed[:2]),
+        *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in clues.guessed[2:]),
         *(Want(path=path, about=clues.task, need="needed") for path in clues.guessed),
         *(Want(path=path, line=1, end=_HEAD_LINES, need="needed") for path in clues.guessed if standing(path) == 1),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in clues.likely),
