@@ -388,6 +388,18 @@ def test_a_test_that_was_made_is_shown_changed_and_kept(tmp_path: Path) -> None:
         assert "double(3) == 6" in contents(here.project)["test_double.py"]
 
 
+@pytest.mark.parametrize("said", ["k", "yes and keep the file", "yes and keep"])
+def test_a_test_that_was_made_is_kept_as_the_question_words_it(said: str, tmp_path: Path) -> None:
+    right = text("```python\nfrom main import double\n\n\ndef test_double():\n    assert double(3) == 6\n```")
+    with place(tmp_path, [EDIT, right, DOUBLE_RIGHT], DOUBLES) as here:
+        words = ("double(3) in main.py must be 6, it is wrong",)
+        with at_terminal(here, *words, CODUR_VERIFICATION__MAKE_CHECK="auto") as terminal:
+            terminal.answer(TEST_CHOICES, said)
+            assert terminal.ended() == 0
+        assert "double(3) == 6" in contents(here.project)["test_double.py"]
+        assert "told the model" not in terminal.text
+
+
 def test_a_test_that_was_made_is_answered_in_words(tmp_path: Path) -> None:
     right = text("```python\nfrom main import double\n\n\ndef test_double():\n    assert double(3) == 6\n```")
     with place(tmp_path, [EDIT, DOUBLE_TEST, right, DOUBLE_RIGHT], DOUBLES) as here:

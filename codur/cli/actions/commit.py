@@ -48,7 +48,7 @@ from codur.workspace.history.undo_run import RunChange, run_changes
 from codur.workspace.private import may_hold_secrets
 
 _GIT_TIMEOUT_S = 60.0
-_MADE_TEST = regex(r"^python -m pytest \S+ && ")
+_FIRST_TEST = regex(r"^python -m pytest (\S+) && ")
 _SUBJECT = 72
 _MAX_BODY = 2_000
 _EXECUTABLE = 0o111
@@ -380,7 +380,11 @@ def _checked(result: Mapping[str, Any]) -> str:
         return ""
     left = f", {len(excused)} left out that failed before" if (excused := verdict.get("excused")) else ""
     # The project's own: a test that was made for the task alone is not among what is committed.
-    check = textwrap.shorten(_MADE_TEST.sub("", str(verdict.get("check"))), _SUBJECT, placeholder=" …")
+    check = str(verdict.get("check"))
+    first = _FIRST_TEST.match(check)
+    if first and not (Path(str(result.get("workspace"))) / first[1]).exists():
+        check = check[first.end() :]
+    check = textwrap.shorten(check, _SUBJECT, placeholder=" …")
     return f"Checked: {check}{left}"
 
 
