@@ -14,7 +14,7 @@ from codur.checks.describe import diff_text
 from codur.errors import LimitReached, UsageError, WorkspaceError
 from codur.events import CheckBegan, CheckRan, Note
 from codur.lazy import regex
-from codur.nodes.parts import foreign_failures
+from codur.nodes.parts import check_runs, foreign_failures
 from codur.nodes.parts.finding import (
     Judged,
     asks_for_tests,
@@ -26,12 +26,10 @@ from codur.nodes.parts.finding import (
     may_fail,
 )
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
-from codur.parsing.bounded_text import listed
 from codur.python.test_command import PYTHON
 from codur.structs import replace
 from codur.tools import git
 from codur.types import Check, Discovery, ScopeViolation, StepRecord, Verdict
-from codur.workspace.history.diff import FileChange
 
 if TYPE_CHECKING:
     from codur.python.test_run import TestEnd
@@ -47,9 +45,6 @@ _SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that 
 _TEST = regex(r"^[ \t]*(?:async )?def test|\bTestCase\b", re.MULTILINE)
 _NOT_RUN = "what failed before still fails; the other tests were not run"
 _MOST_NEW = 5  # tests that an edit broke, which are run once more to hear what they say
-_AGAIN_SHARE = 0.1  # of the time left, which a second run of all tests may take
-_AGAIN = 2  # runs that have to pass after one that failed by chance, where it is not known what its tests run
-_MOST_BY_CHANCE = 3  # tests that may fail by chance in one run; an edit that breaks something breaks it again
 _LONG_S = 1.0  # what takes longer is worth a look at the tests that failed before all others are run
 
 
@@ -256,7 +251,7 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     others = foreign and (bool(context.best.claimed) or state["discovery"].task_type != "code_fix")
     narrow = not (record.action == "repair" or may_fail(state) or others)
     first = _still_failing(check, state["verdict"], context) if check and narrow else None
-    verdict = first or _with_added(check, state, context)
+    verdict = first or check_runs.run_check(check, state, context)
     if check is not None and keeps(verdict, state):
         # A refactoring passes without a pass, so that nothing confirms it: it is run once more instead.
         repeated = context.checker.run(check)
@@ -267,69 +262,6 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     verdict = _enough_tests(verdict, state, context)
     _tell(verdict, state, context)
     return _newly_failing(check, verdict, state, context)
-
-
-def _with_added(check: Check | None, state: RunState, context: RunContext) -> Verdict:
-    """The check's verdict; where tests were added beside others, these decide first, as they stood.
-
-    So what is added to a file of tests can take nothing from what decided before.
-    """
-    tests = state["discovery"].adds_tests
-    if check is None or not tests:
-        return _run(check, state, context)
-    context.checker.conditions.forget(check)  # with what was added in an earlier attempt more ran
-    added = [change for change in context.workspace.changes() if change.path in tests]
-    before = state["before"].tests_total if state["before"] is not None else None
-    stood = _no_fewer(_as_they_stood(check, added, state, context), before or 0)
-    if not added or not (stood.passed or keeps(stood, state)):
-        return stood
-    verdict = _no_fewer(_run(check, state, context), stood.tests_total or 0)
-    return stood if verdict.passed and not stood.passed else verdict
-
-
-def _as_they_stood(check: Check, added: Sequence[FileChange], state: RunState, context: RunContext) -> Verdict:
-    now, paths = context.workspace.snapshot(), [change.path for change in added]
-    context.workspace.unprotect(paths)
-    try:
-        for change in added:
-            context.workspace.write_bytes(change.path, change.before or b"")
-        return _run(check, state, context)
-    finally:
-        if added:
-            context.workspace.restore(now)
-            context.workspace.protect(paths)
-
-
-def _no_fewer(verdict: Verdict, tests: int) -> Verdict:
-    """The verdict; no pass if fewer tests ran than these."""
-    if not verdict.passed or (verdict.tests_total or 0) >= tests:
-        return verdict
-    note = f"{tests} tests ran before, {verdict.tests_total} run now"
-    return replace(verdict, status="failed", error=note, note=note, signature=note)
-
-
-def _run(check: Check | None, state: RunState, context: RunContext) -> Verdict:
-    """The check's verdict; that of a second run if the few tests that the edit seemed to break pass in it.
-
-    In large projects some tests fail by chance: those of times, of sockets, of files that are watched.
-    """
-    before, verdict = state["before"], context.checker.run(check)
-    if check is None or before is None or verdict.status != "failed" or verdict.timed_out or not before.tests_passed:
-        return verdict
-    broken = tuple(test for test in verdict.failing if test not in before.failing)
-    if not 0 < len(broken) <= _MOST_BY_CHANCE or verdict.duration_s > _AGAIN_SHARE * context.time_left():
-        return verdict
-    # In a copy, where nothing is left of the first run: a fault of the first time is none of chance.
-    python = check.argv[:1] == (PYTHON,)
-    apart = context.checker.on(context.workspace.scratch_copy(context.scratch())) if python else context.checker
-    alone = apart.run(replace(check, tests=broken) if "pytest" in check.argv else check)
-    if alone.status not in {"passed", "failed"} or not set(broken).isdisjoint(alone.failing) or alone.timed_out:
-        return verdict
-    again = context.checker.run(check) if python else alone
-    if again.timed_out or again.status not in {"passed", "failed"} or set(broken) & set(again.failing):
-        return again
-    _tell_by_chance(broken, context)
-    return again
 
 
 def _newly_failing(check: Check | None, verdict: Verdict, state: RunState, context: RunContext) -> Verdict:
@@ -459,25 +391,10 @@ def _confirmed(check: Check, verdict: Verdict, record: StepRecord, state: RunSta
         before=originals, prompt=state["task"].prompt, earlier=state["before"], own=own
     )
     held = confirmation.confirm.confirm(context.checker, check, verdict, change, runs=again)
-    if held.status != "flaky" or not _is_by_chance(held, check, state, context):
+    if held.status != "flaky" or not check_runs.is_by_chance(held, check, state, context):
         return held
-    _tell_by_chance(held.failing, context)
+    check_runs.tell_by_chance(held.failing, context)
     return confirmation.confirm.confirm(context.checker, check, verdict, change, runs=0)
-
-
-def _is_by_chance(verdict: Verdict, check: Check, state: RunState, context: RunContext) -> bool:
-    """Whether the few tests that failed as a pass was repeated have nothing to do with it, as far as that is known."""
-    own = state["before"].failing if state["before"] is not None else ()
-    if not 0 < len(verdict.failing) <= _MOST_BY_CHANCE or not set(own).isdisjoint(verdict.failing):
-        return False
-    if "pytest" in check.argv:
-        return foreign_failures.are_unreached(verdict.failing, check, verdict, context)
-    return all(context.checker.run(check).passed for _ in range(_AGAIN))
-
-
-def _tell_by_chance(tests: Sequence[str], context: RunContext) -> None:
-    names = listed(tests, _MOST_BY_CHANCE)
-    context.emit(Note(level="info", text=f"failed once and passed when run again: {names}"))
 
 
 def _rest_apart(record: StepRecord, verdict: Verdict, state: RunState, context: RunContext) -> tuple[str, ...]:
