@@ -13,14 +13,15 @@ EFFECTS: tuple[Effect, ...] = ("write", "run", "network", "git", "delegate")
 NAMED_COMMAND = "command"
 """The step of a plan by which a classification names a command of Codur's."""
 _NAMED = regex(r"`codur (?P<words>(?:commit|undo)\b[^`\n]*)` does that\.")
-MAY_CHANGE = "May {paths} be changed? It says when the task is done. (yes or no)"
+MAY_CHANGE = "May {paths} be changed? What stands there now decides whether the task is done. (yes or no)"
 """What asks for leave to change tests."""
 _ASKED = re.escape(MAY_CHANGE).replace(r"\{paths\}", r"(?P<paths>[^?\n]+)")
-_GRANTED = regex(
-    rf"You asked: {_ASKED}\nThe user answered: \W*(?:y|yes|yep|ok|okay|sure|please do|go ahead|do it|do so)\b"
-    r"(?!.*\b(?:no|not|\w+n't|but|only|except|keep|leave|stay|unless|instead)\b)[^\n]*",
-    re.IGNORECASE,
+_YES = (
+    r"\W*(?:y|yes|yep|ok|okay|sure|please do|go ahead|do it|do so)\b"
+    r"(?!.*\b(?:no|not|\w+n't|but|only|except|keep|leave|stay|unless|instead)\b)[^\n]*"
 )
+_AGREED = regex(_YES, re.IGNORECASE)
+_GRANTED = regex(rf"You asked: {_ASKED}\nThe user answered: {_YES}", re.IGNORECASE)
 
 
 class PlanEffects(Struct):
@@ -111,6 +112,11 @@ class Guidance:
     def waiting(self) -> tuple[str, ...]:
         """What no model was told yet."""
         return tuple(self._said[self._given :])
+
+
+def is_yes(answer: str) -> bool:
+    """Whether an answer agrees, without a condition."""
+    return _AGREED.fullmatch(answer.strip()) is not None
 
 
 def named_command(words: str) -> str:

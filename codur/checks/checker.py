@@ -236,7 +236,10 @@ class Checker:
         """
         if verdict.passed and (verdict.tests_total or 0) <= (check.ran_without if check.is_among else 0):
             return tampered(verdict, f"{check.entry} was not among the tests that ran")
-        all_pass = verdict.tests_total and verdict.tests_passed == verdict.tests_total and not verdict.timed_out
+        # Where fewer run than without it, something did not compile, or the run ended: what is told of the rest is
+        # no pass.
+        whole = verdict.passed or (verdict.tests_passed or 0) >= (check.ran_without if check.is_among else 1)
+        all_pass = whole and verdict.tests_passed == verdict.tests_total and not verdict.timed_out
         if check.beside is None or verdict.status not in {"passed", "failed"} or not all_pass:
             return verdict
         other = self.run(check.beside)

@@ -74,6 +74,8 @@ def verdict_line(verdict: Verdict | None) -> str:
         return f"{verdict.status}{': ' + verdict.note if verdict.note else ''}"
     if verdict.timed_out:
         return "failed: it did not end within the time limit"
+    if fails_beside_tests(verdict):
+        return f"failed with exit status {verdict.exit_status}, though all {verdict.tests_total} tests pass"
     if verdict.tests_total:
         return f"failed: {verdict.tests_passed} of {verdict.tests_total} tests pass"
     if verdict.error:
@@ -81,6 +83,12 @@ def verdict_line(verdict: Verdict | None) -> str:
     if verdict.difference:
         return f"failed at output line {verdict.difference.line}"
     return f"failed with exit status {verdict.exit_status}"
+
+
+def fails_beside_tests(verdict: Verdict) -> bool:
+    """Whether all tests pass and the command fails: for a linter, a compiler, or what else it runs."""
+    failed = verdict.status == "failed" and not verdict.timed_out and bool(verdict.exit_status)
+    return failed and bool(verdict.tests_total) and verdict.tests_passed == verdict.tests_total
 
 
 def headline(error: str) -> str:

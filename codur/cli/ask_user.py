@@ -1,5 +1,7 @@
 """Asks the user at the terminal: whether to carry out a plan, or for an answer."""
 
+from __future__ import annotations
+
 import os
 import re
 import shlex
@@ -7,7 +9,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from codur.cli.machine import width
 from codur.config import reading
@@ -22,10 +24,13 @@ from codur.ui.sanitise import sanitise
 from codur.ui.shown.plans import plan_lines, question_lines
 from codur.ui.styled_lines import joined, line
 
+if TYPE_CHECKING:
+    from codur.cli.typed_line import TypedLine
+
 tempfile = late("tempfile")
 
 _CHOICES = "Carry it out? [y]es, [n]o, [e]dit, [s]ave: "
-_TEST_CHOICES = "Must it pass? [y]es, yes and [k]eep the file, [n]o, [e]dit: "
+_TEST_CHOICES = "Must it pass? [y]es, for this task; yes and [k]eep the file; [n]o; [e]dit: "
 _AND_KEEP = regex(r"and keep(?: the file| it)?\b\W*", re.IGNORECASE)
 _WHY = "Why not? (A reason makes a new plan; Enter ends the run.) "
 _HELP = """\
@@ -42,18 +47,19 @@ Words beside y or k are told to who edits; any others ask for another test."""
 
 
 def user_at(
-    output: Output, *, task: str, workspace: Path, approves: bool = False
+    output: Output, *, task: str, workspace: Path, approves: bool = False, typed: TypedLine | None = None
 ) -> Callable[[Question], Answer] | None:
     """What asks the user; None if nobody sits at a terminal.
 
     Args:
         output: what is shown meanwhile; it gives the terminal back before each question.
         task, workspace: for plans that are saved.
+        typed: takes a command that is given for an answer: it is carried out instead.
         approves: the user has approved of any plan that can be carried out.
     """
     streams = (sys.stdin, sys.stderr)  # None, where they were closed before the start
     seen = all(stream is not None and stream.isatty() for stream in streams)
-    user = _User(output, task, workspace) if seen else None
+    user = _User(output, task, workspace, typed) if seen else None
     return _approving(user, output) if approves else user
 
 
@@ -92,8 +98,9 @@ T = TypeVar("T")
 class _User:
     """The user at the terminal."""
 
-    def __init__(self, output: Output, task: str, workspace: Path) -> None:
+    def __init__(self, output: Output, task: str, workspace: Path, typed: TypedLine | None) -> None:
         self._output = output
+        self._typed = typed
         self._task = task
         self._workspace = workspace
 
@@ -105,11 +112,17 @@ class _User:
             if question.check is not None:
                 return self._test(question.check.text, possible=not question.text)
             if question.plan is None:
-                return _text_answer()
+                return self._text_answer()
             return self._approval(question.plan, possible=not question.text, renews=question.renews)
         except EOFError:
             show(joined([line("")]), sys.stderr)
             return Answer(decision="nobody")
+
+    def _text_answer(self) -> Answer:
+        text = _read("> ").strip()
+        if self._typed is not None and self._typed.keeps(text):
+            text = ""
+        return Answer(decision="answer", text=text) if text else Answer(decision="nobody")
 
     def _approval(self, plan: Plan, *, possible: bool, renews: bool) -> Answer:
         while True:
@@ -206,11 +219,6 @@ def _choice(prompt: str, words: str, help_text: str, *, refused: str, free: bool
         if more and free and not letter:
             return "", said
         _say(f"It cannot be {refused} as it is: edit it, or say no." if letter else help_text)
-
-
-def _text_answer() -> Answer:
-    text = _read("> ").strip()
-    return Answer(decision="answer", text=text) if text else Answer(decision="nobody")
 
 
 def _read(prompt: str) -> str:

@@ -6,7 +6,8 @@ from codur.lazy import regex
 
 _MAX_CHARS = 2_000
 _LEAD = (
-    r"(?:ok|okay|yes|yep|right|good|great|nice|perfect|fine|cool|alright|all right|thanks|thank you"
+    r"(?:ok|okay|yes|yep|right|good|great|nice|perfect|fine|cool|alright|all right|thanks|thank you|thx|ty|cheers|hm+"
+    r"|(?:i(?:'ve| have)? )?(?:set|did|done) (?:it|that)|i meant?(?:[^\s.,;:!?]| ){1,60} (?:fix|change|edit|one)"
     r"|now|so|then|well|and"
     r"|(?:that|it|this|all)(?:'s| is| looks)? (?:good|fine|ok|okay|great|it|all)|looks good"
     r"|(?:forget|leave) (?:it|that)(?: then)?|never ?mind(?: then| that)?"
@@ -36,7 +37,7 @@ _BARE = (
     rf"(?P<bare>(?!.*(?:{_MORE}))[^\"'`“‘\s][^\"`“”\n]*)"
 )
 _WISH = regex(
-    rf"(?:{_LEAD}[,.!;:]* ?(?:-+ )?){{0,6}}{_VERB}"
+    rf"(?:{_LEAD}[,.!?;:]* ?(?:-+ )?){{0,6}}{_VERB}"
     rf"(?: (?P<what>(?P<last>{_LAST})|(?P<all>{_ALL})|(?:{_RUNS})))?{_TAIL}{{0,3}}"
     rf"(?:,? (?:{_ANY}|(?:(?P<named>{_NAMED}) )?{_QUOTED}|{_BARE})|(?(what): (?P<colon>(?!.*(?:{_MORE}|\?))[^\n]+)))?"
     rf"(?:,?{_TAIL}){{0,2}}[.!]*",

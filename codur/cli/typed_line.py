@@ -76,6 +76,15 @@ class TypedLine:
         leaving.remove(self._give_back)
         self._give_back()
 
+    def keeps(self, line: str) -> bool:
+        """Keep a line that is for the conversation, and for no model; whether it is one."""
+        plain = _CONDITION.sub("", line)
+        command = _COMMAND.match(line) is not None
+        if command or commit_wish(plain):
+            self.commands.append(line if command else plain)
+            return True
+        return False
+
     def _give_back(self) -> None:
         if self._before is not None:
             self._mark(_PASTES_NO_MORE)
@@ -99,10 +108,7 @@ class TypedLine:
     def _take(self, key: Keys | str, data: str) -> None:
         if key in _ENTER:
             line, self.text = self.text.strip(), ""
-            plain = _CONDITION.sub("", line)
-            if _COMMAND.match(line) or commit_wish(plain):
-                self.commands.append(line if _COMMAND.match(line) else plain)
-            elif line:
+            if not self.keeps(line) and line:
                 self.guidance.say(line)
         elif key in _CLEARS:
             self.text = ""

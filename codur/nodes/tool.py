@@ -6,6 +6,7 @@ from typing import Any
 
 from codur.events import ToolRan
 from codur.lazy import late
+from codur.nodes import parts
 from codur.nodes.parts.attempt_verdict import seen_before
 from codur.nodes.parts.step_criteria import not_met, seen_by_author
 from codur.nodes.parts.updates import blocked, current_step, edits, go, origin_of, output_of, present_plan, tell_changes
@@ -32,6 +33,10 @@ def tool(state: RunState, context: RunContext) -> RunUpdate:
     """Call the step's tool; steps after it that only read and need nothing of each other are run at the same time."""
     step, plan = current_step(state), present_plan(state)
     seen = seen_before(state, context) if edits(step, context) and origin_of(state) != "pattern" else RunUpdate()
+    if step.capability == "delete_file":
+        # It may be among what the check has just been found to be.
+        path = str(step.arguments.get("path", "")).removeprefix("./")
+        seen["discovery"] = parts.allowed_by_user.without_deleted(path, {**state, **seen}, context)
     steps = _together(plan, state, context)
     if len(steps) == 1:
         ran = [_run(step, state, context)]

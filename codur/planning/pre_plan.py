@@ -18,6 +18,8 @@ ANSWER_TOKENS = 700
 PROMPT_CHARS = 6000
 TEMPERATURE = 0.2
 SHOWN_TESTS, LINE_CHARS = 5, 400
+_SURE_TO_END = 0.5
+"""A last word to the user, or a question, does no harm: a plan that says the same costs more than one that is wrong."""
 _COMMANDS = {"commit": "commit", "undo": "undo", "redo": "undo --redo"}
 
 
@@ -61,7 +63,8 @@ def edit_plan(coder: str, *, edits: bool, reason: str, confidence: float = 1.0) 
 
 def plan_from(reply: PrePlanReply, tools: Sequence[ToolSpec], workers: Workers, *, threshold: float) -> Plan | None:
     """The plan that a classification as sure as `threshold` settles; None if the task needs one of its own."""
-    if reply.confidence < threshold:
+    last_word = reply.suggested_action == "end" and reply.answer and reply.task_type not in CODE_TASKS
+    if reply.confidence < (min(threshold, _SURE_TO_END) if last_word else threshold):
         return None
     if reply.task_type in CODE_TASKS and reply.suggested_action == "edit":
         return edit_plan(workers.coder, edits=workers.coder_edits, reason=reply.reasoning, confidence=reply.confidence)
@@ -74,7 +77,7 @@ def plan_from(reply: PrePlanReply, tools: Sequence[ToolSpec], workers: Workers, 
         )
     elif reply.suggested_action == "tool" and reply.task_type not in CODE_TASKS:
         step = _call(reply, tools)
-    elif reply.suggested_action == "end" and reply.answer and reply.task_type not in CODE_TASKS:
+    elif last_word:
         step = Step(id="answer", action="respond", arguments={"text": reply.answer})
     if step is None:
         return None

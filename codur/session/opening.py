@@ -269,7 +269,6 @@ class _Opening(Struct):
         )
 
     def _toolbox(self, checker: Callable[[], Checker], servers: McpServers | None) -> Toolbox:
-        home = self.host.environ.get("HOME")
         return tools.toolbox.Toolbox(
             tools.toolbox.ToolContext(
                 workspace=self.workspace,
@@ -280,7 +279,7 @@ class _Opening(Struct):
                 mcp=servers,
                 ask=asking(self.consult) if self.consult else None,
                 check=lambda: checker().run_guarded(),
-                home=Path(home) if home else None,
+                environ=self.host.environ,
                 redact=self.record.redactor,
             )
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
+from codur import checks
 from codur.config.settings import Settings, StateSettings
 from codur.errors import (
     CodurError,
@@ -20,6 +21,7 @@ from codur.errors import (
 )
 from codur.events import Emit, Note, RunFinished
 from codur.graph.walk import Walked, walk
+from codur.nodes import parts
 from codur.nodes.run_state import RunContext, RunState, initial_state
 from codur.parsing.bounded_text import listed
 from codur.redaction import Redactor, redact_value
@@ -197,9 +199,10 @@ def _with_test(state: RunState, context: RunContext) -> RunState:
     check = state["discovery"].check
     if check is None or not check.text or check.entry is None:
         return state
-    if not state["keep_test"]:
-        how = "" if state["answer"] is not None else "; --keep-test keeps it"  # who was asked could say so
-        text = f"the test that was made for this is not kept ({check.entry}){how}"
+    tested = any(checks.entry.is_test_code(path) for path in context.workspace.changed_files())
+    if not (state["keep_test"] or (parts.allowed_by_user.wishes_tests(state) and not tested)):
+        how = "--keep-test keeps it" if context.consult is None else "answer k where you are asked, and it is"
+        text = f"the test that was made for this is not kept ({check.entry}); {how}"
     else:
         context.workspace.unprotect([check.entry])
         try:

@@ -32,6 +32,8 @@ _ASIDE = 9
 """Earlier conversations that are kept of a project."""
 _LEAST_CHARS = 200
 _FILES = regex(r"^(?=diff --git )", re.MULTILINE)
+_CITED = regex(r"(?<![\w./-])([\w-][\w./-]*\.[A-Za-z]\w{0,4})[`*]*\s*[:,(]?\s*(?:(?:at|lines?)\s*)?#?L?(\d{1,6})\b")
+"""A line of a file, as answers name it: `app.py:7`, `app.py` 7-9, app.py (line 7)."""
 _NEW, _GONE = " (new)", " (deleted)"
 _NEW_HEAD, _GONE_HEAD = "--- /dev/null\n+++ b/", "\n+++ /dev/null"
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -61,7 +63,8 @@ class Since(Struct):
 
     Attributes:
         told: the turns in words.
-        places: of the latest change, or attempt, lines of files as `path:line`.
+        places: lines of files as `path:line`, of the latest change, or attempt, and before them what the last answer
+            names.
         made: files that the turns made.
     """
 
@@ -105,8 +108,15 @@ def since(turns: Sequence[Turn], limit: int = MAX_CHARS) -> Since:
     tasks = _as_they_stand(turns)
     last = next((turn for turn in reversed(tasks) if turn.diff or turn.tried), Turn(asked="", outcome=""))
     places = edited_lines(last.diff, after=True) if last.diff else edited_lines(last.tried)
+    answer = tasks[-1].said if tasks and tasks[-1] is not last else ""
+    cited = [f"{path}:{line}" for path, line in _CITED.findall(answer)]
+    shown = tuple(dict.fromkeys([*cited, *places.splitlines()]))[:_PLACES]
     made = (path for turn in tasks for path in _made(turn.diff))
-    return Since(told=_told(tasks, limit), places=tuple(places.splitlines()[:_PLACES]), made=tuple(dict.fromkeys(made)))
+    return Since(
+        told=_told(tasks, limit),
+        places=shown,
+        made=tuple(dict.fromkeys(made)),
+    )
 
 
 def _made(diff: str) -> list[str]:

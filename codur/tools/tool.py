@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 from codur.config.settings import ToolSettings
@@ -44,8 +43,8 @@ class ToolContext(Struct):
     check: Callable[[], Verdict | None] | None = None
     # puts a question and its possible answers to the user and waits for the answer; None if nobody is there
     ask: Callable[[str, tuple[str, ...]], str] | None = None
-    # the user's home directory, where git's own settings have their name; None to leave them alone
-    home: Path | None = None
+    # the user's environment, by which git knows who commits; no program gets it
+    environ: Mapping[str, str] = field(default_factory=dict)
     # takes known secrets out of a text; what holds one is not sent to the web
     redact: Callable[[str], str] | None = None
     web: Web | None = None  # the web behind its guard; None for the public one

@@ -25,7 +25,7 @@ from codur.session.turns import Turn, Turns, since
 from codur.structs import replace
 from tests.cli.kit import codur, environment
 from tests.runs.kit import KEY, REPAIRABLE, fill
-from tests.support.groq_server import GroqServer, hold, json_reply, text
+from tests.support.groq_server import GroqServer, calls, hold, json_reply, text
 from tests.support.terminal import CTRL_C, CTRL_D, Terminal
 from tests.tools.git_vectors import git
 
@@ -271,6 +271,34 @@ def test_no_text_of_a_file_or_of_an_answer_is_taken_for_a_command(opens: Opens, 
             assert "codur> /commit" not in terminal.text
 
 
+def test_what_is_left_is_committed_after_a_task_that_changes_nothing(opens: Opens, project: Path, home: Path) -> None:
+    fill(project, REPAIRABLE)
+    git(project, "init", "-q", "-b", "main")
+    git(project, "add", ".")
+    git(project, "commit", "-q", "-m", "first")
+    who = {f"GIT_{who}_{what}": "ann" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    with opens(**who) as terminal:
+        say(terminal, "fix main.py")
+        terminal.until("/commit")
+        say(terminal, "show expected.txt, then commit")
+        terminal.until("to undo: git reset")
+    assert git(project, "show", "--format=%an", "--name-only", "HEAD").split() == ["ann", "main.py"]
+
+
+def test_a_command_for_an_answer_is_carried_out(opens: Opens, project: Path, home: Path) -> None:
+    fill(project, REPAIRABLE)
+    asks = calls(("ask_user", {"question": "Which one?"}))
+    with GroqServer([asks]) as server:
+        settings = f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\nrepair: {{mode: 'off'}}\n"
+        fill(home, {".config/codur/config.yaml": settings})
+        with opens(GROQ_API_KEY=KEY) as terminal:
+            say(terminal, "fix main.py")
+            terminal.until("? Which one?")
+            terminal.press("/cost\r")
+            terminal.until("codur> /cost")
+            terminal.until("of 1 remembered tasks: 1 model call")
+
+
 def test_what_is_typed_too_late_is_the_next_task(opens: Opens, project: Path, home: Path) -> None:
     fill(project, {"notes.txt": "milk\n"})
     with GroqServer([EXPLAINED, hold(text("The answer is heron.")), EXPLAINED, text("Drawn.")]) as server:
@@ -460,6 +488,13 @@ LINES = {
     "hm no, undo that": Asked(words=("undo",)),
     "rename f to g in a.py, and commit it with a good message": Asked(task="rename f to g in a.py", then=("commit",)),
     "delete b.py, then commit": Asked(task="delete b.py", then=("commit",)),
+    "fine, leave it. commit that, then rename a to b everywhere": Asked(
+        task="rename a to b everywhere", words=("commit",)
+    ),
+    "commit this. and add a changelog entry for it first, we have none yet": Asked(
+        task="add a changelog entry for it", then=("commit",)
+    ),
+    "hm, on second thought undo the rename": Asked(words=("undo",), about="rename"),
     "fix it. Commit all of it as 'Fix it'": Asked(task="fix it", then=("commit", "--message=Fix it")),
     **{
         text: Asked(task=text)
@@ -529,6 +564,16 @@ def test_what_a_task_goes_on_with() -> None:
     assert "long" not in found.told
     assert "User: add it\nOutcome: done; changed app.py, tests/test_new.py (new)" in found.told
     assert since(turns[:2]).places == ("app.py:53", "tests/test_new.py:4")
+
+
+def test_what_the_last_answer_names_is_shown_first() -> None:
+    said = (
+        "`is_path` in lib/query.py 80-96, called at `app.py:7`; see cmd.go (line 12) and web.py, lines 3-4. Not 3.11 2."
+    )
+    turns = [Turn(asked="add it", outcome="done", diff=OLD), Turn(asked="where is it?", outcome="done", said=said)]
+    assert since(turns).places == ("lib/query.py:80", "app.py:7", "cmd.go:12", "web.py:3", "app.py:53")
+    later = Turn(asked="and that", outcome="done", diff=NEW, said=said)
+    assert since([*turns, later]).places == ("tests/test_new.py:4",), "an older answer may be about anything"
 
 
 def test_of_older_tasks_it_is_told_what_was_asked_and_what_became_of_it() -> None:

@@ -363,7 +363,7 @@ def test_a_batch_asks_nobody(words: tuple[str, ...], code: int, tmp_path: Path) 
             assert "there is nobody to ask; --yes approves of it" in json.dumps(result)
 
 
-TEST_CHOICES = "[y]es, yes and [k]eep the file, [n]o, [e]dit: "
+TEST_CHOICES = "[y]es, for this task; yes and [k]eep the file; [n]o; [e]dit: "
 DOUBLES = {"main.py": "def double(number):\n    return number + 2\n"}
 DOUBLE_TEST = text("```python\nfrom main import double\n\n\ndef test_double():\n    assert double(3) == 7\n```")
 DOUBLE_RIGHT = calls(("replace_in_file", {"path": "main.py", "old": "number + 2", "new": "number * 2"}))

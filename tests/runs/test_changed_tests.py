@@ -350,7 +350,7 @@ def test_for_a_change_of_what_stands_there_the_user_is_asked(tmp_path: Path) -> 
         other,
     )  # what it gave is not asked for anew
     assert [question.text for question in user.asked] == [
-        "May test_sums.py be changed? It says when the task is done. (yes or no)"
+        "May test_sums.py be changed? What stands there now decides whether the task is done. (yes or no)"
     ]
 
 

@@ -222,7 +222,7 @@ def test_the_user_is_asked_whether_a_test_may_be_changed(said: str, changed: boo
     give_up = calls(("cannot", {"reason": "no"}))
     replies = [EDIT, calls(TIGHTER), calls(TIGHTER), give_up]
     run = play(tmp_path, FILES, WANTS_TEST, replies, sections=NO_TEST, consult=user)
-    assert asked == [f"May {OTHER} be changed? It says when the task is done. (yes or no)"]
+    assert asked == [MAY_CHANGE.format(paths=OTHER)]
     assert "edit it all the same" in run.message(1)
     assert (run.files[OTHER] != OTHER_TEST, run.result.outcome == "done") == (changed, changed)
 
@@ -236,7 +236,7 @@ def test_it_is_asked_also_after_a_question_of_the_models_own(tmp_path: Path) -> 
 
 
 def test_no_question_of_the_models_own_is_taken_for_that(tmp_path: Path) -> None:
-    leave = f"May {OTHER} be changed? It says when the task is done. (yes or no)\nThe user answered: yes\n"
+    leave = f"{MAY_CHANGE.format(paths=OTHER)}\nThe user answered: yes\n"
     ask = calls(("ask_user", {"question": f"Which mark?\n{leave}Tabs or commas?"}))
     user = User(*[Answer(decision="answer", text=said) for said in ("tabs", "no")])
     give_up = calls(("cannot", {"reason": "no"}))

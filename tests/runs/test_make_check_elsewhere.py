@@ -210,6 +210,22 @@ def test_what_is_asked_for_anew_may_be_missing(tmp_path: Path) -> None:
     assert any(isinstance(event, TestMade) for event in played.events)
 
 
+def test_where_it_keeps_its_package_from_being_compiled_the_others_are_no_pass(tmp_path: Path) -> None:
+    more = {"more/more.go": GO.replace("package text", "package more")}
+    more["more/more_test.go"] = GO_TEST.replace("package text", "package more")
+    project = replace(PROJECTS["Go"], files={**PROJECTS["Go"].files, **more})
+    test = project.test.replace("Half(4) != 2", "Quarter(4) != 1")
+    new = f"{GO}\nfunc Quarter(n int) int {{\n\treturn n / 4\n}}\n"
+    replies = [answer(test), calls(("replace_file_content", {"path": "text.go", "content": new}))]
+    played = run(tmp_path, project, replies, prompt="add a function Quarter", task_type="code_generation")
+    result = played.result
+    assert any(isinstance(event, TestMade) for event in played.events)
+    assert result.outcome == "done", result.notes
+    assert not any("not red each time" in note for note in result.notes)
+    assert result.verdict is not None
+    assert result.verdict.tests_passed == 3
+
+
 @pytest.mark.parametrize(
     ("test", "why"),
     [

@@ -243,7 +243,7 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
         raise UsageError("the commit message is empty", remedy="Say what was done, or leave --message out.")
     if wish.dry:
         return found
-    wanted = Wanted(message=found.message, who=identity(repository, machine.home()), hooks=wish.hooks)
+    wanted = Wanted(message=found.message, who=identity(repository, os.environ), hooks=wish.hooks)
     with repository.launcher.temporary_directory() as scratch:
         if wish.everything:
             commit = commit_files(repository, files, wanted, scratch)
@@ -340,7 +340,7 @@ def _content(path: str, state: PathState | None, journal: Journal) -> bytes | No
 
 def _remedy(error: ToolError) -> str:
     if "git config" in error.message:
-        return "For example: git config user.name 'Ann'; git config user.email ann@example.org"
+        return "In a terminal of its own: git config user.name 'Ann'; git config user.email ann@example.org"
     return _REMEDIES.get(error.code, "Commit it yourself with git.")
 
 

@@ -24,9 +24,7 @@ from codur.sandbox.backends import probe
 from codur.sandbox.backends.landlock import landlock_abi
 from codur.sandbox.launcher import Launcher
 from codur.store.directory import StateDirectory
-from codur.tools.code.syntax_trees import not_installed
 from codur.types import Limits
-from codur.workspace.workspace import Workspace
 
 _GIT_TIMEOUT_S = 10.0
 _ROOT_WARNING = "Codur runs as root: run it as an ordinary user, so that the system protects itself too"
@@ -38,18 +36,18 @@ def show_health(directory: Path, config: Path | None, *, json: bool, strict: boo
     Returns:
         The exit code: 0 if programs are contained (if it is to be strict: in all ways) and runs can be kept, else 1.
     """
-    health = _examine(machine.settings_for(machine.existing(directory), config, {}).settings, directory)
+    health = _examine(machine.settings_for(machine.existing(directory), config, {}).settings)
     say_found(health, _lines(health), as_json=json)
     return 0 if health["contained"] and not health["state_problem"] and not (strict and health["gaps"]) else 1
 
 
-def _examine(settings: Settings, directory: Path) -> dict[str, Any]:
+def _examine(settings: Settings) -> dict[str, Any]:
     """What `--json` prints.
 
     `note` says why the back end is not a better one, and how to get that; `gaps`, what it does not hold here of what is
     promised; `landlock_abi` is 0 without Landlock; `state` is empty if no place for runs is known, `state_problem`, if
-    they can be kept; `git` is a version, empty if git does not run; `languages`, what to install for the sources in the
-    directory; `auto`, what `auto` stands for in the settings, null if they do not use it.
+    they can be kept; `git` is a version, empty if git does not run; `auto`, what `auto` stands for in the settings,
+    null if they do not use it.
     """
     root = machine.state_directory()
     state_problem = _state_problem(root)
@@ -76,7 +74,6 @@ def _examine(settings: Settings, directory: Path) -> dict[str, Any]:
         "git": _git_version(structs.replace(settings.sandbox, require="any")) if chosen is not None else "",
         "providers": [_provider(name, provider) for name, provider in settings.providers.items()],
         "models": _models(settings, pool),
-        "languages": _languages(directory),
         "auto": _auto(settings, pool),
     }
 
@@ -128,17 +125,6 @@ def _models(settings: Settings, pool: ModelPool) -> list[dict[str, Any]]:
     ]
 
 
-def _languages(directory: Path) -> str:
-    try:
-        files = Workspace.open(directory, home=machine.home()).list_files()
-    except CodurError:  # no run works here anyway
-        return ""
-    missing = not_installed(files)
-    if not missing:
-        return ""
-    return f'of {", ".join(missing)} whole files are shown, or lines: `pip install "codur[languages]"` for functions'
-
-
 def _provider(name: str, provider: Provider) -> dict[str, Any]:
     """A service; `sdk` is the package that it is asked through, empty if that is not installed."""
     variable, sdk = provider.api_key_env or "", installed(provider.api)
@@ -182,7 +168,6 @@ def _lines(told: Mapping[str, Any]) -> list[str]:
     lines.append(f"state directory: {': '.join(filter(None, (told['state'] or 'none', told['state_problem'])))}")
     lines.append(f"python: {told['python']} ({told['interpreter']})")
     lines.append(f"git: {told['git'] or 'not found: install git to have its state read'}")
-    lines += [f"languages: {told['languages']}"] if told["languages"] else []
     lines += map(_provider_line, told["providers"])
     if auto := told["auto"]:
         chosen = f"{auto['profile']} ({auto['model']})" if auto["profile"] else "no model"

@@ -110,7 +110,7 @@ def carried_out(
         machine.host(),
         exchanges=exchanges or Exchanges(),
         stream=showing.shows_words(),
-        consult=user_at(shown, task=task.prompt, workspace=workspace),
+        consult=user_at(shown, task=task.prompt, workspace=workspace, typed=showing.typed),
         guidance=showing.typed.guidance if showing.typed is not None else Guidance(),
     )
     unkept = () if host.state or task.dry_run else (f"the run is not kept: {NO_HOME} {machine.STATE_REMEDY}",)

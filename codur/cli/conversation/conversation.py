@@ -123,12 +123,17 @@ class Conversation:
             return True
         if asked.name == "quit":
             return False
+        if asked.about and not self._was_about(asked.about):
+            asked = Asked(task=line)
         if asked.name:
             self._set(asked.name, asked.value)
         elif (wanted := _undoes(asked.words)) is not None:
             self._guarded(partial(self._put_back, line, wanted, again="--redo" in asked.words))
         elif asked.words[:1] == ("commit",):
-            self._commit(line, asked.words)
+            done = self._commit(line, asked.words)
+            if done and asked.task:
+                self._commands.append(asked.task)
+            self._typed = "" if done else asked.task
         elif asked.words:
             self._run(asked.words)
         else:
@@ -158,8 +163,9 @@ class Conversation:
         try:
             code = self._carry_out(task, machine.Showing(typed=typed))
             if asked.then and code == 0:
-                # That task's changes alone; "all" is what the tasks of the conversation left, and not the user's own.
-                run = () if "--all" in asked.then else (self._turns[-1].run_id,)
+                # That task's changes alone, if it left any; "all" is what the tasks of the conversation left, and not
+                # the user's own.
+                run = (self._turns[-1].run_id,) if self._turns[-1].diff and "--all" not in asked.then else ()
                 words = ("commit", *run, *(word for word in asked.then[1:] if word != "--all"))
                 self._commands.append(f"/{shlex.join(words)}")
         finally:
@@ -207,13 +213,22 @@ class Conversation:
             self._remember(Turn(asked=line, outcome="done", undid=undid, redid=redid, ended=time.time()))
         return actions.undo.told(report, record, dry=False, again=again, json=False)
 
-    def _commit(self, line: str, words: Sequence[str]) -> None:
+    def _was_about(self, word: str) -> bool:
+        """Whether the words of the last task that changed anything have this one."""
+        changed = [turn.asked.lower() for turn in self._turns if turn.diff]
+        return bool(changed) and word in changed[-1]
+
+    def _commit(self, line: str, words: Sequence[str]) -> bool:
         """Commit what a command line names; without a run, what all tasks of this conversation left."""
         runs = () if _names_run(words) else actions.commit.left_of([turn.run_id for turn in self._turns])
         # Who named an agent did not choose a service to word it.
         offline = ("--offline",) if self._choices.offline or self._choices.agent else ()
-        if self._run((*words, *offline, *runs)) == 0 and "--dry-run" not in words:
-            self._remember(Turn(asked=line, outcome="done", said="It was committed to git.", ended=time.time()))
+        done = self._run((*words, *offline, *runs)) == 0
+        said = "It was committed to git." if done else "It could not be committed, as was told."
+        if "--dry-run" not in words:
+            outcome = "done" if done else "not_achieved"
+            self._remember(Turn(asked=line, outcome=outcome, said=said, ended=time.time()))
+        return done
 
     def _remember(self, turn: Turn) -> None:
         self._turns.append(turn)

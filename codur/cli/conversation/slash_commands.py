@@ -64,12 +64,13 @@ BY_NAME: Final = {command.name: command for command in COMMANDS}
 
 
 class Asked(Struct):
-    """What a line asks for: exactly one of these, or nothing."""
+    """What a line asks for: exactly one of these, or nothing; after a commit it may be a task."""
 
     task: str = ""  # a task in words
     then: Sequence[str] = ()  # a command line of Codur's, once that is done
     program: str = ""  # a command line for the shell
     words: Sequence[str] = ()  # a command line of Codur's
+    about: str = ""  # a word of the task that the command line means; of another the line is a task
     # name, value: the command that shows or sets something of the conversation, and to what; None: it shows it
     name: str = ""
     value: str | None = None
@@ -81,7 +82,7 @@ def read_line(text: str) -> Asked:
     if line.startswith("!"):
         return Asked(program=line[1:].strip())
     if wish := _wish(line):
-        return Asked(words=wish)
+        return wish
     if not line.startswith("/"):
         return _task(line)
     name, _, rest = line[1:].partition(" ")
@@ -103,18 +104,24 @@ def read_line(text: str) -> Asked:
 
 
 def _task(line: str) -> Asked:
-    """A task; the commit that it ends with is for afterwards."""
-    found = _AND_COMMIT.fullmatch(line)
-    then = commit_wish(found["wish"]) if found and not _NO_DEED.search(found["task"]) else None
-    task = found["task"] if found and then else line
-    return Asked(task=_without_marks(task), then=then or ())
+    """A task; the commit that it ends with is for afterwards, the one that it begins with for before."""
+    for form in (_COMMIT_FIRST, _AND_COMMIT, _COMMIT_AFTER):
+        found = form.fullmatch(line)
+        wish = commit_wish(found["wish"]) if found and not _NO_DEED.search(found["task"]) else None
+        if found and wish:
+            task = _without_marks(found["task"])
+            return Asked(task=task, words=wish) if form is _COMMIT_FIRST else Asked(task=task, then=wish)
+    return Asked(task=_without_marks(line))
 
 
-def _wish(line: str) -> Sequence[str]:
-    """The command line of a wish in everyday words; empty if it is none."""
+def _wish(line: str) -> Asked | None:
+    """The command line of a wish in everyday words; None if it is none."""
     if _UNDO.fullmatch(line):
-        return ("undo",)
-    return ("undo", "--redo") if _REDO.fullmatch(line) else commit_wish(line) or ()
+        return Asked(words=("undo",))
+    if of := _UNDO_OF.fullmatch(line):
+        return Asked(words=("undo",), about=of["what"].lower())
+    words = ("undo", "--redo") if _REDO.fullmatch(line) else commit_wish(line)
+    return Asked(words=words) if words else None
 
 
 def _split(name: str, rest: str) -> list[str]:
@@ -127,15 +134,25 @@ def _split(name: str, rest: str) -> list[str]:
 _AND_COMMIT = regex(
     r"(?P<task>.+?)(?:[,.;]\s+(?:and\s+)?(?:then\s+)?|\s+and\s+then\s+)(?P<wish>commit\b.*)", re.I | re.S
 )
+_COMMIT_FIRST = regex(
+    r"(?P<wish>.*?\bcommit\b.*?)(?:[,.;]\s+(?:and\s+)?then|\s+and\s+then),?\s+(?P<task>.+)", re.I | re.S
+)
+_COMMIT_AFTER = regex(
+    r"(?P<wish>.*?\bcommit\b.*?)[,.;]?\s+(?:and|but)\s+(?P<task>.+?)\s+(?:first|before(?: that)?)\b[^\n]*", re.I
+)
 _NO_DEED = regex(
     r"\A\W*(?:what|why|how|when|where|who|which|explain|describe|is|are|does|did|should|would|could)\b"
     r"|\b(?:not|never|\w+n['’]?t|that|which|scripts?|hooks?|bots?|buttons?|commands?|begin)\b",
     re.I,
 )
 """What a task says that is a question, or speaks of what others are to do: its last words are no wish of its own."""
-_LEAD = r"(?:(?:hm+|no|nope|oh|sorry|wait|ok|okay|actually|then|please)[,.!]* ){0,4}"
+_LEAD = r"(?:(?:hm+|no|nope|oh|sorry|wait|ok|okay|actually|then|please|on second thoughts?)[,.!]* ){0,4}"
 _THAT = r"(?:that|it|this|the last(?: one| task| change)?|your last change)"
 _UNDO = regex(rf"{_LEAD}(?:undo|revert)(?: {_THAT})?(?: (?:again|please))?[.!]?", re.I)
+_UNDO_OF = regex(
+    rf"{_LEAD}(?:undo|revert) (?:the|that|your) (?P<what>\w{{3,}})(?: (?:change|edit|task))?(?: (?:again|please))?\W?",
+    re.I,
+)
 _REDO = regex(
     rf"{_LEAD}(?:redo(?: {_THAT})?|(?:bring|get) {_THAT} back|undo (?:the|that|your) undo)(?: (?:again|please))?[.!]?",
     re.I,

@@ -43,9 +43,7 @@ def guarded(state: RunState) -> frozenset[str]:
 
 def addable(state: RunState) -> frozenset[str]:
     """Those to which a task that speaks of tests may add some, as long as all that stands in them passes as it is."""
-    said = "\n".join((state["task"].prompt, *state["guidance"]))
-    wanted = _TESTS_WISHED.search(said) and not forbids_tests(said)
-    tests = guarded(state) if wanted else ()
+    tests = guarded(state) if wishes_tests(state) else ()
     return frozenset(path for path in tests if is_test_file(path) and basename(path) not in TEST_SUPPORT)
 
 
@@ -82,7 +80,7 @@ def answers(state: RunState, context: RunContext) -> list[str]:
 def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     """The files that may be deleted: those that the user names where they ask for that, and tests that are free."""
     said = "\n".join((state["task"].prompt, *state["guidance"], *_answered(state, context)))
-    made = filter(is_test_code, state["task"].made) if reshapes_tests(said) else ()
+    made = filter(is_test_code, state["task"].made) if reshapes_tests(said) or asks_to_delete(said) else ()
     # What is moved into another file goes.
     moved = [found[1] for found in _MOVED.finditer(said)]
     files = context.workspace.list_files() if moved else []
@@ -94,6 +92,21 @@ def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     names = [basename(path) for path in files]
     named = (path for path in files if path in said or (basename(path) in said and names.count(basename(path)) == 1))
     return free.union(named)
+
+
+def wishes_tests(state: RunState) -> bool:
+    """Whether the user's words ask for tests beside what else they ask for."""
+    said = "\n".join((state["task"].prompt, *state["guidance"]))
+    return _TESTS_WISHED.search(said) is not None and not forbids_tests(said)
+
+
+def without_deleted(path: str, state: RunState, context: RunContext) -> Discovery:
+    """What is known of the task; a test that a plan deletes, and the user's words let go, is no part of the check."""
+    discovery = state["discovery"]
+    if discovery.check is None or path not in guarded(state) & deletable(state, context):
+        return discovery
+    context.checker.free({path})
+    return replace(discovery, check=_without(discovery.check, {path}))
 
 
 def without_freed_tests(state: RunState, context: RunContext) -> Discovery:

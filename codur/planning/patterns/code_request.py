@@ -122,14 +122,19 @@ def _check(request: Request, files: tuple[str, ...]) -> Check | None:
 def _modules(request: Request) -> tuple[str, ...]:
     """Sources whose name without suffix is a word of the prompt ("fix the parser"), if no file is named.
 
-    A verb names one only as the object of another, after an article, or as code: not in "mkdocs build crashes".
+    Among more than a few sources only as code, as what is to be mended, or as one ("the parser module"): in "it lists
+    my whole library" no file is meant. A verb names one only as the object of another, after an article, or as code:
+    not in "mkdocs build crashes".
     """
-    known, said, before = verbs(), set[str](), ""
-    for token in request.text.tokens:
-        named = token.key not in known or before in words("determiners") or known.get(before) in CODE_TASKS
-        if token.kind == "code" or (token.kind == "word" and named):
+    known, said, few = verbs(), set[str](), len(request.names.sources) <= SMALL_WORKSPACE
+    keys = ["", "", *(token.key for token in request.text.tokens), ""]
+    for token, far, before, after in zip(request.text.tokens, keys, keys[1:], keys[3:], strict=False):
+        article = before in words("determiners")
+        is_object = known.get(before) in CODE_TASKS or (article and known.get(far) in CODE_TASKS)
+        meant = is_object or "_" in token.key or after in words("called a module")
+        named = (article or token.key not in known) if few else meant
+        if token.kind == "code" or (token.kind == "word" and (named or is_object)):
             said.add(token.text.casefold() if token.kind == "code" else token.key)
-        before = token.key
     said -= words("no modules")
     stems = ((path, path.rpartition("/")[2].partition(".")[0].casefold()) for path in request.names.sources)
     found = tuple(path for path, stem in stems if len(stem) >= 3 and stem in said)

@@ -16,7 +16,7 @@ difflib = late("difflib")
 _NAMED, _LISTED = 3, 10
 """Names near an unknown one that are told, and how many there may be for all of them to be told."""
 _DELETE = regex(
-    r"\b(?:delet\w*|remov\w*|eras\w*|drop\w*|clean\w*|undo\w*|revert\w*|get rid|rm"
+    r"\b(?:delet\w*|remov\w*|eras\w*|drop\w*|clean\w*|undo\w*|revert\w*|get rid|rm|mov(?:e|ing)|merge|no extra files?"
     r"|lösch\w*|entfern\w*|supprim\w*|borra\w*)\b",
     re.IGNORECASE,
 )

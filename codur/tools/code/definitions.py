@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from codur.lazy import regex
 from codur.parsing.bounded_text import listed
-from codur.tools.code.grammars import BY_SUFFIX
 from codur.tools.code.syntax_trees import Kind, Place, Syntax, SyntaxDefinition, grammar_of
 from codur.tools.tool import ToolError
 
 DefinitionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _INSIDE = regex(r"::|->|\\|(?<=\w)#")
-MISSING = "what it defines is not known here, as codur[languages] is not installed"
 _MOST_NAMES = 12
 PYTHON_SUFFIXES = (".py", ".pyi", ".pyw")
 
@@ -50,13 +48,11 @@ def definitions_in(path: str, text: str) -> Sequence[Defined]:
     """All definitions of a source text, in the order of their first lines.
 
     Raises:
-        ToolError: `syntax_error`, of Python alone; `invalid`: the language's grammar is not installed.
+        ToolError: `syntax_error`, of Python alone.
     """
     grammar = grammar_of(path)
     if grammar is not None:
         return Syntax(grammar, text).definitions
-    if any(path.endswith(suffix) for suffix in BY_SUFFIX):
-        raise ToolError("invalid", f"{path}: {MISSING}")
     return definitions(parse(path, text))
 
 

@@ -18,8 +18,7 @@ from codur.tools.code.code_layout import (
     leading,
     with_imports,
 )
-from codur.tools.code.definitions import MISSING, PYTHON_SUFFIXES, Definition, definitions, names_of, parse
-from codur.tools.code.grammars import BY_SUFFIX, Grammar
+from codur.tools.code.definitions import PYTHON_SUFFIXES, Definition, definitions, names_of, parse
 from codur.tools.code.new_code import GivenCode, defined_name, indented, read_definition, without_fence
 from codur.tools.code.syntax_trees import grammar_of
 from codur.tools.flow.outputs import Edit, edited, unchanged
@@ -65,19 +64,11 @@ def replace_method(
     return _replace(context, path, given, lambda path, found: targets.methods(path, found, class_name, method_name))
 
 
-def _grammar(path: str) -> Grammar | None:
-    """The grammar of a file that is not Python's; None of one that may be."""
-    grammar = grammar_of(path)
-    if grammar is None and path.endswith(tuple(BY_SUFFIX)):
-        raise ToolError("invalid", f"{path}: {MISSING}; use replace_in_file")
-    return grammar
-
-
 # --- exchanging lines -------------------------------------------------------------------------------------------------
 
 
 def _replace(context: ToolContext, path: str, given: GivenCode, find: _Find) -> ToolResult:
-    if grammar := _grammar(path):
+    if grammar := grammar_of(path):
         return syntax_edits.replaced(context, path, grammar, given.text, lambda found: find(path, found))
     code = read_definition(given)
     path, text, tree = _target(context, path)
@@ -156,7 +147,7 @@ def inject_function(
 ) -> ToolResult:
     """Add a new function, or a new method of a class, to a source file."""
     given = GivenCode(text=new_code, name=function_name, class_name=class_name)
-    if grammar := _grammar(path):
+    if grammar := grammar_of(path):
         return syntax_edits.added(context, path, grammar, given, after)
     code = read_definition(given)
     name = code.node.name

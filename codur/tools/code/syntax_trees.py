@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from importlib import import_module  # noqa: TID251 - lazy: only for files of other languages, by their table
-from importlib.util import find_spec
 from posixpath import splitext
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal
@@ -70,26 +69,14 @@ class SyntaxDefinition(Place):
 
 
 def grammar_of(path: str) -> Grammar | None:
-    """The grammar of a file, if it is installed; nothing is imported."""
-    grammar = BY_SUFFIX.get(DECLARATIONS if path.endswith(DECLARATIONS) else splitext(path)[1])
-    return grammar if grammar is not None and _installed(grammar.package) else None
+    """The grammar of a file, if one is known; nothing is imported."""
+    return BY_SUFFIX.get(DECLARATIONS if path.endswith(DECLARATIONS) else splitext(path)[1])
 
 
 def family_of(path: str) -> str:
     """What files have in common that see each other's names; empty for Python and what is not known."""
     grammar = grammar_of(path)
     return grammar.family if grammar is not None else ""
-
-
-def not_installed(paths: Iterable[str]) -> tuple[str, ...]:
-    """The languages of files whose grammars are missing, in order of name."""
-    known = {BY_SUFFIX[suffix] for suffix in {splitext(path)[1] for path in paths} if suffix in BY_SUFFIX}
-    return tuple(sorted({grammar.language for grammar in known if not _installed(grammar.package)}))
-
-
-@cache
-def _installed(package: str) -> bool:
-    return find_spec("tree_sitter") is not None and find_spec(package) is not None
 
 
 def _tree_sitter() -> ModuleType:

@@ -3,6 +3,7 @@
 Those are off until allowed; no hook, filter or signer is started.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -158,41 +159,38 @@ def git_commit(
         raise ToolError("no_match", "nothing is staged; stage files first")
     repository.safe(
         "commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-edit", "--no-status", "--cleanup=whitespace",
-        f"--message={message}", variables=identity(repository, context.home), writable=repository.own,
+        f"--message={message}", variables=identity(repository, context.environ), writable=repository.own,
     )  # fmt: skip
     options = ("--max-count=1", "--no-show-signature", "--no-color")
     commit = read_commit(repository.safe("log", *options, f"--format={FORMAT}"))
     return ToolResult(text=f"committed {commit.hash[:10]}: {commit.subject}", data=Commits(commits=(commit,)))
 
 
-def identity(repository: Repository, home: Path | None) -> tuple[tuple[str, str], ...]:
-    """The variables that say who commits: the repository's own name and address, else from the user's git settings.
+def identity(repository: Repository, environ: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """The variables that say who commits: as the user's environment does, else the repository's own name and address,
+    else from the user's git settings.
 
     Args:
-        home: the user's home directory; None to leave the settings there alone.
+        environ: the user's environment; without `HOME` the settings there are left alone.
 
     Raises:
         ToolError: `refused`: git does not know.
     """
-    found = {}
-    for key in ("user.name", "user.email"):
-        value = repository.setting(key) or next(
-            (value for file in _user_files(home) if (value := repository.setting(key, file))), ""
-        )
-        if not value:
+    found = list[tuple[str, str]]()
+    for what in ("NAME", "EMAIL"):
+        names, key = (f"GIT_AUTHOR_{what}", f"GIT_COMMITTER_{what}"), f"user.{what.lower()}"
+        given = [environ.get(name, "").strip() for name in names]
+        own = "" if all(given) else _setting(key, repository, Path(environ.get("HOME", "")))
+        if not (own or all(given)):
             raise ToolError("refused", f"git does not know who commits; set {key} with git config")
-        found[key] = value
-    return tuple(
-        (f"GIT_{who}_{what}", found[f"user.{what.lower()}"])
-        for who in ("AUTHOR", "COMMITTER")
-        for what in ("NAME", "EMAIL")
-    )
+        found += [(name, value or own) for name, value in zip(names, given, strict=True)]
+    return tuple(found)
 
 
-def _user_files(home: Path | None) -> list[str]:
-    if home is None:
-        return []
-    return [str(file) for file in (home / ".gitconfig", home / ".config" / "git" / "config") if file.is_file()]
+def _setting(key: str, repository: Repository, home: Path) -> str:
+    files = [file for file in (home / ".gitconfig", home / ".config" / "git" / "config") if file.is_absolute()]
+    values = (repository.setting(key, str(file)) for file in files if file.is_file())
+    return repository.setting(key) or next(filter(None, values), "")
 
 
 TOOLS = (git_stage_files, git_commit)

@@ -4,6 +4,7 @@ import textwrap
 
 from codur import events
 from codur.events import Event
+from codur.types import Verdict
 from codur.ui.sanitise import Shown, sanitise
 from codur.ui.shown.diffs import diff_lines
 from codur.ui.shown.plans import test_lines
@@ -49,6 +50,8 @@ class Narrator:
         self._works = works
         self._by_rule = True
         self._attempts = 0
+        self._before: Verdict | None = None
+        self._made = False
         self._search: events.RepairProgress | None = None
         self._told: set[str] = set()
 
@@ -72,6 +75,9 @@ class Narrator:
         return [line(("offline repair: ", "dim"), _search_words(search))]
 
     def _lines(self, event: Event) -> list[Line]:
+        self._made |= isinstance(event, events.TestMade) or (
+            isinstance(event, events.Asked) and event.question.check is not None
+        )
         match event:
             case events.CheckRan():
                 return [self._check(event)]
@@ -94,7 +100,7 @@ class Narrator:
                 self._told.add(event.text)
                 return [line(("warning: " if event.level == "warning" else "note: ", "warn"), event.text)]
             case events.RunStarted():
-                self._attempts = 0
+                self._attempts, self._before, self._made = 0, None, False
         detail = _detail(event) if self._verbose else self._work(event)
         return [line((detail, "dim"))] if detail else []
 
@@ -107,9 +113,10 @@ class Narrator:
 
     def _check(self, event: events.CheckRan) -> Line:
         if event.when != "attempt":
-            return check_line(event.when, event.verdict)
+            self._before = event.verdict
+            return check_line(f"{event.when}, with the new test" if self._made else event.when, event.verdict)
         self._attempts = event.number or self._attempts + 1
-        return check_line(f"attempt {self._attempts}", event.verdict)
+        return check_line(f"attempt {self._attempts}", event.verdict, self._before)
 
 
 def prompt_lines(event: events.ModelPrompted) -> list[Line]:

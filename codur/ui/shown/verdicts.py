@@ -10,6 +10,8 @@ _NOTES = {
     "tampered": "the output is taken from what is expected instead of being computed",
     "no_check": "no check was found",
 }
+_SEVERAL, _NAMED = 2, 3
+"""So many of many tests are told by their names, and so many are named."""
 _PASSES_ALREADY = "the check passes already"
 _STILL = "what passed before still passes"
 
@@ -31,7 +33,9 @@ def cause(verdict: Verdict) -> str:
         parts.append(
             f"it did not end within {verdict.duration_s:.0f} s" if verdict.duration_s >= 1 else "it did not end"
         )
-    if verdict.tests_total is not None:
+    if checks.describe.fails_beside_tests(verdict):
+        parts.append(f"its tests pass ({verdict.tests_total}), but it ends with status {verdict.exit_status}")
+    elif verdict.tests_total is not None:
         parts.append(f"{verdict.tests_passed or 0} of {count(verdict.tests_total, 'test')} passed")
     if verdict.difference is not None:
         parts.append(difference_words(verdict.difference))
@@ -44,23 +48,47 @@ def cause(verdict: Verdict) -> str:
     return "; ".join(parts) or "no reason was given"
 
 
-def check_line(label: str, verdict: Verdict) -> Line:
-    """Give the line for a check that has just run; the label says when: `before`, `attempt 2`."""
-    words, style = _check_words(label, verdict)
+def check_line(label: str, verdict: Verdict, before: Verdict | None = None) -> Line:
+    """Give the line for a check that has just run; the label says when: `before`, `attempt 2`.
+
+    Args:
+        before: what it said before anything was changed.
+    """
+    words, style = _check_words(label, verdict, before)
     return line((f"{label}: ", "dim"), (words, style))
 
 
-def _check_words(label: str, verdict: Verdict) -> tuple[str, Style]:
+def _check_words(label: str, verdict: Verdict, before: Verdict | None) -> tuple[str, Style]:
     match verdict.status:
         case "passed":
             rest = f"; {verdict.note}" if verdict.unfit else ""
             return (f"green: {_PASSES_ALREADY}{rest}", "warn") if label == "before" else ("green", "good")
         case "no_check":
             return f"nothing to check: {_why(verdict)}", "warn"
+        case "failed" if words := _failing_words(verdict, before):
+            return words, "bad"
         case "failed":
             return f"red: {_why(verdict)}", "bad"
         case status:
             return f"{status}: {_why(verdict)}", "bad"
+
+
+def _failing_words(verdict: Verdict, before: Verdict | None) -> str:
+    """Which tests fail, where they fail as before, or are some of many: what one of them says would mislead there."""
+    failing, total = verdict.failing, verdict.tests_total or 0
+    if verdict.timed_out or not failing:
+        return ""
+    fail = f"{len(failing)} of {count(total, 'test')} {'fails' if len(failing) == 1 else 'fail'}"
+    known = before is not None and set(failing) <= set(before.failing)
+    if (
+        before is not None
+        and known
+        and checks.describe.headline(verdict.error) == checks.describe.headline(before.error)
+    ):
+        return "; ".join(filter(None, (f"red, as before: {fail}", verdict.note)))
+    if before is None and _SEVERAL <= len(failing) < total / 2:
+        return f"red: {fail}: {listed([checks.entry.bare_name(test) for test in failing], _NAMED)}"
+    return ""
 
 
 def _why(verdict: Verdict) -> str:

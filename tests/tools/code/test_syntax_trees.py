@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,7 +13,6 @@ from codur.context.places import places_in
 from codur.context.selection import Clues, Want, select
 from codur.tools.code.syntax_trees import Syntax, grammar_of
 from codur.workspace.workspace import Workspace
-from tests.cli.kit import environment
 from tests.runs.kit import fill
 from tests.tools.conftest import toolbox_on
 
@@ -898,75 +894,3 @@ def test_a_definition_that_shares_a_line_is_left_alone(tmp_path: Path) -> None:
     toolbox = toolbox_on(fill(tmp_path, {"a.js": "class A { f() { return 1; } g() {} }\n"}))
     code = {"path": "a.js", "class_name": "A", "method_name": "f", "code": "f() { return 2; }"}
     assert "shares a line" in toolbox.call("replace_method", code).text
-
-
-# --- without the extra ------------------------------------------------------------------------------------------------
-
-WITHOUT = "import sys; sys.modules['tree_sitter'] = None; from codur.__main__ import main; sys.exit(main())"
-
-
-def without_extra(directory: Path, home: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", WITHOUT, *words]
-    return subprocess.run(
-        command, cwd=directory, env=environment(home), capture_output=True, text=True, check=False, timeout=300
-    )
-
-
-@pytest.fixture
-def places(tmp_path: Path) -> tuple[Path, Path]:
-    home, work = tmp_path / "home", tmp_path / "work"
-    home.mkdir()
-    work.mkdir()
-    return home, work
-
-
-def test_without_the_extra_doctor_says_what_to_install(places: tuple[Path, Path]) -> None:
-    home, work = places
-    fill(work, {"a.go": "package a\n", "b.ts": "", "c.py": ""})
-    assert 'languages: of Go, TypeScript whole files are shown, or lines: `pip install "codur[languages]"`' in (
-        without_extra(work, home, "doctor").stdout
-    )
-    assert json.loads(without_extra(work, home, "doctor", "--json").stdout)["languages"].startswith("of Go")
-    (work / "a.go").unlink()
-    (work / "b.ts").unlink()
-    assert "languages:" not in without_extra(work, home, "doctor").stdout
-
-
-def test_without_the_extra_text_alone_is_shown_and_changed(tmp_path: Path) -> None:
-    fill(tmp_path, {"stack.go": SOURCES["stack.go"], "big.py": "def big():\n    return 1\n"})
-    script = (
-        "import sys; sys.modules['tree_sitter'] = None\n"
-        "from pathlib import Path\n"
-        "from codur.context.excerpts import fit\n"
-        "from codur.context.index import RepositoryIndex\n"
-        "from codur.context.selection import Clues, Want, select\n"
-        "from codur.workspace.workspace import Workspace\n"
-        "from tests.tools.conftest import toolbox_on\n"
-        "toolbox = toolbox_on(Path(sys.argv[1]))\n"
-        "workspace = Workspace.open(Path(sys.argv[1]))\n"
-        "index = RepositoryIndex(workspace, max_files=9)\n"
-        "chosen = select(index, workspace.list_files(), Clues(task='x', named=['stack.go']))\n"
-        "print(chosen.paths, chosen.ranked)\n"
-        "want = Want(path='stack.go', line=400)\n"
-        "print(len(fit({'stack.go': 'x\\n' * 900}, budget_chars=2000, wants=[want])[0].ranges))\n"
-        "edit = {'path': 'stack.go', 'name': 'New', 'code': 'func New() {}'}\n"
-        "print(toolbox.call('replace_function', edit).text)\n"
-        "print(toolbox.call('python_ast_outline', {'path': 'stack.go'}).text)\n"
-        "print(toolbox.call('replace_in_file', {'path': 'stack.go', 'old': 'Max = 3', 'new': 'Max = 4'}).code)\n"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", script, str(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=Path(__file__).parents[3],
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.split("\n") == [
-        "('stack.go',) ('big.py',)",
-        "1",
-        "stack.go: what it defines is not known here, as codur[languages] is not installed; use replace_in_file",
-        "stack.go: what it defines is not known here, as codur[languages] is not installed",
-        "ok",
-        "",
-    ]

@@ -24,9 +24,9 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-def writer(root: Path, home: Path | None = None) -> Toolbox:
+def writer(root: Path, **environ: str) -> Toolbox:
     toolbox = toolbox_on(root, ALLOWED)
-    return Toolbox(replace(toolbox._context, home=home))
+    return Toolbox(replace(toolbox._context, environ=environ))
 
 
 def test_stage_and_commit(root: Path) -> None:
@@ -90,8 +90,14 @@ def test_who_commits(tmp_path: Path) -> None:
     (home / ".gitconfig").write_text(
         f"[user]\n\tname = Bo\n\temail = bo@example.org\n[core]\n\thooksPath = {script(root).parent}\n"
     )
-    assert writer(root, home).call("git_commit", {"message": "x"}).ok
+    assert writer(root, HOME=str(home)).call("git_commit", {"message": "x"}).ok
     assert git(root, "log", "-1", "--format=%an <%ae>") == "Bo <bo@example.org>\n"
+    (root / "a.txt").write_text("another\n")
+    author = {f"GIT_{who}_{what}": f"{who} {what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    mine = writer(root, HOME=str(tmp_path / "none"), **author)
+    assert mine.call("git_stage_files", {"paths": ["a.txt"]}).ok
+    assert mine.call("git_commit", {"message": "y"}).ok
+    assert git(root, "log", "-1", "--format=%an <%ae> %cn") == "AUTHOR NAME <AUTHOR EMAIL> COMMITTER NAME\n"
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector.__name__)

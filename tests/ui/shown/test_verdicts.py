@@ -27,6 +27,10 @@ CAUSES: list[tuple[Verdict, str]] = [
     ),
     (Verdict(status="failed", tests_passed=3, tests_total=5), "3 of 5 tests passed"),
     (Verdict(status="failed", tests_total=1), "0 of 1 test passed"),
+    (
+        Verdict(status="failed", tests_passed=5, tests_total=5, exit_status=1, error="x.ts:3:5 error 'y' is unused"),
+        "its tests pass (5), but it ends with status 1; x.ts:3:5 error 'y' is unused",
+    ),
     (Verdict(status="failed", exit_status=1, error="Traceback:\n  x\nKeyError: 'a'\n\n"), "KeyError: 'a'"),
     (
         Verdict(status="failed", error="t::a\nt.py:3: in a\nE   assert 2 == 3\nE    +  where 2 = f(1)"),
@@ -47,6 +51,28 @@ CAUSES: list[tuple[Verdict, str]] = [
 @pytest.mark.parametrize(("verdict", "words"), CAUSES)
 def test_causes(verdict: Verdict, words: str) -> None:
     assert cause(verdict) == words
+
+
+MANY = Verdict(
+    status="failed",
+    tests_passed=1546,
+    tests_total=1550,
+    failing=tuple(f"t.py::A::test_{n}" for n in "abcd"),
+    error="t.py::A::test_a\nE   assert 1970 == 2025",
+)
+
+
+def test_of_many_tests_those_that_fail_are_told_and_whether_they_did_before() -> None:
+    said = check_line("before", MANY).text
+    assert said == "before: red: 4 of 1,550 tests fail: test_a, test_b, test_c and 1 more"
+    more = replace(MANY, tests_total=1553, note="the other tests were not run")
+    assert check_line("attempt 1", more, MANY).text == (
+        "attempt 1: red, as before: 4 of 1,553 tests fail; the other tests were not run"
+    )
+    other = replace(MANY, error="t.py::A::test_a\nE   KeyError: 'x'")
+    assert check_line("attempt 1", other, MANY).text == "attempt 1: red: 1546 of 1,550 tests passed; KeyError: 'x'"
+    broken = replace(MANY, failing=(*MANY.failing, "t.py::test_e"))
+    assert "1546 of 1,550 tests passed" in check_line("attempt 1", broken, MANY).text
 
 
 @pytest.mark.parametrize(
