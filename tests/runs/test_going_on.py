@@ -10,7 +10,7 @@ import pytest
 from codur.questions import MAY_CHANGE, Answer, Question, granted_by
 from tests.runs.kit import Played, play
 from tests.runs.test_approval import User
-from tests.runs.test_plans import classified, plan
+from tests.runs.test_plans import classified, plan, tool
 from tests.support.groq_server import ServerReply, calls
 
 
@@ -225,6 +225,27 @@ def test_the_user_is_asked_whether_a_test_may_be_changed(said: str, changed: boo
     assert asked == [MAY_CHANGE.format(paths=OTHER)]
     assert "edit it all the same" in run.message(1)
     assert (run.files[OTHER] != OTHER_TEST, run.result.outcome == "done") == (changed, changed)
+
+
+TWICE = "now there are two files with the same tests. delete the one with the silly name"
+
+
+@pytest.mark.parametrize(("made", "gone"), [((OWN,), True), ((), False)])
+def test_a_plan_deletes_a_test_that_the_conversation_made(made: tuple[str, ...], gone: bool, tmp_path: Path) -> None:
+    silly = plan(tool("delete_file", path=OWN))
+    run = play(tmp_path, FILES, TWICE, [classified(), silly, silly, silly], sections=NO_TEST, made=made)
+    assert (run.result.outcome == "done", OWN not in run.files) == (gone, gone), run.result.reason
+
+
+@pytest.mark.parametrize(("said", "gone"), [("yes of course", True), ("no, keep it", False)])
+def test_what_the_user_says_yes_to_is_asked_for(said: str, gone: bool, tmp_path: Path) -> None:
+    asks = {"action": "ask", "arguments": [{"name": "text", "value": "Shall I delete notes.txt?"}]}
+    drop = tool("delete_file", path="notes.txt")
+    user = User(*[Answer(decision="answer", text=said)] * 3)
+    files = {**FILES, "notes.txt": "x\n"}
+    replies = [classified(task_type="file_operation"), plan(asks), *[plan(drop)] * 3]
+    run = play(tmp_path, files, "tidy up the notes", replies, sections=NO_TEST, consult=user)
+    assert ("notes.txt" not in run.files) == gone, run.result.reason
 
 
 def test_it_is_asked_also_after_a_question_of_the_models_own(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from codur.nodes.parts.updates import output_of
 from codur.nodes.run_state import RunContext, RunState
 from codur.planning.plans.step_references import UnresolvedReference, filled_step, referred
 from codur.planning.plans.validation import Asked, Capabilities, Problem, beyond, chosen_problem, complete, find_problem
-from codur.questions import is_yes
 from codur.structs import replace
 from codur.tools.arguments import meant
 from codur.types import LOOKING_TASKS, Plan, Step
@@ -37,34 +36,27 @@ def _own_names(step: Step, context: RunContext) -> Mapping[str, Any]:
 
 def problem_of(plan: Plan, state: RunState, context: RunContext) -> Problem | None:
     """The first rule that the plan breaks, or None."""
-    problem = find_problem(plan, _capabilities(plan, context), _asked(state, context), state["outputs"])
+    problem = find_problem(plan, _capabilities(plan, context), _asked(state), state["outputs"])
     return problem or criterion_problem(plan, state, context)
 
 
 def problem_at_last(step: Step, plan: Plan, state: RunState, context: RunContext) -> Problem | None:
     """What is wrong with a step now that its tool was chosen, or the outputs are there that it refers to, or None."""
     if step.decide:
-        return chosen_problem(step, plan, _capabilities(plan, context), _asked(state, context))
+        return chosen_problem(step, plan, _capabilities(plan, context), _asked(state))
     if step.action != "tool" or not referred(step.arguments):
         return None
     try:
         arguments = filled_step(step, lambda name: output_of(name, state, context))
     except UnresolvedReference:
         return None  # the step itself tells it
-    return beyond(replace(step, arguments=arguments), plan, _capabilities(plan, context), _asked(state, context))
+    return beyond(replace(step, arguments=arguments), plan, _capabilities(plan, context), _asked(state))
 
 
-def _asked(state: RunState, context: RunContext) -> Asked:
+def _asked(state: RunState) -> Asked:
     discovery, task = state["discovery"], state["task"]
     only_looks = discovery.task_type in LOOKING_TASKS and discovery.confidence >= _SURE and not task.check_is_goal
-    return Asked(prompt="\n".join((task.prompt, *_agreed_to(state, context))), only_looks=only_looks)
-
-
-def _agreed_to(state: RunState, context: RunContext) -> list[str]:
-    """What the user said yes to when a plan asked."""
-    asked = [step for step in state["plan"].steps if step.action == "ask"] if state["plan"] is not None else []
-    said = [(step, context.artifacts.get(state["outputs"][step.id])) for step in asked if step.id in state["outputs"]]
-    return [str(step.arguments.get("text", "")) for step, answer in said if is_yes(answer)]
+    return Asked(prompt="\n".join((task.prompt, *state["guidance"])), only_looks=only_looks)
 
 
 def told(problem: Problem, plan: Plan) -> str:

@@ -71,6 +71,9 @@ def test_of_many_tests_those_that_fail_are_told_and_whether_they_did_before() ->
     )
     other = replace(MANY, error="t.py::A::test_a\nE   KeyError: 'x'")
     assert check_line("attempt 1", other, MANY).text == "attempt 1: red: 1546 of 1,550 tests passed; KeyError: 'x'"
+    error = "a_test.go:3:66: missing ','"
+    part = Verdict(status="failed", exit_status=1, tests_passed=19, tests_total=19, failing=(error,), error=error)
+    assert check_line("attempt 1", part, MANY).text == f"attempt 1: red: only 19 of 1,550 tests ran; {error}"
     broken = replace(MANY, failing=(*MANY.failing, "t.py::test_e"))
     assert "1546 of 1,550 tests passed" in check_line("attempt 1", broken, MANY).text
 
