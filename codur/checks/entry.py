@@ -34,6 +34,7 @@ _CODE_NAME = regex(r".*\.(?:py|go|rs|[cm]?[jt]sx?|sh|rb|java|kt|cs|php|swift|dar
 _OF_UNITTEST = regex(r"(\w+) \([\w.]+\)")
 TEST_SUPPORT = frozenset({"conftest.py", "pytest.ini"})
 TESTS_OF_DIRECTORY = ("tests.py", "test.py")
+DOCUMENTS = frozenset({".md", ".rst", ".adoc"})
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 MAX_PARSED = 50
 _MAX_CHARS = 200_000  # generated code; its lines are looked at instead
@@ -74,6 +75,11 @@ def is_test_file(path: str) -> bool:
     # Also by the directory: data and helpers there belong to the tests, whatever they are called.
     own = directories[:1] == ["spec"] and name.endswith(".rb")  # elsewhere a directory of that name may be a program's
     return bool(_TEST_NAME.fullmatch(name)) or own or not _TEST_DIRECTORIES.isdisjoint(directories)
+
+
+def is_document(path: str) -> bool:
+    """Whether a file is written for people, and no data of tests."""
+    return posixpath.splitext(path)[1] in DOCUMENTS and not is_test_file(path)
 
 
 def is_code(path: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from codur.config.settings import CodingSettings
+from codur.events import CheckRan
 from codur.nodes.parts.finding import asks_for_tests
 from codur.questions import Answer
 from tests.runs.kit import Played, play
@@ -162,6 +163,38 @@ def test_nor_may_an_agent_leave_them_where_other_tests_fail(tmp_path: Path) -> N
     played = play(tmp_path, MORE, WRITE, edits)
     assert (played.result.outcome, played.result.changed_files) == ("done", ("test_negative.py",))
     assert "no test is new among those that ran" in played.result.attempts[0].error
+
+
+NEWS = "# News\n\n- total of sums\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "edit", "ran"),
+    [
+        ({}, {"path": "NEWS.md", "content": f"{NEWS}- mean\n"}, False),
+        (
+            {"test_news.py": "def test_news():\n    assert open('NEWS.md').read()\n"},
+            {"path": "NEWS.md", "content": f"{NEWS}- mean\n"},
+            True,
+        ),
+        ({}, {"path": "sums.py", "content": "total = sum\n"}, True),
+    ],
+)
+def test_a_change_of_documents_alone_is_judged_by_no_test_that_does_not_speak_of_them(
+    more: dict[str, str], edit: dict[str, str], ran: bool, tmp_path: Path
+) -> None:
+    kind = json_reply({**EDIT_SAID, "task_type": "code_generation", "detected_files": ["NEWS.md"]})
+    leave = calls(("cannot", {"reason": "no"}))
+    files = {**MORE, **more, "NEWS.md": NEWS}
+    played = play(
+        tmp_path, files, "add a line about mean to the news", [kind, calls(("replace_file_content", edit)), leave]
+    )
+    checks = [event.verdict for event in played.events if isinstance(event, CheckRan) and event.when == "attempt"]
+    assert bool(checks) == ran
+    if not ran:
+        assert played.result.outcome == "done"
+        assert played.result.verdict is not None
+        assert "only documents were changed" in played.result.verdict.note
 
 
 @pytest.mark.parametrize("right", [True, False])

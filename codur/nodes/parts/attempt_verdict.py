@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import posixpath
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from codur import checks
 from codur.checks import confirmation, suites
 from codur.checks.describe import diff_text
+from codur.checks.entry import is_document
 from codur.errors import LimitReached, UsageError, WorkspaceError
 from codur.events import CheckBegan, CheckRan, Note
 from codur.lazy import regex
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
     from codur.python.test_run import TestEnd
 
 _LINE = regex(r":\d+")
+_MOST_READ = 500  # test files that are looked into for the names of documents
+_RUN_MORE = frozenset({"cargo", "npm", "rake"})  # a README's code, a script of the project
+_SETTINGS = ("pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini", "package.json", "Makefile")
+"""What may say that documents are tested."""
 
 COMMAND_NOT_FOUND = 127  # as a shell says it
 _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
@@ -151,6 +157,8 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     if record.ok:
         # Of all changes so far, as those are what the check judges.
         edit = edit_name(context.workspace.diff())
+        if (told := _only_documents(state, context)) is not None:
+            return Judged(verdict=told, last=told, attempt=None)
         verdict = _known_failure(record, edit, state, context) or _check(record, state, context)
         if verdict.status in {"passed", "flaky"} or keeps(verdict, state) or _nothing_to_check(verdict, state, context):
             return Judged(verdict=verdict, last=verdict, attempt=None)
@@ -172,6 +180,27 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     if foreign:
         judged = replace(judged, harmless="told" if context.best.claimed else "untold")
     return replace(judged, apart=bool(context.best.apart))
+
+
+def _only_documents(state: RunState, context: RunContext) -> Verdict | None:
+    """That no test can say anything of a change, as only documents were changed, and none speaks of them; else None.
+
+    Where tests fail that may be what the task is about, they decide all the same, and so does what the user named.
+    """
+    task, check, before = state["task"], state["discovery"].check, state["before"]
+    changed = context.workspace.changed_files()
+    if check is None or check.kind != "tests" or check.text or task.check_is_goal or task.check_command:
+        return None
+    if not suites.runner_output.is_plain_runner(check.label) or check.argv[0] in _RUN_MORE:
+        return None
+    if not changed or not all(is_document(path) for path in changed) or len(check.protected) > _MOST_READ:
+        return None
+    if before is not None and before.status == "failed" and is_specified(before.failing, state):
+        return None
+    read = "\n".join(checks.entry.text_of(context.workspace, path) for path in (*check.protected, *_SETTINGS))
+    if "doctest" in read or any(posixpath.basename(path) in read for path in changed):
+        return None
+    return Verdict(status="no_check", check=check.label, note="only documents were changed, of which no test speaks")
 
 
 def _nothing_to_check(verdict: Verdict, state: RunState, context: RunContext) -> bool:

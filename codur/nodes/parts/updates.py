@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Collection, Iterable
-from posixpath import splitext
 from typing import Unpack
 
 from codur import checks, planning
@@ -42,7 +41,6 @@ _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 _SHOWN_LINES = 60
 _SHOWN_CHARS = 400
 """Lines of a file's diff that are told while a run goes on, and characters of each: an event is no place for a file."""
-_DOCUMENTS = frozenset({".md", ".rst", ".adoc"})  # no test fails for what these say
 _RUNS_OF_MADE = 8  # red twice, green twice with the project's own after it, and an attempt that fails
 _LEAST_CALLS = 2  # model calls that must be left for a test to be made: one for it, one for the edit
 
@@ -384,8 +382,9 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
     found = state["discovery"]
     if found.task_type not in {"code_fix", "code_generation"} or asks_for_tests(task.prompt):
         return False
-    documents = found.files and all(splitext(path)[1] in _DOCUMENTS for path in found.files)
-    if documents and found.task_type == "code_generation":
+    # No test fails for what documents say, and none for a test that is to be written or moved.
+    subjects = [path for path in found.files if not (checks.entry.is_document(path) or checks.entry.is_test_code(path))]
+    if found.files and not subjects and (found.guessed or found.task_type == "code_generation"):
         return False
     if check is not None and check.kind not in {"tests", "syntax"}:
         return False
