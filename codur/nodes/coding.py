@@ -11,7 +11,15 @@ from codur.checks.entry import is_test_code
 from codur.context.brief import CodingBrief
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.parts import allowed_by_user
-from codur.nodes.parts.allowed_by_user import answers, deletable, may_be_asked_for, speaks_of_tests, without_freed_tests
+from codur.nodes.parts.allowed_by_user import (
+    addable,
+    answers,
+    deletable,
+    guarded,
+    may_be_asked_for,
+    speaks_of_tests,
+    without_freed_tests,
+)
 from codur.nodes.parts.attempt_verdict import edit_name, put_back_harmless, seen_before
 from codur.nodes.parts.finding import is_specified, may_fail, others_fail
 from codur.nodes.parts.samples import Copy, best_of, how_many
@@ -148,7 +156,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
         return (lambda: verdict_text(run(check), limit=_CHECK_CHARS)) if can_check else None
 
     count = how_many(agent, state, context)
-    addable = allowed_by_user.addable(state) if count == 1 else frozenset[str]()
+    may_grow = addable(state) if count == 1 else frozenset[str]()
 
     async def ask(profile: str, temperature: float | None, copy: Copy | None) -> CodingOutcome:
         asked = replace(agent, profile=profile)
@@ -167,7 +175,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
             temperature=temperature,
             elsewhere=copy.ready if copy else None,
             guarded=may_be_asked_for(state, context),
-            addable=addable,
+            addable=may_grow,
             deletable=may_go,
         )
         return await write_code(task, assignment(asked, fitted, brief.sources, context))
@@ -191,14 +199,16 @@ def _brief(state: RunState, context: RunContext) -> CodingBrief:
     step, discovery = current_step(state), state["discovery"]
     brief = brief_of(state, step, context)
     rest = _ALLOWED if may_fail(state) else _FOREIGN if others_fail(state) else ""
-    demand = _ON_DEMAND if context.consult is not None and speaks_of_tests(state) else ""
+    read_only = {path for path in brief.sources if not context.workspace.may_edit(path)} - addable(state)
+    asks = context.consult is not None and not read_only.isdisjoint(guarded(state))
+    demand = _ON_DEMAND if asks and speaks_of_tests(state) else ""
     said = (brief.objective, rest, demand, *answers(state, context))
     return replace(
         brief,
         objective="\n\n".join(filter(None, said)),
         missing_files=discovery.missing_files,
         python_version=python_version(context.python, context.launcher),
-        read_only=frozenset(path for path in brief.sources if not context.workspace.may_edit(path)),
+        read_only=frozenset(read_only),
         check=discovery.check,
         verdict=state["verdict"],
         others_fail=len(state["before"].failing) if state["before"] and others_fail(state) else 0,

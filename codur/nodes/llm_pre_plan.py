@@ -47,10 +47,15 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
     return _decide(reply, state, context)
 
 
+_ALONE = ("rename_symbol", "delete_file")
+"""One call of these may be all of a task that changes working code."""
+
+
 def _tools(state: RunState, context: RunContext, *, reads: bool = False) -> tuple[ToolSpec, ...]:
     """Tools: one call may be all that a task needs that is not surely about code; those that it may be."""
     if state["discovery"].task_type in CODE_TASKS:
-        return ()
+        alone = _ALONE if state["discovery"].task_type == "refactor" else ()
+        return context.toolbox.specs([name for name in plannable(context) if name in alone])
     may = context.settings.tools
     effects = {"read"}
     if not reads:

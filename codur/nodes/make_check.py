@@ -51,6 +51,7 @@ _CALLED = 3.0  # what a word in its name is worth that no other test's name has
 _ALIKE = 3  # of the tests in it, shown in any case
 _FIRST = 3.0  # what a test of the first source is worth, in words that no other test has
 _EXAMPLES = 60  # test files that are looked into for one that is like what is to be written
+_SET_UP = frozenset({"setUp", "setup_method", "setUpClass"})
 _WORD = regex(r"[A-Za-z_]\w{3,}")
 _LISTED = 20  # tests that are named to a model
 _HEAD_ROOM = 800  # tokens for the instructions
@@ -250,6 +251,7 @@ def _alike(path: str, stems: set[str], files: Sequence[str], context: RunContext
     for block in best:  # with the helpers that it calls; those nearest above it, if several are called alike
         above = {each.name: each.line for each in blocks if each.line < block.line and not each.test}
         lines += [line for name, line in above.items() if name in block.mentions]
+        lines += [each.line for each in blocks if each.owner == block.owner and each.name in _SET_UP]
     wants = [Want(path=path, line=line, need="needed") for line in dict.fromkeys(lines)]
     return wants or [Want(path=path, line=1, end=_EXAMPLE_LINES, need="needed")]
 

@@ -75,7 +75,7 @@ def plan_from(reply: PrePlanReply, tools: Sequence[ToolSpec], workers: Workers, 
         step = Step(
             id="explain", action="delegate", capability=workers.explainer, objective=reply.reasoning, tier="open"
         )
-    elif reply.suggested_action == "tool" and reply.task_type not in CODE_TASKS:
+    elif reply.suggested_action == "tool" and reply.task_type not in CODE_TASKS - {"refactor"}:
         step = _call(reply, tools)
     elif last_word:
         step = Step(id="answer", action="respond", arguments={"text": reply.answer})

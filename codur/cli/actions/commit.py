@@ -229,6 +229,7 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
     left = (new - by_tool if wish.everything else _unknown(repository, sorted(theirs))) - set(files)
     if not files:
         raise _nothing(sorted(left), wish)
+    who = () if wish.dry else identity(repository, os.environ)  # before a model is asked
     asks = wish.message is None and not (wish.offline or wish.dry)  # the commit afterwards would be worded anew
     said = suggested(_material(of, files, repository, wish), settings, os.environ) if asks else None
     found = Committed(
@@ -243,7 +244,7 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
         raise UsageError("the commit message is empty", remedy="Say what was done, or leave --message out.")
     if wish.dry:
         return found
-    wanted = Wanted(message=found.message, who=identity(repository, os.environ), hooks=wish.hooks)
+    wanted = Wanted(message=found.message, who=who, hooks=wish.hooks)
     with repository.launcher.temporary_directory() as scratch:
         if wish.everything:
             commit = commit_files(repository, files, wanted, scratch)
