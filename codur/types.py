@@ -556,6 +556,7 @@ class RunResult(Struct):
         answer: the answer to a request that asked for one.
         command: the command line, without `codur`, that does all that was asked for, as the classification says.
         explanation: what was wrong, in a sentence, where it is known (an offline repair knows it).
+        made_test: path and text of a test that was made for the task and is not kept.
         repair: what the last search for a repair came to; None if there was none.
         best: the attempt that came furthest, if attempts were checked and none passed; else None.
         solved_by: `pattern`, `repair`, an agent's name, or empty.
@@ -573,6 +574,7 @@ class RunResult(Struct):
     answer: str = ""
     command: str = ""
     explanation: str = ""
+    made_test: str = ""
     task_type: TaskType = "unknown"
     workspace: str = ""
     before: Verdict | None = None

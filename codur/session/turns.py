@@ -25,6 +25,7 @@ _SHARE = 2
 _IN_FULL, _TOLD, _ASKED_CHARS = 2, 12, 200
 """So many turns are told with answers and diffs, so many at all; of the rest what was asked, in so many characters."""
 _IN_SHORT = "In short, before that:"
+_MADE = "A test was made for it, which is not in the workspace:"
 _CHANGED, _TRIED = "Changed", "Tried, and put back"
 _PLACES = 12
 _KEPT = 200
@@ -75,7 +76,8 @@ class Since(Struct):
 
 def turn_of(asked: str, result: RunResult) -> Turn:
     """What is remembered of a run."""
-    said = "\n".join(filter(None, (result.answer, result.explanation, result.reason)))
+    made = f"{_MADE} {result.made_test}" if result.made_test else ""
+    said = "\n".join(filter(None, (result.answer, result.explanation, result.reason, made)))
     best = result.best
     put_back = best is not None and not best.kept and not result.diff
     tried = [attempt.diff for attempt in result.attempts if best is not None and attempt.number == best.number]

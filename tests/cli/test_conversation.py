@@ -494,6 +494,9 @@ LINES = {
     "commit this. and add a changelog entry for it first, we have none yet": Asked(
         task="add a changelog entry for it", then=("commit",)
     ),
+    "keep that test after all, in a_test.go. then commit everything": Asked(
+        task="keep that test after all, in a_test.go", then=("commit", "--all")
+    ),
     "hm, on second thought undo the rename": Asked(words=("undo",), about="rename"),
     "fix it. Commit all of it as 'Fix it'": Asked(task="fix it", then=("commit", "--message=Fix it")),
     **{

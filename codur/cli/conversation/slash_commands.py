@@ -142,7 +142,8 @@ _COMMIT_AFTER = regex(
 )
 _NO_DEED = regex(
     r"\A\W*(?:what|why|how|when|where|who|which|explain|describe|is|are|does|did|should|would|could)\b"
-    r"|\b(?:not|never|\w+n['’]?t|that|which|scripts?|hooks?|bots?|buttons?|commands?|begin)\b",
+    r"|\b(?:that|which)\s+(?!(?:as|plus|this|is)\b)(?:\w+s|can|will|may|must|should|could|have|do|are)\b"
+    r"|\b(?:not|never|\w+n['’]?t|scripts?|hooks?|bots?|buttons?|commands?|begin)\b",
     re.I,
 )
 """What a task says that is a question, or speaks of what others are to do: its last words are no wish of its own."""

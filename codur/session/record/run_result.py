@@ -28,6 +28,7 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
         answer=context.artifacts.get(state["answer_ref"]) if state["answer_ref"] else "",
         command=_command(state),
         explanation=_explanation(state),
+        made_test=_made_test(state, context),
         task_type=state["discovery"].task_type,
         before=state["before"],
         verdict=state["verdict"],
@@ -54,6 +55,12 @@ def _command(state: RunState) -> str:
     plan = state["plan"]
     named = plan is not None and plan.origin == "pre_plan" and plan.steps[-1].id == NAMED_COMMAND
     return command_in(str(plan.steps[-1].arguments.get("text", ""))) if plan is not None and named else ""
+
+
+def _made_test(state: RunState, context: RunContext) -> str:
+    check = state["discovery"].check
+    gone = check is not None and check.text and check.entry and not context.workspace.is_file(check.entry)
+    return f"{check.entry}:\n{check.text}" if check is not None and gone else ""
 
 
 def _notes(verdict: Verdict | None, context: RunContext) -> list[str]:

@@ -63,7 +63,7 @@ SINCE = {
     "Check": {"suite", "sample_s", "left_out", "ran_without"},
     "Discovery": {"edits_tests", "adds_tests", "rest_may_fail"},
     "StepRecord": {"said"},
-    "RunResult": {"command"},
+    "RunResult": {"command", "made_test"},
     "RepairRequest": {"until"},
     "RepairReport": {"suspects"},
     "PlanEffects": {"tests"},
