@@ -15,6 +15,7 @@ from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
 from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, headline, plain
 from codur.checks.entry import is_test_code
+from codur.checks.memory import CheckMemory, Told
 from codur.checks.pristine import Pristine
 from codur.checks.python_syntax import syntax_verdict
 from codur.checks.signature import signature_of, told_apart
@@ -68,6 +69,7 @@ class Checker:
     Args:
         programs: runs its programs.
         allow_run: whether programs may be started; if not, only the syntax is looked at.
+        memory: keeps what the last run of all tests told.
 
     Attributes:
         pristine: the check's files as they were when it was guarded.
@@ -78,7 +80,13 @@ class Checker:
     """
 
     def __init__(
-        self, workspace: Workspace, settings: VerificationSettings, programs: CheckPrograms, *, allow_run: bool = True
+        self,
+        workspace: Workspace,
+        settings: VerificationSettings,
+        programs: CheckPrograms,
+        *,
+        allow_run: bool = True,
+        memory: CheckMemory | None = None,
     ) -> None:
         self.workspace = workspace
         self.settings = settings
@@ -87,6 +95,8 @@ class Checker:
         self.pristine = Pristine()
         self.conditions = Conditions()
         self.passed_apart: set[tuple[Check, bytes]] = set()
+        self._memory = memory
+        self._told: Told | None = None  # of a run that need not be made again
         self._tripped: list[str] = []
         self._guarded: Check | None = None
         self._given: dict[str, str] = {}  # words of commands that stand for files, with these
@@ -171,6 +181,13 @@ class Checker:
         """
         return self.run(self._guarded) if self._guarded is not None else None
 
+    def recalls(self, check: Check | None) -> bool:
+        """Whether the next run of a check would be of the very files of the last one, so that it need not be made."""
+        may = self._memory is not None and check is not None and self.allow_run and _is_whole(check)
+        if may and self._memory is not None and check is not None:
+            self._told = self._memory.recall(check, self.workspace, self.programs.python)
+        return self._told is not None
+
     def run(self, check: Check | None) -> Verdict:
         """Run a check once.
 
@@ -199,6 +216,7 @@ class Checker:
             verdict = self.judge(check, self.programs)
         finally:
             touched = self.pristine.restore(self.workspace)
+            self._told = None
         # Told before the check's own files: it is the graver of the two.
         if self._tripped:
             paths = ", ".join(dict.fromkeys(self._tripped))
@@ -270,18 +288,32 @@ class Checker:
         return self._command(check, programs)
 
     def _start(self, check: Check, programs: Programs, *, output_bytes: int = 0) -> ProcessResult:
+        if self._told is not None:
+            return self._told.result
         result = programs.run(
             check, check.argv, stdin=self.stdin_of(check), output_bytes=max(self._most_output, output_bytes)
         )
         self._tripped += result.tripped
+        if check.kind == "tests":
+            self._keep(check, Told(result=result))
         return result
 
     def _start_tests(
         self, check: Check, programs: Programs, files: TestFiles, error: str = ""
     ) -> tuple[ProcessResult, bool]:
+        if (told := self._told) is not None:
+            files.report.write_bytes(told.report)
+            files.events.write_bytes(told.events)
+            return told.result, told.whole
         result, reports = programs.run_tests(check, files, output_bytes=self._most_output, error=error)
         self._tripped += result.tripped
+        report, events = (path.read_bytes() if path.is_file() else b"" for path in (files.report, files.events))
+        self._keep(check, Told(result=result, whole=reports, report=report, events=events, word=files.word))
         return result, reports
+
+    def _keep(self, check: Check, told: Told) -> None:
+        if self._memory is not None and _is_whole(check):
+            self._memory.keep(check, self.workspace, self.programs.python, told)
 
     @property
     def _most_output(self) -> int:
@@ -320,8 +352,9 @@ class Checker:
         )
 
     def _pytest(self, check: Check, programs: Programs) -> Verdict:
+        word = self._told.word if self._told is not None else token_hex()
         with self.temporary_directory() as temporary:
-            files = TestFiles(report=temporary / "report.xml", events=temporary / "events.jsonl", word=token_hex())
+            files = TestFiles(report=temporary / "report.xml", events=temporary / "events.jsonl", word=word)
             result, reports = self._start_tests(check, programs, files)
             said = f"{result.stdout}\n{result.stderr}"
             # Options of a plugin that is not there, or of a newer pytest: once more without what it names.
@@ -525,3 +558,8 @@ def _tests(names: Sequence[str], why: str) -> str:
 def _because(run: TestRun | None, names: Sequence[str]) -> str:
     reason = run.blocked_by(names) if run is not None else ""
     return f" ({reason})" if reason else ""
+
+
+def _is_whole(check: Check) -> bool:
+    """Whether a check runs all tests, and none that was made for a task."""
+    return check.kind == "tests" and not (check.tests or check.text or check.beside or check.sample_s)

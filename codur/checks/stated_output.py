@@ -275,6 +275,16 @@ _NO_TESTS = regex(
 """What forbids a change of tests, or wants none."""
 
 
+_NONE_WANTED = regex(
+    r"(?<!is )(?<!are )(?<!was )(?<!has )(?<!have )"
+    r"\b(?:no|without|(?:do not|don['’]?t) (?:need|want|write|add|make)(?: me)?)"
+    r"\s+(?:(?:any|new|extra|more|unit|a)\s+)?tests?\b"
+    r"(?!\s+(?:fail|pass|run|break|chang|may\b|must|should|is\b|are\b|was\b|were\b|of\b|cover|show|see|catch|that\b)\w*)",
+    re.IGNORECASE,
+)
+"""What asks for no test, and tells of none: not "no test fails"."""
+
+
 def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) -> tuple[str, ...]:
     """Those of `paths` that the prompt asks to change: "update tests/test_x.py", "add a test to test_x.py".
 
@@ -304,6 +314,11 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
 def forbids_tests(prompt: str) -> bool:
     """Whether the user wants no test, or none touched."""
     return _NO_TESTS.search(prompt) is not None
+
+
+def wants_no_tests(prompt: str) -> bool:
+    """Whether the user says that no test is to be made."""
+    return _NONE_WANTED.search(prompt) is not None
 
 
 def reshapes_tests(prompt: str) -> bool:

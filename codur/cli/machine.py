@@ -20,6 +20,7 @@ from codur.structs import Struct, replace
 from codur.ui.output_formats import Output, OutputKind, choose_kind, make_output
 
 if TYPE_CHECKING:
+    from codur.checks.memory import CheckMemory
     from codur.cli.typed_line import TypedLine
 
 shutil = late("shutil")
@@ -111,6 +112,7 @@ class Showing(Struct):
     raw: bool = False
     verbose: bool = False
     explain_route: bool = False
+    memory: CheckMemory | None = None  # what the last run of the check told, where another task follows
     typed: TypedLine | None = None  # what reads what is typed while the run works; None: nothing does
 
     @property

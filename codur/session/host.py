@@ -21,6 +21,7 @@ from codur.structs import Struct, field
 from codur.types import Limits
 
 if TYPE_CHECKING:
+    from codur.checks.memory import CheckMemory
     from codur.config.prompts import PromptLibrary
     from codur.llm.rate_limits.shared_limits import SharedModels
     from codur.sandbox.processor_turns import SharedPrograms
@@ -47,6 +48,7 @@ class Host(Struct):
     cache: Path | None = None  # a private directory for what can be found out again; None for none
     # what the run has in common with others that go on at the same time; None if it goes on alone
     shared: Shared | None = None
+    memory: CheckMemory | None = None  # what the last run of the check told; None if no other run follows
     own_process: bool = False  # nothing but Codur goes on in this process: its collector of garbage may be held
     cancel: CancelToken | None = None  # stops the run when it is set, from any thread; None: only the user's signals do
     waited: Waited | None = None  # gets the seconds that the run waited for others; they do not count as its time

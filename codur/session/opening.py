@@ -249,7 +249,11 @@ class _Opening(Struct):
         )
         settings = self.settings
         return checks.checker.Checker(
-            self.workspace, settings.verification, programs, allow_run=settings.tools.allow_run
+            self.workspace,
+            settings.verification,
+            programs,
+            allow_run=settings.tools.allow_run,
+            memory=None if self.task.dry_run else self.host.memory,
         )
 
     def _repository(self) -> RepositoryIndex:

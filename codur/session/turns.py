@@ -11,6 +11,7 @@ from pathlib import Path
 
 from msgspec import to_builtins
 
+from codur.checks import describe
 from codur.context.places import edited_lines
 from codur.lazy import regex
 from codur.parsing.bounded_text import beginning, listed
@@ -27,7 +28,7 @@ _IN_FULL, _TOLD, _ASKED_CHARS = 2, 12, 200
 _IN_SHORT = "In short, before that:"
 _MADE = "A test was made for it, which is not in the workspace:"
 _CHANGED, _TRIED = "Changed", "Tried, and put back"
-_PLACES = 12
+_PLACES, _NOTES = 12, 3
 _KEPT = 200
 _ASIDE = 9
 """Earlier conversations that are kept of a project."""
@@ -77,7 +78,7 @@ class Since(Struct):
 def turn_of(asked: str, result: RunResult) -> Turn:
     """What is remembered of a run."""
     made = f"{_MADE} {result.made_test}" if result.made_test else ""
-    said = "\n".join(filter(None, (result.answer, result.explanation, result.reason, made)))
+    said = "\n".join(filter(None, (result.answer, result.explanation, result.reason, *_report(result), made)))
     best = result.best
     put_back = best is not None and not best.kept and not result.diff
     tried = [attempt.diff for attempt in result.attempts if best is not None and attempt.number == best.number]
@@ -93,6 +94,18 @@ def turn_of(asked: str, result: RunResult) -> Turn:
         tokens=result.usage.total_tokens,
         cost_usd=result.usage.cost_usd,
     )
+
+
+def _report(result: RunResult) -> list[str]:
+    """What the user was told of the check, and the first notes: he may ask about any word of it."""
+    verdict = result.verdict
+    if verdict is None:
+        return [f"Note: {note}" for note in result.notes[:_NOTES]]
+    tests = (("failing as before", verdict.excused), ("failing", verdict.failing))
+    named = [f"{what}: {listed(names, _PLACES)}" for what, names in tests if names]
+    passed = f" ({verdict.tests_passed} tests pass)" if verdict.passed and verdict.tests_passed else ""
+    told = "; ".join([f"Check `{verdict.check}`: {describe.verdict_line(verdict)}{passed}", *named])
+    return [told, *(f"Note: {note}" for note in result.notes[:_NOTES])]
 
 
 def cost_text(turns: Sequence[Turn]) -> str:

@@ -10,6 +10,7 @@ import pytest
 from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.checks.confirmation.confirm import Change, confirm
+from codur.checks.memory import CheckMemory
 from codur.config.settings import VerificationSettings
 from codur.errors import Interrupted, LimitReached
 from codur.sandbox.cancel import CancelToken
@@ -32,7 +33,9 @@ OUTPUT = Check(
 TESTS = Check(kind="tests", argv=("{python}", "-m", "pytest"), protected=("test_app.py",), timeout_s=60, source="tests")
 
 
-def checker(directory: Path, *, cancel: CancelToken | None = None, left: float = 1000.0) -> tuple[Checker, Workspace]:
+def checker(
+    directory: Path, *, cancel: CancelToken | None = None, left: float = 1000.0, memory: CheckMemory | None = None
+) -> tuple[Checker, Workspace]:
     workspace = Workspace.open(directory)
     launcher = Launcher({"PATH": os.environ["PATH"]}, cancel=cancel, python=plain_python.executable())
     return (
@@ -40,6 +43,7 @@ def checker(directory: Path, *, cancel: CancelToken | None = None, left: float =
             workspace,
             VerificationSettings(),
             CheckPrograms(workspace, launcher, python=plain_python.executable(), deadline=lambda: left),
+            memory=memory,
         ),
         workspace,
     )
@@ -404,3 +408,36 @@ def test_different_failures_of_another_languages_runner_are_different(tmp_path: 
     other = run(tmp_path, {**files, "told": "got 2, want 3\n"}, check)
     assert first.signature == again.signature != other.signature
     assert "FAIL" in first.signature
+
+
+@pytest.mark.parametrize("argv", [TESTS.argv, ("sh", "run_tests.sh")])
+def test_what_the_tests_told_holds_as_long_as_nothing_changes(argv: tuple[str, ...], tmp_path: Path) -> None:
+    counts = "open('.seen', 'a').write('x')\n"
+    test = f"def test_a():\n    {counts}    assert 1 == 2\n\n\ndef test_b():\n    pass\n"
+    files = {
+        "app.py": "",
+        "test_app.py": test,
+        "run_tests.sh": "echo x >> .seen\necho FAIL\nexit 1\n",
+        ".gitignore": ".seen",
+    }
+    memory, check = CheckMemory(), replace(TESTS, argv=argv, timeout_s=60.0)
+    fill(tmp_path, files)
+
+    def ran() -> tuple[bool, Verdict]:
+        """Whether it was run, and the verdict, in a run of its own."""
+        seen = tmp_path / ".seen"
+        before = seen.read_text() if seen.exists() else ""
+        judge, _ = checker(tmp_path, memory=memory)
+        judge.guard(check)
+        judge.recalls(check)
+        verdict = judge.run(check)
+        return seen.read_text() != before, verdict
+
+    made, first = ran()
+    assert (made, first.status) == (True, "failed")
+    assert ran() == (False, first)
+    (tmp_path / "app.py").write_text("x = 1\n")
+    assert ran()[0]
+    assert not ran()[0]
+    memory.forget()
+    assert ran()[0]

@@ -110,6 +110,7 @@ def carried_out(
         machine.host(),
         exchanges=exchanges or Exchanges(),
         stream=showing.shows_words(),
+        memory=showing.memory,
         consult=user_at(shown, task=task.prompt, workspace=workspace, typed=showing.typed),
         guidance=showing.typed.guidance if showing.typed is not None else Guidance(),
     )

@@ -14,6 +14,7 @@ from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
+from codur.checks.memory import CheckMemory
 from codur.cli import actions, machine
 from codur.cli.actions.init import check_found, model_words
 from codur.cli.conversation.choices import CHANGES, PERMISSIONS, Choices
@@ -80,6 +81,7 @@ class Conversation:
         self._turns = self._kept.read()
         self._typed = ""
         self._moment = 0.0  # when the last line was done with: what was written till then is no work of the user's
+        self._memory = CheckMemory()
         self._commands: list[str] = []  # typed while a task was at work
         if not goes_on:
             self._turns = []
@@ -153,6 +155,7 @@ class Conversation:
             made=earlier.made,
         )
         if asked.program:
+            self._memory.forget()
             step = Step(id="run", action="tool", capability="run_command", arguments={"command": asked.program})
             task = replace(task, plan=Plan(steps=(step,), origin="user"), approved=True, offline=True)
         else:
@@ -161,7 +164,7 @@ class Conversation:
             task = replace(task, show_plan=chosen.permissions == "ask")
         typed, code = TypedLine(), INTERRUPTED
         try:
-            code = self._carry_out(task, machine.Showing(typed=typed))
+            code = self._carry_out(task, machine.Showing(typed=typed, memory=self._memory))
             if asked.then and code == 0:
                 # That task's changes alone, if it left any; "all" is what the tasks of the conversation left, and not
                 # the user's own.

@@ -125,13 +125,16 @@ def check_before(discovery: Discovery, context: RunContext, *, sample: bool = Fa
     check = discovery.check
     if check is not None:
         context.checker.guard(check)
-        left = context.time_left()
+        known, left = context.checker.recalls(check), context.time_left()
         # A short run's first check would else be cut off at four tenths of a few seconds.
         share_s = max(min(_LEAST_FIRST_S, left * _SHORT_SHARE), left * _FIRST_SHARE)
         share_s = min(check.timeout_s, share_s)
         sample_s = _SAMPLE_SHARE * share_s if sample and check.whole and discovery.files else 0.0
         check = replace(check, timeout_s=share_s, sample_s=sample_s)
-        context.emit(CheckBegan(check=check.label))
+        if known:
+            context.emit(Note(level="info", text=f"nothing has changed since `{check.label}` ran: it is not run again"))
+        else:
+            context.emit(CheckBegan(check=check.label))
     verdict = context.checker.run(check)
     # Told now: every attempt would fail in the same way, and be paid for.
     if check is not None and check.argv[:2] == ("sh", "-c") and verdict.exit_status == COMMAND_NOT_FOUND:

@@ -380,7 +380,8 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
     if state["making"] or named or settings.verification.make_check == "never" or calls_left < _LEAST_CALLS:
         return False
     found = state["discovery"]
-    if found.task_type not in {"code_fix", "code_generation"} or asks_for_tests(task.prompt):
+    unwanted = asks_for_tests(task.prompt) or checks.stated_output.wants_no_tests(task.prompt)
+    if found.task_type not in {"code_fix", "code_generation"} or unwanted:
         return False
     # No test fails for what documents say, and none for a test that is to be written or moved.
     subjects = [path for path in found.files if not (checks.entry.is_document(path) or checks.entry.is_test_code(path))]

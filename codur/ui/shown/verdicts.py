@@ -117,6 +117,8 @@ def verdict_line(result: RunResult) -> Line | None:
             if result.task_type == "refactor" or not mended:
                 return line(("✔ checked: ", "good"), f"{_STILL}: {_command(verdict)} ({left} failing as before)")
             return line(("✔ mended: ", "good"), f"{listed(mended, 3)}; {_command(verdict)} fails as before in {left}")
+        case "failed" if words := _failing_words(verdict, result.before):
+            return line(("✘ checked: ", "bad"), f"{_command(verdict)} is {words}")
         case "failed":
             return line(("✘ checked: ", "bad"), f"{_command(verdict)} fails: {_why(verdict)}")
         case "no_check":
@@ -165,7 +167,8 @@ def _achievement(verdict: Verdict) -> str:
     if verdict.tests_total is not None:
         words = f"passes: {verdict.tests_passed or 0} of {count(verdict.tests_total, 'test')}"
         if verdict.excused:  # why is told where the check ran first
-            return f"{words}, {len(verdict.excused)} left out"
+            left = len(verdict.excused)
+            return f"{words}; {left} more {'fails' if left == 1 else 'fail'}, as before"
         return f"{words} ({verdict.note})" if verdict.note else words
     words = "prints what is expected" if verdict.expected else "passes"
     return f"{words} ({verdict.note})" if verdict.note else words

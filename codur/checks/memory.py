@@ -1,0 +1,61 @@
+"""What a run of all tests told, for as long as nothing has changed: the next task need not run them again."""
+
+import time
+from pathlib import Path
+
+from codur.sandbox.process.process_result import ProcessResult
+from codur.structs import Struct
+from codur.types import Check
+from codur.workspace.workspace import Workspace
+
+_KEPT_S = 900.0
+"""After this time it is run again: a test may go by the clock, or by what lies outside of the workspace."""
+_MOST_FILES = 10_000
+
+
+class Told(Struct):
+    """What a run left for its verdict to be made of."""
+
+    result: ProcessResult
+    whole: bool = False  # of pytest: its events say whether all was told
+    report: bytes = b""
+    events: bytes = b""
+    word: str = ""
+
+
+class CheckMemory:
+    """The last whole run, and how the files were after it."""
+
+    def __init__(self) -> None:
+        self._last: tuple[tuple[object, ...], float, Told] | None = None
+
+    def recall(self, check: Check, workspace: Workspace, python: str) -> Told | None:
+        """What the run of this very check told, if nothing is known to have changed since."""
+        if self._last is None or time.monotonic() - self._last[1] > _KEPT_S:
+            return None
+        stamp = _stamp(check, workspace, python)
+        return self._last[2] if stamp and self._last[0] == stamp else None
+
+    def keep(self, check: Check, workspace: Workspace, python: str, told: Told) -> None:
+        """Remember what a run that has just ended told."""
+        result = told.result
+        ended = result.started and not (result.timed_out or result.cancelled or result.tripped or result.limit)
+        stamp = _stamp(check, workspace, python) if ended else ()
+        self._last = (stamp, time.monotonic(), told) if stamp else None
+
+    def forget(self) -> None:
+        """Something was done that no file of the workspace tells of."""
+        self._last = None
+
+
+def _stamp(check: Check, workspace: Workspace, python: str) -> tuple[object, ...]:
+    """The check, the files and the interpreter's packages, as far as sizes and times tell; empty if they do not."""
+    files = workspace.list_files(limit=_MOST_FILES)
+    packages = sorted(Path(python).absolute().parent.parent.glob("lib/python*/site-packages"))
+    try:
+        stats = [(path.name, path.lstat()) for path in (*(workspace.root / name for name in files), *packages)]
+    except OSError:  # it went meanwhile
+        return ()
+    stamps = ((name, stat.st_size, stat.st_mtime_ns, stat.st_mode, stat.st_ino) for name, stat in stats)
+    run = (check.argv, check.env, check.stdin_file, check.left_out, check.protected)
+    return (workspace.root, python, run, tuple(files), *stamps)
