@@ -155,13 +155,15 @@ def _telling(state: RunState) -> Verdict | None:
 
 
 def listed_files(state: RunState, context: RunContext) -> list[str]:
-    """The workspace's files as a list shows them: what fails and what that imports, what defines a name that the task
-    writes, then sources, those first that are called as it speaks, and what is made last; shortened.
+    """The workspace's files as a list shows them: where the task's rare words are, what fails and what that imports, what
+    defines a name that the task writes, then sources, those first that are called as it speaks, and what is made last;
+    shortened.
     """
     files, verdict = context.workspace.list_files(), state["verdict"] or state["before"]
     told = (verdict.error, *verdict.failing) if verdict is not None and verdict.status == "failed" else ()
-    near = dict.fromkeys(place.path for place in places_in("\n".join((*told, *state["task"].places)), files))
     prompt, known = state["task"].prompt, _known(state)
+    named = quoted_places(prompt, files, context.for_models)
+    near = dict.fromkeys(place.path for place in places_in("\n".join((named, *told, *state["task"].places)), files))
     view = context.repository.view(files, list(near)) if near or _PLACE.search(prompt) else None
     imported = {path for source in near for path in view.imports(source)} if view is not None else set()
     defining = {path for path, _ in identified(view, prompt)} if view is not None else set()

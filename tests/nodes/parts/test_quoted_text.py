@@ -46,3 +46,33 @@ def test_what_is_new_is_written_where_its_siblings_are(told: str, places: set[st
         (tmp_path / path).write_text(text)
     workspace = Workspace(tmp_path)
     assert set(quoted_places(told, workspace.list_files(), workspace).split()) == places
+
+
+PLUGIN = "def commands():\n    return [Subcommand('splupdate', help='update playlists')]\n"
+
+
+@pytest.mark.parametrize(
+    ("told", "places"),
+    [
+        ("beet splupdate should only print what it would write", {"smart.py:2"}),
+        ("change the 'Error:' prefix", {"report.py:2"}),
+        ("change the playlists of all folders", set()),  # only prose has one of the words, and too many lines the other
+        ("look at smart.py/splupdate", set()),
+    ],
+)
+def test_a_rare_word_leads_to_the_lines_of_the_program_that_have_it(
+    told: str, places: set[str], tmp_path: Path
+) -> None:
+    report = "def told(problem):\n    return 'Error:' + problem\n\n\ndef error(problem):\n    return problem\n"
+    many = "playlists = []\n" * 7
+    texts = {
+        "smart.py": PLUGIN,
+        "report.py": report,
+        "play.py": f"{many}# of all folders\n",
+        "tests/test_smart.py": PLUGIN,
+    }
+    for path, text in texts.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    workspace = Workspace(tmp_path)
+    assert set(quoted_places(told, workspace.list_files(), workspace).split()) == places
