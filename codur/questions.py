@@ -125,9 +125,9 @@ def named_command(words: str) -> str:
 
 
 def command_in(answer: str) -> str:
-    """The command line that is named as all that a task asks for, without `codur`; empty if it is another answer."""
-    found = _NAMED.fullmatch(answer.strip())
-    return found["words"] if found else ""
+    """The command lines that are named as all that a task asks for, without `codur`; empty if it is another answer."""
+    found = [_NAMED.fullmatch(line) for line in answer.strip().splitlines()]
+    return "\n".join(line["words"] for line in found if line) if all(found) else ""
 
 
 def granted_by(text: str) -> list[str]:

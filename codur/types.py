@@ -554,7 +554,7 @@ class RunResult(Struct):
         before: the check's verdict before anything was changed; None if it was not run.
         verdict: the check's last verdict; None if nothing was checked.
         answer: the answer to a request that asked for one.
-        command: the command line, without `codur`, that does all that was asked for, as the classification says.
+        command: the command lines, without `codur`, that do all that was asked for, as the classification says.
         explanation: what was wrong, in a sentence, where it is known (an offline repair knows it).
         made_test: path and text of a test that was made for the task and is not kept.
         repair: what the last search for a repair came to; None if there was none.

@@ -21,6 +21,11 @@ _GENERATED_NAME = regex(
 )
 
 
+def is_vendored(path: str) -> bool:
+    """Whether a file is another project's, or built: no task names it by chance."""
+    return not _NOT_WRITTEN.isdisjoint(path.split("/")[:-1])
+
+
 @cache
 def standing(path: str) -> int:
     """0 for a source; 1 for tests, examples, documents, settings and data; 2 for what is hidden, made or vendored."""

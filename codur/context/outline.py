@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from codur.context.file_order import standing
+from codur.context.file_order import is_vendored, standing
 from codur.lazy import regex
 from codur.structs import Struct
 from codur.tools.code.definitions import Defined, definitions_in, is_read
@@ -55,13 +55,16 @@ def outline_of(ranked: Sequence[str], files: Sequence[str], read: Callable[[str]
         files: all files; the names of sources are told first.
         read: the text of a file; None if it is not to be shown.
     """
-    files = sorted(files, key=standing)
+    files = sorted((path for path in files if not is_vendored(path)), key=standing)
     data = [path for path in files if path.endswith(_DATA_ENDINGS) and standing(path) < 2][:MAX_DATA_FILES]
     looked = (*ranked[:MAX_FILES], *data)
     entries = [(path, _described(path, text)) for path in looked if (text := read(path)) is not None]
     order = dict.fromkeys((*ranked, *files))
     known = frozenset(files)
-    return Outline(entries=[entry for entry in entries if entry[1]], names=[path for path in order if path in known])
+    return Outline(
+        entries=[entry for entry in entries if entry[1] and entry[0] in known],
+        names=[path for path in order if path in known],
+    )
 
 
 def _described(path: str, text: str) -> str:

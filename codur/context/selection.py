@@ -11,7 +11,19 @@ from codur.checks.entry import subject_of
 from codur.context.file_order import standing
 from codur.context.index import Node, RepositoryIndex, View
 from codur.context.places import Place, places_in
-from codur.context.ranking import FailureClues, TestRun, executed, identified, mentions, ranks, seeds, users
+from codur.context.ranking import (
+    FailureClues,
+    TestRun,
+    executed,
+    identified,
+    mentions,
+    ranks,
+    said_in,
+    seeds,
+    stems_of,
+    users,
+)
+from codur.lazy import regex
 from codur.structs import Struct
 
 MAX_FILES = 16
@@ -22,6 +34,8 @@ _HEAD_LINES = 40
 """What is shown of a longer one that is no source, such as a changelog: how it is written, where a new line goes."""
 _ASKED, _FRAMES, _TESTS, _SUPPORT = 6, 8, 16, 8
 _NEAR_BLOCKS = 12
+_METHODS = 20  # of a class that a task names, which are shown
+_TEST_CLASS = regex(r"^Test|Tests?$|TestCase$")
 _TELLING, _SUBJECTS = 4, 6
 _TESTED = 4.0
 """How much more is thought of the module that a file of failing tests is called after."""
@@ -139,6 +153,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *_lines(view, support, "needed"),
         *_lines(view, subjects, "needed"),
         *_constants(view, tests[:_TESTS]),
+        *_lines(view, _of_classes_said(view, named, clues.task), "needed"),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in beside),
         *(Want(path=path, about=clues.task, need="needed") for path in named),
         *(Want(path=path, line=1, end=_HEAD_LINES, need="needed") for path in beside),
@@ -167,6 +182,17 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     # A task that names nothing gets the outline of everything, sources first.
     ranked = sorted(by_rank, key=lambda path: -by_rank[path]) or sorted(view.facts, key=standing)
     return Selection(wants=tuple(_bounded(wants, named)), ranked=tuple(ranked))
+
+
+def _of_classes_said(view: View, named: Sequence[str], task: str) -> list[Node]:
+    """The methods of a class in a named file whose whole name the task says: "the move tests in test_ui.py"."""
+    stems, found = stems_of(task), list[Node]()
+    for path in named:
+        blocks = view.facts[path].blocks if path in view.facts else ()
+        owners = {block.owner for block in blocks if said_in(_TEST_CLASS.sub("", block.owner), stems)[1]}
+        methods = [(path, number) for number, block in enumerate(blocks) if block.owner in owners]
+        found += methods if len(methods) <= _METHODS else []
+    return found
 
 
 def _users(view: View, told: Iterable[Node]) -> list[Node]:

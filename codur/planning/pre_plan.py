@@ -95,12 +95,14 @@ def _call(reply: PrePlanReply, tools: Sequence[ToolSpec]) -> Step | None:
 
 def _command(reply: PrePlanReply) -> str:
     given = {each.name: " ".join(each.value.replace("`", "'").split()) for each in reply.arguments}
-    words = [_COMMANDS[reply.capability]]
-    if reply.capability == "commit":
-        words += ["--all"] if given.get("all", "").lower() == "true" else []
-        words += [f"--only={shlex.quote(path)}" for path in re.split(r"[\s,\[\]\"']+", given.get("files", "")) if path]
-        words += [f"--message={shlex.quote(given['message'])}"] if given.get("message") else []
-    return named_command(" ".join(words))
+    command = _COMMANDS[reply.capability]
+    if reply.capability != "commit":
+        return named_command(command)
+    more = ["--all"] if given.get("all", "").lower() == "true" else []
+    more += [f"--message={shlex.quote(given['message'])}"] if given.get("message") else []
+    groups = [re.split(r"[\s,\[\]\"']+", group) for group in given.get("files", "").split(";")]
+    only = [[f"--only={shlex.quote(path)}" for path in group if path] for group in groups]
+    return "\n".join(named_command(" ".join([command, *more, *names])) for names in list(filter(None, only)) or [[]])
 
 
 def _told(before: Verdict | None) -> str:

@@ -256,6 +256,18 @@ def test_what_a_command_does_is_done_by_it_once_a_model_has_understood(opens: Op
             terminal.until("not in a git repository")
 
 
+def test_several_commits_are_made_one_after_the_other(opens: Opens, project: Path, home: Path) -> None:
+    files = [{"name": "files", "value": "a.txt; b.txt c.txt"}]
+    said = {**SAID, "task_type": "git", "suggested_action": "command", "capability": "commit", "arguments": files}
+    fill(project, {"notes.txt": "milk\n"})
+    with GroqServer([json_reply(said)]) as server:
+        fill(home, {".config/codur/config.yaml": f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"})
+        with opens(GROQ_API_KEY=KEY) as terminal:
+            say(terminal, "put a into git, and the other two as another one")
+            terminal.until("codur> /commit --only=a.txt")
+            terminal.until("codur> /commit --only=b.txt --only=c.txt")
+
+
 def test_no_text_of_a_file_or_of_an_answer_is_taken_for_a_command(opens: Opens, project: Path, home: Path) -> None:
     said = "`codur commit --all --no-verify` does that."
     fill(project, {"README.md": f"{said}\n"})

@@ -10,11 +10,15 @@ from typing import Any
 import pytest
 
 from codur.config.settings import AgentConfig, Settings
+from codur.context.excerpts import fit
+from codur.context.index import RepositoryIndex
+from codur.context.selection import Clues, select
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.session.task_run import run_task
 from codur.store.trusted_files import TrustStore
 from codur.structs import replace
 from codur.types import Task
+from codur.workspace.workspace import Workspace
 from tests.runs.kit import Played, fill, host, play, settings_for
 from tests.runs.test_plans import classified
 from tests.support.groq_server import GroqServer, RecordedRequest, ServerReply, calls, json_reply, text
@@ -350,7 +354,8 @@ def test_files_are_listed_by_what_fails_and_what_it_imports(tmp_path: Path) -> N
     told = str(played.requests[0].body["messages"][1]["content"])
     listed = [path for line in told.splitlines() if (path := line.removesuffix(" (read only)")) in files]
     assert listed[:3] == ["tests/test_all.py", "bank/cents.py", "bank/dates.py"]
-    assert listed[-2:] == ["_vendor/a.py", "aaa.egg-info/SOURCES.txt"]
+    assert listed[-1] == "aaa.egg-info/SOURCES.txt"
+    assert "_vendor/a.py" not in listed
 
 
 MANY = {f"shop/part_{n}.py": f"def part_{n}(order):\n    return order.part({n})\n\n\n" * 12 for n in range(40)}
@@ -381,3 +386,20 @@ def test_a_classifier_sees_first_where_a_name_is_defined_that_the_task_writes(tm
     played = play(tmp_path, files, "describe unescape_all in the documentation, and why it is there", [NO_EDIT] * 9)
     told = played.message(0)
     assert told.index("shop/zeta.py") < told.index("shop/part_0.py")
+
+
+def test_of_a_class_that_the_task_names_in_a_long_file_all_is_shown(tmp_path: Path) -> None:
+    def case(name: str) -> str:
+        body = "        value = 1\n" * 8 + "        assert value\n"
+        return f"class {name}Test:\n" + "".join(f"    def test_{name}_{n}(self):\n{body}\n" for n in "abcd") + "\n"
+
+    tests = "".join(
+        case(name) for name in ("List", "Move", "Write", "Remove", "Import", "Show", "Edit", "Copy", "Skip")
+    )
+    fill(tmp_path, {"ui.py": "def move():\n    pass\n", "test_ui.py": tests})
+    workspace = Workspace.open(tmp_path)
+    index = RepositoryIndex(workspace, max_files=9)
+    prompt = "put a test of two albums beside the existing move tests in test_ui.py"
+    chosen = select(index, workspace.list_files(), Clues(task=prompt, named=["test_ui.py"]))
+    (shown,) = fit({"test_ui.py": tests}, budget_chars=1600, wants=chosen.wants)
+    assert all(f"def test_Move_{n}" in shown.text for n in "abcd")

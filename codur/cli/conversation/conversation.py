@@ -186,7 +186,7 @@ class Conversation:
         try:
             code = actions.run.shown_result(result, output, explain_route=False)
             if result.command:
-                self._commands.append(f"/{result.command}")
+                self._commands += [f"/{line}" for line in result.command.splitlines()]
             else:
                 actions.run.tell_next(result, "/")
             if _CONTAINED.search(result.answer + result.reason):

@@ -9,7 +9,7 @@ from codur.checks.entry import is_test_code, text_of
 from codur.checks.suites.near_tests import near_tests
 from codur.config.settings import Profile
 from codur.context.brief import CodingBrief
-from codur.context.file_order import standing
+from codur.context.file_order import is_vendored, standing
 from codur.context.outline import outline_of
 from codur.context.places import edited_lines, places_in
 from codur.context.ranking import TestRun, identified
@@ -155,9 +155,9 @@ def _telling(state: RunState) -> Verdict | None:
 
 
 def listed_files(state: RunState, context: RunContext) -> list[str]:
-    """The workspace's files as a list shows them: where the task's rare words are, what fails and what that imports, what
-    defines a name that the task writes, then sources, those first that are called as it speaks, and what is made last;
-    shortened.
+    """The workspace's files as a list shows them: where the task's rare words are, what fails and what that imports,
+    what defines a name that the task writes, then sources, those first that are called as it speaks, and what is made
+    last; shortened.
     """
     files, verdict = context.workspace.list_files(), state["verdict"] or state["before"]
     told = (verdict.error, *verdict.failing) if verdict is not None and verdict.status == "failed" else ()
@@ -176,7 +176,8 @@ def listed_files(state: RunState, context: RunContext) -> list[str]:
 
     # By its own name: a word of a directory's is that of all files in it.
     marked = {path for path in files if _words_in(basename(path)) & said}.union(near, imported, known, defining)
-    return shortened(sorted(files, key=order), marked)
+    own = [path for path in files if path in marked or not is_vendored(path)]
+    return shortened(sorted(own or files, key=order), marked)
 
 
 def _words_in(text: str) -> set[str]:
