@@ -11,7 +11,8 @@ from codur.lazy import regex
 from codur.structs import Struct, field
 from codur.tools.code.syntax_trees import grammar_of
 
-SHOWN_NAMES = 6
+SHOWN_NAMES, _MANY_NAMES, _LONG_FILE = 6, 24, 400
+"""Definitions that are named of what is left out; many of a file with so many lines, to be looked at by name."""
 MIN_WINDOW_CHARS = 200
 WINDOW_LINES = 40
 """Shown above and below a line of a file that has no parts, or of a long table."""
@@ -132,7 +133,8 @@ class _File(Struct, frozen=False, kw_only=False):
         last = bisect_left(self.parts, gap.stop, key=lambda part: part.start)
         inside = (part.name.rpartition(".")[2] for part in self.parts[first:last])
         names = list(dict.fromkeys(filter(None, inside)))
-        named = f": {', '.join(names[:SHOWN_NAMES])}{', …' if len(names) > SHOWN_NAMES else ''}" if names else ""
+        most = SHOWN_NAMES if len(self._lines) < _LONG_FILE else _MANY_NAMES
+        named = f": {', '.join(names[:most])}{', …' if len(names) > most else ''}" if names else ""
         lines = f"line {gap.start + 1}" if len(gap) == 1 else f"lines {gap.start + 1} to {gap.stop}"
         return f"# … {lines} not shown{named}"
 

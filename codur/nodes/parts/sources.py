@@ -176,7 +176,7 @@ def listed_files(state: RunState, context: RunContext) -> list[str]:
 
     # By its own name: a word of a directory's is that of all files in it.
     marked = {path for path in files if _words_in(basename(path)) & said}.union(near, imported, known, defining)
-    own = [path for path in files if path in marked or not is_vendored(path)]
+    own = [path for path in files if path in near or path in known or not is_vendored(path)]
     return shortened(sorted(own or files, key=order), marked)
 
 
