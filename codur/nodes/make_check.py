@@ -24,6 +24,7 @@ from codur.events import TestMade
 from codur.lazy import regex
 from codur.llm.model import ChatRequest
 from codur.llm.tokens import estimate_tokens
+from codur.nodes import parts
 from codur.nodes.parts.attempt_verdict import check_before, given_up, seen_before, tried
 from codur.nodes.parts.finding import near_by_name
 from codur.nodes.parts.foreign_failures import any_unwritten
@@ -67,7 +68,9 @@ async def make_check(state: RunState, context: RunContext) -> RunUpdate:
     seen["test_knows"] = len(state["guidance"])
     state = {**state, **seen}
     # what was found only now decides: there is a failing check
-    if not may_make_check(state, context) or (near_by_name(state) and any_unwritten(context)):
+    # What the user asks for is written with the change.
+    own = state["discovery"].check is not None and parts.allowed_by_user.wishes_tests(state)
+    if own or not may_make_check(state, context) or (near_by_name(state) and any_unwritten(context)):
         return RunUpdate(**seen, **_without("", context))
     check, problem, failure = await _made(state, context)
     if check is not None and not check.text:

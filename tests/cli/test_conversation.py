@@ -509,6 +509,12 @@ LINES = {
     "keep that test after all, in a_test.go. then commit everything": Asked(
         task="keep that test after all, in a_test.go", then=("commit", "--all")
     ),
+    "good, commit it all and then fix --print: it never prints NAME": Asked(
+        task="fix --print: it never prints NAME", words=("commit", "--all")
+    ),
+    "fix --print: it does not print NAME. then commit": Asked(
+        task="fix --print: it does not print NAME", then=("commit",)
+    ),
     "hm, on second thought undo the rename": Asked(words=("undo",), about="rename"),
     "fix it. Commit all of it as 'Fix it'": Asked(task="fix it", then=("commit", "--message=Fix it")),
     **{

@@ -333,6 +333,19 @@ def test_a_test_that_is_asked_for_is_added_where_its_like_are(tmp_path: Path) ->
     assert played.result.verdict.tests_passed == 3
 
 
+def test_a_test_that_is_added_must_fail_without_the_change(tmp_path: Path) -> None:
+    says_nothing = FILES["test_sums.py"] + "\n\ndef test_one():\n    assert total([1]) == 1\n"
+    played = play(tmp_path, FILES, WANTED, [ADDS, of_tests(says_nothing), of_tests(WITH_MEAN)])
+    assert (played.result.outcome, played.files["test_sums.py"]) == ("done", WITH_MEAN)
+    assert "pass without the change, too" in played.result.attempts[0].error
+
+
+def test_where_a_test_is_asked_for_none_is_made_and_asked_about(tmp_path: Path) -> None:
+    user = User(YES)
+    played = play(tmp_path, FILES, WANTED, [ADDS, of_tests(WITH_MEAN)], sections=MAKES, consult=user)
+    assert (played.result.outcome, played.unexpected, user.asked) == ("done", 0, []), played.result.reason
+
+
 def test_a_test_that_is_added_must_pass(tmp_path: Path) -> None:
     wrong = of_tests(WITH_MEAN.replace("mean([2, 4]) == 3", "mean([2, 4]) == 4"))
     played = play(tmp_path, FILES, WANTED, [ADDS, wrong, of_tests(WITH_MEAN)])

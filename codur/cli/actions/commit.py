@@ -217,6 +217,7 @@ def _kept(run: RunDirectory) -> _Kept:
 
 
 def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: Settings) -> Committed:
+    all_made = {item.path for kept in runs for item in kept.changes if "tool" in item.by}
     runs = _bound(runs, wish)
     by_tool = {item.path for kept in runs for item in kept.changes if "tool" in item.by}
     paths = sorted({item.path for kept in runs for item in kept.changes})
@@ -226,7 +227,7 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
     # Not those of which all is committed: their words say nothing of what is left.
     of = [kept for kept in runs if not {item.path for item in kept.changes}.isdisjoint(files)]
     theirs = {item.path for kept in of or runs for item in kept.changes}
-    left = (new - by_tool if wish.everything else _unknown(repository, sorted(theirs))) - set(files)
+    left = (new - all_made if wish.everything else _unknown(repository, sorted(theirs))) - set(files)
     if not files:
         raise _nothing(sorted(left), wish)
     who = () if wish.dry else identity(repository, os.environ)  # before a model is asked

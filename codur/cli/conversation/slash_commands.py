@@ -107,7 +107,8 @@ def _task(line: str) -> Asked:
     """A task; the commit that it ends with is for afterwards, the one that it begins with for before."""
     for form in (_COMMIT_FIRST, _AND_COMMIT, _COMMIT_AFTER):
         found = form.fullmatch(line)
-        wish = commit_wish(found["wish"]) if found and not _NO_DEED.search(found["task"]) else None
+        told = found is not None and (form is _COMMIT_FIRST or not _NO_DEED.search(found["task"]))
+        wish = commit_wish(found["wish"]) if found and told else None
         if found and wish:
             task = _without_marks(found["task"])
             return Asked(task=task, words=wish) if form is _COMMIT_FIRST else Asked(task=task, then=wish)
@@ -143,7 +144,7 @@ _COMMIT_AFTER = regex(
 _NO_DEED = regex(
     r"\A\W*(?:what|why|how|when|where|who|which|explain|describe|is|are|does|did|should|would|could)\b"
     r"|\b(?:that|which)\s+(?!(?:as|plus|this|is)\b)(?:\w+s|can|will|may|must|should|could|have|do|are)\b"
-    r"|\b(?:not|never|\w+n['’]?t|scripts?|hooks?|bots?|buttons?|commands?|begin)\b",
+    r"|\A\W*(?:(?:you|we|i)\b[^.;:]*\b)?(?:not|never|\w+n['’]?t)\b|\b(?:scripts?|hooks?|bots?|buttons?|commands?|begin)\b",
     re.I,
 )
 """What a task says that is a question, or speaks of what others are to do: its last words are no wish of its own."""

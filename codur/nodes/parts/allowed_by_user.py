@@ -20,7 +20,7 @@ _OF_TESTS = regex(r"\b(?:tests?|specs?|checks?|pass(?:es|ing)?|fail\w*|red|green
 _TESTS = regex(r"\b(?:tests?|specs?)\b", re.IGNORECASE)
 _TESTS_WISHED = regex(
     r"\b(?:add|write|create|with|plus|include|needs?|want|put|move|merge|extend)\b[^.;\n]{0,60}\b(?:tests?|specs?)\b"
-    r"|\btests?\s+(?:for|into)\b",
+    r"|\btests?\s+(?:for|into|(?:should|must|can|may|has to|ought to)\s+(?:go|be added|stand|live))\b",
     re.IGNORECASE,
 )
 _MOVED = regex(

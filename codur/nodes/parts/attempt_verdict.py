@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from codur.checks.entry import is_document
 from codur.errors import LimitReached, UsageError, WorkspaceError
 from codur.events import CheckBegan, CheckRan, Note
 from codur.lazy import regex
+from codur.nodes import parts
 from codur.nodes.parts import check_runs, foreign_failures
 from codur.nodes.parts.finding import (
     Judged,
@@ -35,6 +36,7 @@ from codur.types import Check, Discovery, ScopeViolation, StepRecord, Verdict
 
 if TYPE_CHECKING:
     from codur.python.test_run import TestEnd
+    from codur.workspace.workspace import FileChange, Workspace
 
 _LINE = regex(r":\d+")
 _MOST_READ = 500  # test files that are looked into for the names of documents
@@ -289,11 +291,42 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
         repeated = context.checker.run(check)
         verdict = verdict if keeps(repeated, state) else repeated
     elif check is not None and verdict.passed:
-        verdict = _confirmed(check, verdict, record, state, context)
+        verdict = _told_by_new_tests(check, verdict, state, context)
+        verdict = _confirmed(check, verdict, record, state, context) if verdict.passed else verdict
         verdict = (_broken_elsewhere(check, context) or verdict) if verdict.passed else verdict
     verdict = _enough_tests(verdict, state, context)
     _tell(verdict, state, context)
     return _newly_failing(check, verdict, state, context)
+
+
+def _told_by_new_tests(check: Check, verdict: Verdict, state: RunState, context: RunContext) -> Verdict:
+    """The verdict; no pass where tests were asked for and those that were written pass without the change, too."""
+    before, changes, by_pytest = state["before"], context.workspace.changes(), "pytest" in check.argv
+    known, ran = (before.failing, before.tests_passed or 0) if before is not None else ((), 0)
+    tests = [change.path for change in changes if checks.entry.is_test_file(change.path)]
+    sources = [change for change in changes if change.path not in tests and checks.entry.is_code(change.path)]
+    asked = state["discovery"].task_type != "refactor" and parts.allowed_by_user.wishes_tests(state)
+    # Another runner may not run them, which is told by their number.
+    runs = by_pytest or (verdict.tests_passed or 0) > ran
+    if not (asked and tests and sources and runs) or check.text:
+        return verdict
+    with suppress(LimitReached, WorkspaceError):  # what is not known in time is not held against it
+        copy = context.workspace.scratch_copy(context.scratch())
+        _put_as_found(copy, sources)
+        narrow = replace(check, tests=tuple(tests)) if by_pytest else check
+        without = context.checker.on(copy).run(narrow)
+        if without.passed or (without.status == "failed" and without.failing and set(without.failing) <= set(known)):
+            note = "the tests that were added pass without the change, too: one has to fail without it"
+            return replace(verdict, status="failed", failing=(), error=note, note=note, signature=note)
+    return verdict
+
+
+def _put_as_found(copy: Workspace, changes: Iterable[FileChange]) -> None:
+    for change in changes:
+        if change.before is None:
+            (copy.root / change.path).unlink(missing_ok=True)
+        else:
+            (copy.root / change.path).write_bytes(change.before)
 
 
 def _newly_failing(check: Check | None, verdict: Verdict, state: RunState, context: RunContext) -> Verdict:
@@ -329,11 +362,7 @@ def _broken_elsewhere(check: Check, context: RunContext) -> Verdict | None:
         if not failing:
             return None
         as_found = context.workspace.scratch_copy(context.scratch())
-        for change in context.workspace.changes():
-            if change.before is None:
-                (as_found.root / change.path).unlink(missing_ok=True)
-            else:
-                (as_found.root / change.path).write_bytes(change.before)
+        _put_as_found(as_found, context.workspace.changes())
         before, failed = _by_name(suites.near_tests.only(whole, failing), context.checker.on(as_found))
         broken = [test for test in failing if test not in failed]
         # Else some of them did not run there: a file that could not be loaded, a test that is new.
