@@ -290,12 +290,13 @@ class Checker:
     def _start(self, check: Check, programs: Programs, *, output_bytes: int = 0) -> ProcessResult:
         if self._told is not None:
             return self._told.result
+        keep = self._remembering(check) if check.kind == "tests" else None
         result = programs.run(
             check, check.argv, stdin=self.stdin_of(check), output_bytes=max(self._most_output, output_bytes)
         )
         self._tripped += result.tripped
-        if check.kind == "tests":
-            self._keep(check, Told(result=result))
+        if keep is not None:
+            keep(Told(result=result))
         return result
 
     def _start_tests(
@@ -305,15 +306,19 @@ class Checker:
             files.report.write_bytes(told.report)
             files.events.write_bytes(told.events)
             return told.result, told.whole
+        keep = self._remembering(check)
         result, reports = programs.run_tests(check, files, output_bytes=self._most_output, error=error)
         self._tripped += result.tripped
-        report, events = (path.read_bytes() if path.is_file() else b"" for path in (files.report, files.events))
-        self._keep(check, Told(result=result, whole=reports, report=report, events=events, word=files.word))
+        if keep is not None:
+            report, events = (path.read_bytes() if path.is_file() else b"" for path in (files.report, files.events))
+            keep(Told(result=result, whole=reports, report=report, events=events, word=files.word))
         return result, reports
 
-    def _keep(self, check: Check, told: Told) -> None:
-        if self._memory is not None and _is_whole(check):
-            self._memory.keep(check, self.workspace, self.programs.python, told)
+    def _remembering(self, check: Check) -> Callable[[Told], None] | None:
+        """What keeps what a run of all tests tells; None for another run."""
+        if self._memory is None or not _is_whole(check):
+            return None
+        return self._memory.begin(check, self.workspace, self.programs.python)
 
     @property
     def _most_output(self) -> int:

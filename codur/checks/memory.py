@@ -1,6 +1,7 @@
 """What a run of all tests told, for as long as nothing has changed: the next task need not run them again."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from codur.sandbox.process.process_result import ProcessResult
@@ -36,12 +37,18 @@ class CheckMemory:
         stamp = _stamp(check, workspace, python)
         return self._last[2] if stamp and self._last[0] == stamp else None
 
-    def keep(self, check: Check, workspace: Workspace, python: str, told: Told) -> None:
-        """Remember what a run that has just ended told."""
-        result = told.result
-        ended = result.started and not (result.timed_out or result.cancelled or result.tripped or result.limit)
-        stamp = _stamp(check, workspace, python) if ended else ()
-        self._last = (stamp, time.monotonic(), told) if stamp else None
+    def begin(self, check: Check, workspace: Workspace, python: str) -> Callable[[Told], None]:
+        """A run begins: what remembers what it told, if nothing changed while it went on."""
+        before, began = _stamp(check, workspace, python), time.monotonic()
+        self._last = None
+
+        def keep(told: Told) -> None:
+            result = told.result
+            ended = result.started and not (result.timed_out or result.cancelled or result.tripped or result.limit)
+            if ended and before and before == _stamp(check, workspace, python):
+                self._last = (before, began, told)
+
+        return keep
 
     def forget(self) -> None:
         """Something was done that no file of the workspace tells of."""

@@ -120,7 +120,7 @@ def since(turns: Sequence[Turn], limit: int = MAX_CHARS) -> Since:
     Args:
         limit: characters.
     """
-    tasks = _as_they_stand(turns)
+    tasks = as_they_stand(turns)
     last = next((turn for turn in reversed(tasks) if turn.diff or turn.tried), Turn(asked="", outcome=""))
     places = edited_lines(last.diff, after=True) if last.diff else edited_lines(last.tried)
     answer = tasks[-1].said if tasks and tasks[-1] is not last else ""
@@ -141,7 +141,7 @@ def _made(diff: str) -> list[str]:
     return [part.path for part, content in contents if part.mark == _NEW and content not in moved]
 
 
-def _as_they_stand(turns: Sequence[Turn]) -> list[Turn]:
+def as_they_stand(turns: Sequence[Turn]) -> list[Turn]:
     """The tasks among the turns, with what the others made of them: undone, made again, brought back."""
     stands: dict[str, bool] = {}
     for turn in turns:

@@ -441,3 +441,8 @@ def test_what_the_tests_told_holds_as_long_as_nothing_changes(argv: tuple[str, .
     assert not ran()[0]
     memory.forget()
     assert ran()[0]
+    # What changes while it runs, or by it, may not have been seen by all tests.
+    (tmp_path / "test_app.py").write_text(f"{test}\n\ndef test_c():\n    open('app.py', 'a').write('#')\n")
+    (tmp_path / "run_tests.sh").write_text("echo x >> .seen\necho '#' >> app.py\nexit 1\n")
+    assert ran()[0]
+    assert ran()[0]

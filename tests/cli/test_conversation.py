@@ -504,7 +504,7 @@ LINES = {
         task="rename a to b everywhere", words=("commit",)
     ),
     "commit this. and add a changelog entry for it first, we have none yet": Asked(
-        task="add a changelog entry for it", then=("commit",)
+        task="add a changelog entry for it, we have none yet", then=("commit",), together=True
     ),
     "keep that test after all, in a_test.go. then commit everything": Asked(
         task="keep that test after all, in a_test.go", then=("commit", "--all")
@@ -521,6 +521,9 @@ LINES = {
         text: Asked(task=text)
         for text in (
             "explain the difference between stash and commit all",
+            "commit this and fix the first test",
+            "commit my changes and move the import before os",
+            "commit it, but fix the typo first and then push it",
             "what happens if I undo, then commit everything?",
             "you should not edit a.py, commit it",
             "write a hook that runs the tests, then commit",

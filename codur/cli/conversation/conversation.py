@@ -29,7 +29,7 @@ from codur.parsing.bounded_text import listed
 from codur.redaction import Redactor, redact_value
 from codur.session.host import redactor_of
 from codur.session.stop import INTERRUPTED, code_of
-from codur.session.turns import Turn, Turns, cost_text, since, turn_of
+from codur.session.turns import Turn, Turns, as_they_stand, cost_text, since, turn_of
 from codur.store.directory import StateDirectory
 from codur.structs import replace
 from codur.types import Plan, Step, Task
@@ -168,7 +168,8 @@ class Conversation:
             if asked.then and code == 0:
                 # That task's changes alone, if it left any; "all" is what the tasks of the conversation left, and not
                 # the user's own.
-                run = (self._turns[-1].run_id,) if self._turns[-1].diff and "--all" not in asked.then else ()
+                alone = self._turns[-1].diff and "--all" not in asked.then and not asked.together
+                run = (self._turns[-1].run_id,) if alone else ()
                 words = ("commit", *run, *(word for word in asked.then[1:] if word != "--all"))
                 self._commands.append(f"/{shlex.join(words)}")
         finally:
@@ -217,9 +218,9 @@ class Conversation:
         return actions.undo.told(report, record, dry=False, again=again, json=False)
 
     def _was_about(self, word: str) -> bool:
-        """Whether the words of the last task that changed anything have this one."""
-        changed = [turn.asked.lower() for turn in self._turns if turn.diff]
-        return bool(changed) and word in changed[-1]
+        """Whether the last task of which something is left begins with this word."""
+        changed = [turn.asked.lower().split() for turn in as_they_stand(self._turns) if turn.diff]
+        return bool(changed) and changed[-1][:1] == [word]
 
     def _commit(self, line: str, words: Sequence[str]) -> bool:
         """Commit what a command line names; without a run, what all tasks of this conversation left."""

@@ -68,6 +68,7 @@ class Asked(Struct):
 
     task: str = ""  # a task in words
     then: Sequence[str] = ()  # a command line of Codur's, once that is done
+    together: bool = False  # it is about what earlier tasks left, too
     program: str = ""  # a command line for the shell
     words: Sequence[str] = ()  # a command line of Codur's
     about: str = ""  # a word of the task that the command line means; of another the line is a task
@@ -110,8 +111,11 @@ def _task(line: str) -> Asked:
         told = found is not None and (form is _COMMIT_FIRST or not _NO_DEED.search(found["task"]))
         wish = commit_wish(found["wish"]) if found and told else None
         if found and wish:
-            task = _without_marks(found["task"])
-            return Asked(task=task, words=wish) if form is _COMMIT_FIRST else Asked(task=task, then=wish)
+            groups = found.groupdict()
+            task = _without_marks(", ".join(filter(None, (groups["task"], groups.get("rest")))))
+            if form is _COMMIT_FIRST:
+                return Asked(task=task, words=wish)
+            return Asked(task=task, then=wish, together=form is _COMMIT_AFTER)
     return Asked(task=_without_marks(line))
 
 
@@ -139,7 +143,9 @@ _COMMIT_FIRST = regex(
     r"(?P<wish>.*?\bcommit\b.*?)(?:[,.;]\s+(?:and\s+)?then|\s+and\s+then),?\s+(?P<task>.+)", re.I | re.S
 )
 _COMMIT_AFTER = regex(
-    r"(?P<wish>.*?\bcommit\b.*?)[,.;]?\s+(?:and|but)\s+(?P<task>.+?)\s+(?:first|before(?: that)?)\b[^\n]*", re.I
+    r"(?P<wish>.*?\bcommit\b.*?)[,.;]?\s+(?:and|but)\s+(?P<task>.+?)\s+first"
+    r"(?:[.!]?|[,;.]\s+(?P<rest>(?!.*\b(?:then|push|tag|and)\b)[^\n]+))",
+    re.I,
 )
 _NO_DEED = regex(
     r"\A\W*(?:what|why|how|when|where|who|which|explain|describe|is|are|does|did|should|would|could)\b"

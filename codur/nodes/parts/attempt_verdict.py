@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from codur.workspace.workspace import FileChange, Workspace
 
 _LINE = regex(r":\d+")
-_MOST_READ = 500  # test files that are looked into for the names of documents
+_MOST_READ = 500  # sources and tests that are looked into for the names of documents
 _RUN_MORE = frozenset({"cargo", "npm", "rake"})  # a README's code, a script of the project
 _SETTINGS = ("pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini", "package.json", "Makefile")
 """What may say that documents are tested."""
@@ -188,7 +188,7 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
 
 
 def _only_documents(state: RunState, context: RunContext) -> Verdict | None:
-    """That no test can say anything of a change, as only documents were changed, and none speaks of them; else None.
+    """That no test can say anything of a change, as only documents were changed, and no code names such; else None.
 
     Where tests fail that may be what the task is about, they decide all the same, and so does what the user named.
     """
@@ -198,14 +198,25 @@ def _only_documents(state: RunState, context: RunContext) -> Verdict | None:
         return None
     if not suites.runner_output.is_plain_runner(check.label) or check.argv[0] in _RUN_MORE:
         return None
-    if not changed or not all(is_document(path) for path in changed) or len(check.protected) > _MOST_READ:
+    if not changed or not all(is_document(path) for path in changed):
         return None
-    if before is not None and before.status == "failed" and is_specified(before.failing, state):
+    red = before is not None and before.status == "failed"
+    if before is None or (red and (state["discovery"].task_type == "code_fix" or is_specified(before.failing, state))):
         return None
-    read = "\n".join(checks.entry.text_of(context.workspace, path) for path in (*check.protected, *_SETTINGS))
-    if "doctest" in read or any(posixpath.basename(path) in read for path in changed):
+    code = [path for path in context.workspace.list_files() if checks.entry.is_code(path)]
+    if len(code) > _MOST_READ:
         return None
-    return Verdict(status="no_check", check=check.label, note="only documents were changed, of which no test speaks")
+    read = "\n".join(checks.entry.text_of(context.workspace, path) for path in (*code, *check.protected, *_SETTINGS))
+    names = [part for path in changed for part in (*_quoted(posixpath.dirname(path)), posixpath.splitext(path)[1])]
+    if "doctest" in read or any(name in read for name in names):
+        return None
+    return Verdict(status="no_check", check=check.label, note="only documents were changed, which no code names")
+
+
+def _quoted(directory: str) -> Iterator[str]:
+    """How a program may name a directory."""
+    for name in filter(None, directory.split("/")):
+        yield from (f'"{name}"', f"'{name}'", f"{name}/")
 
 
 def _nothing_to_check(verdict: Verdict, state: RunState, context: RunContext) -> bool:

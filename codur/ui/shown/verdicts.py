@@ -152,6 +152,10 @@ def _passed_line(result: RunResult, verdict: Verdict) -> Line:
         words = "the check passes, but its result differed from run to run before any change; so it shows little"
         return line((words, "warn"), f": {command}")
     unseen = " (it was not run before the change)" if before is None and _changed(result) else ""
+    if verdict.excused and verdict.tests_passed:  # why is told where the check ran first
+        left = f"{len(verdict.excused)} {'fails' if len(verdict.excused) == 1 else 'fail'} as before"
+        passed = count(verdict.tests_passed, "test")
+        return line(("✔ checked: ", "good"), f"{command}: {passed} pass, {left}{unseen}")
     return line(("✔ checked: ", "good"), f"{command} {_achievement(verdict)}{unseen}")
 
 
@@ -166,9 +170,6 @@ def _tests_words(verdict: Verdict, before: Verdict) -> str:
 def _achievement(verdict: Verdict) -> str:
     if verdict.tests_total is not None:
         words = f"passes: {verdict.tests_passed or 0} of {count(verdict.tests_total, 'test')}"
-        if verdict.excused:  # why is told where the check ran first
-            left = len(verdict.excused)
-            return f"{words}; {left} more {'fails' if left == 1 else 'fail'}, as before"
         return f"{words} ({verdict.note})" if verdict.note else words
     words = "prints what is expected" if verdict.expected else "passes"
     return f"{words} ({verdict.note})" if verdict.note else words
