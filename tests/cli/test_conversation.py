@@ -509,6 +509,10 @@ LINES = {
     "keep that test after all, in a_test.go. then commit everything": Asked(
         task="keep that test after all, in a_test.go", then=("commit", "--all")
     ),
+    "you cut my sentence! commit it now, and then write a CHANGELOG.md": Asked(
+        task="write a CHANGELOG.md, you cut my sentence!", words=("commit",)
+    ),
+    "do that, and if it fails as you say, commit": Asked(task="do that, and if it fails as you say, commit"),
     "good, commit it all and then fix --print: it never prints NAME": Asked(
         task="fix --print: it never prints NAME", words=("commit", "--all")
     ),

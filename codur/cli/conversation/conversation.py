@@ -172,6 +172,8 @@ class Conversation:
                 run = (self._turns[-1].run_id,) if alone else ()
                 words = ("commit", *run, *(word for word in asked.then[1:] if word != "--all"))
                 self._commands.append(f"/{shlex.join(words)}")
+            elif asked.then:
+                _say("Not committed, as the task is not done; /commit commits what it left.")
         finally:
             self._offer(typed, code)
         return code

@@ -106,14 +106,14 @@ def read_line(text: str) -> Asked:
 
 def _task(line: str) -> Asked:
     """A task; the commit that it ends with is for afterwards, the one that it begins with for before."""
-    for form in (_COMMIT_FIRST, _AND_COMMIT, _COMMIT_AFTER):
+    for form in (_COMMIT_FIRST, _SAID_FIRST, _AND_COMMIT, _COMMIT_AFTER):
         found = form.fullmatch(line)
-        told = found is not None and (form is _COMMIT_FIRST or not _NO_DEED.search(found["task"]))
+        told = found is not None and (form in (_COMMIT_FIRST, _SAID_FIRST) or not _NO_DEED.search(found["task"]))
         wish = commit_wish(found["wish"]) if found and told else None
         if found and wish:
             groups = found.groupdict()
             task = _without_marks(", ".join(filter(None, (groups["task"], groups.get("rest")))))
-            if form is _COMMIT_FIRST:
+            if form in (_COMMIT_FIRST, _SAID_FIRST):
                 return Asked(task=task, words=wish)
             return Asked(task=task, then=wish, together=form is _COMMIT_AFTER)
     return Asked(task=_without_marks(line))
@@ -139,9 +139,9 @@ def _split(name: str, rest: str) -> list[str]:
 _AND_COMMIT = regex(
     r"(?P<task>.+?)(?:[,.;]\s+(?:and\s+)?(?:then\s+)?|\s+and\s+then\s+)(?P<wish>commit\b.*)", re.I | re.S
 )
-_COMMIT_FIRST = regex(
-    r"(?P<wish>.*?\bcommit\b.*?)(?:[,.;]\s+(?:and\s+)?then|\s+and\s+then),?\s+(?P<task>.+)", re.I | re.S
-)
+_FIRST = r"(?P<wish>.*?\bcommit\b.*?)(?:[,.;]\s+(?:and\s+)?then|\s+and\s+then),?\s+(?P<task>.+)"
+_COMMIT_FIRST, _SAID_FIRST = regex(_FIRST, re.I | re.S), regex(rf"(?P<rest>[^.!?]*[.!?])\s+{_FIRST}", re.I | re.S)
+"""A commit, then a task; after a sentence of something else."""
 _COMMIT_AFTER = regex(
     r"(?P<wish>.*?\bcommit\b.*?)[,.;]?\s+(?:and|but)\s+(?P<task>.+?)\s+first"
     r"(?:[.!]?|[,;.]\s+(?P<rest>(?!.*\b(?:then|push|tag|and)\b)[^\n]+))",
@@ -150,6 +150,7 @@ _COMMIT_AFTER = regex(
 _NO_DEED = regex(
     r"\A\W*(?:what|why|how|when|where|who|which|explain|describe|is|are|does|did|should|would|could)\b"
     r"|\b(?:that|which)\s+(?!(?:as|plus|this|is)\b)(?:\w+s|can|will|may|must|should|could|have|do|are)\b"
+    r"|\b(?:if|unless)\b[^,.;]*\Z"
     r"|\A\W*(?:(?:you|we|i)\b[^.;:]*\b)?(?:not|never|\w+n['’]?t)\b|\b(?:scripts?|hooks?|bots?|buttons?|commands?|begin)\b",
     re.I,
 )

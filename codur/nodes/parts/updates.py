@@ -384,8 +384,9 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
     if found.task_type not in {"code_fix", "code_generation"} or unwanted:
         return False
     # No test fails for what documents say, and none for a test that is to be written or moved.
-    subjects = [path for path in found.files if not (checks.entry.is_document(path) or checks.entry.is_test_code(path))]
-    if found.files and not subjects and (found.guessed or found.task_type == "code_generation"):
+    files = (*found.files, *found.missing_files)
+    subjects = [path for path in files if not (checks.entry.is_document(path) or checks.entry.is_test_code(path))]
+    if files and not subjects and (found.guessed or found.task_type == "code_generation"):
         return False
     if check is not None and check.kind not in {"tests", "syntax"}:
         return False
