@@ -31,7 +31,7 @@ class RichOutput(PlainOutput):
         super().__init__(stdout, stderr, verbose=verbose)
         self._typing = typing
         self._start = time.monotonic()
-        self._narrator = Narrator(verbose=verbose, works=self._err.isatty())
+        self._narrator = Narrator(verbose=verbose, works=self._err.isatty(), model=typing is None or verbose)
         self._status = Status()
         self._screen: Screen | None = None
 

@@ -251,7 +251,6 @@ def test_what_a_command_does_is_done_by_it_once_a_model_has_understood(opens: Op
         fill(home, {".config/codur/config.yaml": f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"})
         with opens(GROQ_API_KEY=KEY) as terminal:
             say(terminal, "put what we did into git, would you")
-            terminal.until("codur commit does that.")
             terminal.until("codur> /commit")
             terminal.until("not in a git repository")
 

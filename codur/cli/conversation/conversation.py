@@ -187,7 +187,9 @@ class Conversation:
     def _carry_out(self, task: Task, showing: machine.Showing) -> int:
         result, output = actions.run.carried_out(task, showing, overrides=self._choices.overrides)
         try:
-            code = actions.run.shown_result(result, output, explain_route=False)
+            # What a command does is shown as it is done.
+            shown = replace(result, answer="") if result.command else result
+            code = actions.run.shown_result(shown, output, explain_route=False)
             if result.command:
                 self._commands += [f"/{line}" for line in result.command.splitlines()]
             else:

@@ -43,11 +43,13 @@ class Narrator:
     Args:
         verbose: also routes, model requests and tools.
         works: also the tools that a model calls and what an agent says, one line each.
+        model: also which model is asked; a conversation has told it at its beginning.
     """
 
-    def __init__(self, *, verbose: bool, works: bool = False) -> None:
+    def __init__(self, *, verbose: bool, works: bool = False, model: bool = True) -> None:
         self._verbose = verbose
         self._works = works
+        self._model = model
         self._by_rule = True
         self._attempts = 0
         self._before: Verdict | None = None
@@ -84,7 +86,7 @@ class Narrator:
             case events.ModelChosen() if event.profile:
                 chosen = f"model: {event.profile} ({event.model}): {event.reason}"
                 self._told.add(chosen)
-                return [line((chosen, "dim"))]
+                return [line((chosen, "dim"))] if self._model else []
             case events.ModelWaiting() | events.ModelSwitched():
                 return [line((_delay(event), "warn"), event.reason)]
             case events.ModelPrompted():
