@@ -198,7 +198,7 @@ def _with_test(state: RunState, context: RunContext) -> RunState:
     """The end of a run that is done, with what becomes of a test that was made for it."""
     check = state["discovery"].check
     if check is None or not check.text or check.entry is None:
-        return state
+        return _without_test(state, context)
     tested = any(checks.entry.is_test_code(path) for path in context.workspace.changed_files())
     if not (state["keep_test"] or (parts.allowed_by_user.wishes_tests(state) and not tested)):
         how = "--keep-test keeps it" if context.consult is None else "answer k where you are asked, and it is"
@@ -211,6 +211,16 @@ def _with_test(state: RunState, context: RunContext) -> RunState:
         except WorkspaceError as error:
             text = f"the test that was made for this cannot be kept: {error.message}"
     return {**state, "notes": [*state["notes"], text]}
+
+
+def _without_test(state: RunState, context: RunContext) -> RunState:
+    """The same where none was made: a test that was asked for and was not written is missed."""
+    changed = context.workspace.changed_files()
+    if any(map(checks.entry.is_test_code, changed)) or not any(map(checks.entry.is_code, changed)):
+        return state
+    if not parts.allowed_by_user.wishes_tests(state):
+        return state
+    return {**state, "notes": [*state["notes"], "no test was added, though one was asked for"]}
 
 
 def _stopped(error: CodurError, task: Task, context: RunContext) -> RunResult:

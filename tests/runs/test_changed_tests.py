@@ -340,6 +340,15 @@ def test_a_test_that_is_added_must_fail_without_the_change(tmp_path: Path) -> No
     assert "pass without the change, too" in played.result.attempts[0].error
 
 
+def test_a_test_that_is_not_added_is_missed(tmp_path: Path) -> None:
+    alone = calls(("replace_file_content", {"path": "sums.py", "content": MEAN}))
+    played = play(tmp_path, FILES, WANTED, [ADDS, alone])
+    assert (played.result.outcome, "no test was added, though one was asked for" in played.result.notes) == (
+        "done",
+        True,
+    )
+
+
 def test_where_a_test_is_asked_for_none_is_made_and_asked_about(tmp_path: Path) -> None:
     user = User(YES)
     played = play(tmp_path, FILES, WANTED, [ADDS, of_tests(WITH_MEAN)], sections=MAKES, consult=user)

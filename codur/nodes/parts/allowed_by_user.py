@@ -20,9 +20,18 @@ _OF_TESTS = regex(r"\b(?:tests?|specs?|checks?|pass(?:es|ing)?|fail\w*|red|green
 _TESTS = regex(r"\b(?:tests?|specs?)\b", re.IGNORECASE)
 _TESTS_WISHED = regex(
     r"\b(?:add|write|create|with|plus|include|needs?|want|put|move|merge|extend)\b[^.;\n]{0,60}\b(?:tests?|specs?)\b"
-    r"|\btests?\s+(?:for|into|(?:should|must|can|may|has to|ought to)\s+(?:go|be added|stand|live))\b",
+    r"|\btests?\s+(?:for|into|(?:should|must|can|may|has to|ought to)\s+(?:go|be added|stand|live))\b"
+    r"|\bfor a (?:\w+ )?tests?\b",
     re.IGNORECASE,
 )
+_TESTS_BESIDE = regex(
+    r"\b(?:add|write|create|include|extend|put)\b[^.;\n]{0,40}\b(?:tests?|specs?)\b(?!\s+(?:that|which|fail|pass|run)\w*)"
+    r"|\b(?:with|and|plus|for)\s+(?:(?:a|an|one|two|some|new|small|short|regression|unit|table|extra|proper|own|good)\s+){1,4}"
+    r"(?:tests?|specs?)\b(?!\s+(?:that|which|fail|break|crash|hang|is\b|are\b|was\b|were\b|pass|run)\w*)"
+    r"|\bwith tests\b|\ba test should (?:go|stand|be)\b",
+    re.IGNORECASE,
+)
+"""What asks for tests with what else is asked for, and not for those that are there."""
 _MOVED = regex(
     r"(?<!not )(?<!n't )(?<!never )\b(?:move|merge|fold)\s+(?:the\s+)?[`'\"@]?"
     r"((?:[\w.-]+/)*[\w-][\w.-]*\.\w+)[`'\"]?\s+(?:in)?to\b",
@@ -43,7 +52,9 @@ def guarded(state: RunState) -> frozenset[str]:
 
 def addable(state: RunState) -> frozenset[str]:
     """Those to which a task that speaks of tests may add some, as long as all that stands in them passes as it is."""
-    tests = guarded(state) if wishes_tests(state) else ()
+    said = "\n".join((state["task"].prompt, *state["guidance"]))
+    wanted = _TESTS_WISHED.search(said) and not forbids_tests(said)
+    tests = guarded(state) if wanted else ()
     return frozenset(path for path in tests if is_test_file(path) and basename(path) not in TEST_SUPPORT)
 
 
@@ -97,7 +108,7 @@ def deletable(state: RunState, context: RunContext) -> frozenset[str]:
 def wishes_tests(state: RunState) -> bool:
     """Whether the user's words ask for tests beside what else they ask for."""
     said = "\n".join((state["task"].prompt, *state["guidance"]))
-    return _TESTS_WISHED.search(said) is not None and not forbids_tests(said)
+    return _TESTS_BESIDE.search(said) is not None and not forbids_tests(said)
 
 
 def without_deleted(path: str, state: RunState, context: RunContext) -> Discovery:
