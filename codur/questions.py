@@ -20,7 +20,12 @@ _YES = (
     r"\W*(?:y|yes|yep|ok|okay|sure|please do|go ahead|do it|do so)\b"
     r"(?!.*\b(?:no|not|\w+n't|but|only|except|keep|leave|stay|unless|instead)\b)[^\n]*"
 )
-_AGREED = regex(_YES, re.IGNORECASE)
+_AGREED = regex(r"(?:y|yes|yep|ok|okay|sure)?\W*(?:please|please do|of course|do so|do it|go ahead)?\W*", re.IGNORECASE)
+_ASKS_TO_DELETE = regex(
+    r"(?:shall|should|may|can) I (?:delete|remove)\b"
+    r"(?!.*\b(?:not|no|\w+n't|or|and|but|keep|stay|leave|instead|without|only)\b)[^?!;\n]*\?",
+    re.IGNORECASE,
+)
 _GRANTED = regex(rf"You asked: {_ASKED}\nThe user answered: {_YES}", re.IGNORECASE)
 
 
@@ -114,9 +119,9 @@ class Guidance:
         return tuple(self._said[self._given :])
 
 
-def is_yes(answer: str) -> bool:
-    """Whether an answer agrees, without a condition."""
-    return _AGREED.fullmatch(answer.strip()) is not None
+def agreed_deletion(question: str, answer: str) -> bool:
+    """Whether a plain question whether something is to be deleted got a plain yes."""
+    return _ASKS_TO_DELETE.fullmatch(question.strip()) is not None and _AGREED.fullmatch(answer.strip()) is not None
 
 
 def named_command(words: str) -> str:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from codur.cli.typed_line import TypedLine
 
 tempfile = late("tempfile")
+slash_commands = late("codur.cli.conversation.slash_commands")
 
 _CHOICES = "Carry it out? [y]es, [n]o, [e]dit, [s]ave: "
 _TEST_CHOICES = "Must it pass? [y]es, for this task; yes and [k]eep the file; [n]o; [e]dit: "
@@ -120,7 +121,8 @@ class _User:
 
     def _text_answer(self) -> Answer:
         text = _read("> ").strip()
-        if self._typed is not None and self._typed.keeps(text):
+        if self._typed is not None and text[:1] == "/" and text[1:].partition(" ")[0] in slash_commands.BY_NAME:
+            self._typed.commands.append(text)
             text = ""
         return Answer(decision="answer", text=text) if text else Answer(decision="nobody")
 

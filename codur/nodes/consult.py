@@ -2,7 +2,7 @@
 
 from codur.nodes.parts.updates import NEEDS_ANSWER, current_step, go, origin_of
 from codur.nodes.run_state import Route, RunContext, RunState, RunUpdate
-from codur.questions import Answer, is_yes
+from codur.questions import Answer, agreed_deletion
 from codur.types import StepRecord
 
 
@@ -27,7 +27,7 @@ def _answered(answer: Answer, state: RunState, context: RunContext) -> RunUpdate
     step, question = current_step(state), state["question"]
     asks, nobody = step.action == "ask", answer.decision == "nobody"
     asked = question.text if question is not None else ""
-    if asks and is_yes(answer.text):
+    if asks and answer.text and agreed_deletion(asked, answer.text):
         context.guidance.say(f"Yes: {asked}")  # so it is asked for, and later steps know
     told = asked if nobody else f"You asked: {asked}\nThe user answered: {answer.text}"
     record = StepRecord(

@@ -237,15 +237,46 @@ def test_a_plan_deletes_a_test_that_the_conversation_made(made: tuple[str, ...],
     assert (run.result.outcome == "done", OWN not in run.files) == (gone, gone), run.result.reason
 
 
-@pytest.mark.parametrize(("said", "gone"), [("yes of course", True), ("no, keep it", False)])
-def test_what_the_user_says_yes_to_is_asked_for(said: str, gone: bool, tmp_path: Path) -> None:
-    asks = {"action": "ask", "arguments": [{"name": "text", "value": "Shall I delete notes.txt?"}]}
-    drop = tool("delete_file", path="notes.txt")
+ASKS = "Shall I delete {}?"
+KEEPS = "Shall I keep {} and not delete it?"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "gone"),
+    [
+        (ASKS, "yes of course", True),
+        (ASKS, "no, keep it", False),
+        (ASKS, "ok, why?", False),
+        (KEEPS, "yes", False),
+        ("It says {} must stay. Shall I remove the old helper?", "yes", False),
+    ],
+)
+@pytest.mark.parametrize("path", ["notes.txt", OTHER])
+def test_what_the_user_says_yes_to_is_asked_for(asked: str, said: str, gone: bool, path: str, tmp_path: Path) -> None:
+    asks = {"action": "ask", "arguments": [{"name": "text", "value": asked.format(path)}]}
+    drop = plan(tool("delete_file", path=path))
     user = User(*[Answer(decision="answer", text=said)] * 3)
     files = {**FILES, "notes.txt": "x\n"}
-    replies = [classified(task_type="file_operation"), plan(asks), *[plan(drop)] * 3]
-    run = play(tmp_path, files, "tidy up the notes", replies, sections=NO_TEST, consult=user)
-    assert ("notes.txt" not in run.files) == gone, run.result.reason
+    replies = [classified(task_type="file_operation"), plan(asks), drop, drop, drop]
+    run = play(tmp_path, files, "tidy up", replies, sections=NO_TEST, consult=user)
+    assert (path not in run.files) == gone, run.result.reason
+
+
+@pytest.mark.parametrize(
+    ("prompt", "path", "made"),
+    [
+        (f"remove the debug prints, {OTHER} must pass", OTHER, ()),
+        (f"remove the prints from {OTHER}", OTHER, ()),
+        ("drop the trailing comma in the output", OWN, (OWN,)),
+        ("move total to another module", "notes.txt", ()),
+        ("merge the two paragraphs of README", "notes.txt", ()),
+    ],
+)
+def test_what_is_only_spoken_of_is_not_deleted(prompt: str, path: str, made: tuple[str, ...], tmp_path: Path) -> None:
+    drop = plan(tool("delete_file", path=path))
+    files = {**FILES, "notes.txt": "x\n"}
+    run = play(tmp_path, files, prompt, [classified(), drop, drop, drop], sections=NO_TEST, made=made)
+    assert (path in run.files, run.result.outcome) == (True, "not_achieved")
 
 
 def test_it_is_asked_also_after_a_question_of_the_models_own(tmp_path: Path) -> None:

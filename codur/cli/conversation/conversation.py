@@ -135,7 +135,8 @@ class Conversation:
             done = self._commit(line, asked.words)
             if done and asked.task:
                 self._commands.append(asked.task)
-            self._typed = "" if done else asked.task
+            elif asked.task:
+                self._typed = asked.task
         elif asked.words:
             self._run(asked.words)
         else:

@@ -115,7 +115,7 @@ def _task(line: str) -> Asked:
             task = _without_marks(", ".join(filter(None, (groups["task"], groups.get("rest")))))
             if form in (_COMMIT_FIRST, _SAID_FIRST):
                 return Asked(task=task, words=wish)
-            return Asked(task=task, then=wish, together=form is _COMMIT_AFTER)
+            return Asked(task=task, then=wish, together=form is _COMMIT_AFTER or bool(_OF_EARLIER.search(task)))
     return Asked(task=_without_marks(line))
 
 
@@ -139,6 +139,8 @@ def _split(name: str, rest: str) -> list[str]:
 _AND_COMMIT = regex(
     r"(?P<task>.+?)(?:[,.;]\s+(?:and\s+)?(?:then\s+)?|\s+and\s+then\s+)(?P<wish>commit\b.*)", re.I | re.S
 )
+_OF_EARLIER = regex(r"\b(?:for|of|about|to) (?:it|this|that|them|these|those)\b|\btoo\b|\bas well\b", re.I)
+"""A task that goes on with what was done before."""
 _FIRST = r"(?P<wish>.*?\bcommit\b.*?)(?:[,.;]\s+(?:and\s+)?then|\s+and\s+then),?\s+(?P<task>.+)"
 _COMMIT_FIRST, _SAID_FIRST = regex(_FIRST, re.I | re.S), regex(rf"(?P<rest>[^.!?]*[.!?])\s+{_FIRST}", re.I | re.S)
 """A commit, then a task; after a sentence of something else."""

@@ -37,6 +37,17 @@ _MOVED = regex(
     r"((?:[\w.-]+/)*[\w-][\w.-]*\.\w+)[`'\"]?\s+(?:in)?to\b",
     re.IGNORECASE,
 )
+_DELETE = r"(?<!not )(?<!n't )(?<!never )\b(?:delete|remove|drop|erase|rm|get rid of|throw away)\s+"
+_GOES = regex(
+    rf"{_DELETE}(?:(?:the|that|this|your|my|our|old|new|extra|whole|file|test|module|script)\s+){{0,4}}[`'\"@]?((?:[\w.-]+/)*[\w-][\w.-]*\.\w+)\b",
+    re.IGNORECASE,
+)
+"""A file that is the object of what deletes."""
+_MADE_GOES = regex(
+    rf"{_DELETE}(?:(?:the|that|this|these|those|one|both|all|of|your|my|made|new|old|extra|second|other|duplicate|test)\s+){{0,5}}"
+    r"(?:one|ones|it|them|files?|tests?|copy|copies|duplicates?)\b",
+    re.IGNORECASE,
+)
 _ANSWERED = "\nThe user answered: "
 
 
@@ -91,7 +102,7 @@ def answers(state: RunState, context: RunContext) -> list[str]:
 def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     """The files that may be deleted: those that the user names where they ask for that, and tests that are free."""
     said = "\n".join((state["task"].prompt, *state["guidance"], *_answered(state, context)))
-    made = filter(is_test_code, state["task"].made) if reshapes_tests(said) or asks_to_delete(said) else ()
+    made = filter(is_test_code, state["task"].made) if reshapes_tests(said) or _MADE_GOES.search(said) else ()
     # What is moved into another file goes.
     moved = [found[1] for found in _MOVED.finditer(said)]
     files = context.workspace.list_files() if moved else []
@@ -111,10 +122,21 @@ def wishes_tests(state: RunState) -> bool:
     return _TESTS_BESIDE.search(said) is not None and not forbids_tests(said)
 
 
+def may_go(state: RunState) -> frozenset[str]:
+    """The files that a plan may delete: tests that the conversation made and the user's words let go, and those that
+    are the object of what deletes."""
+    said = "\n".join((state["task"].prompt, *state["guidance"]))
+    made = filter(is_test_code, state["task"].made) if reshapes_tests(said) or _MADE_GOES.search(said) else ()
+    named = (
+        path for path in guarded(state) for name in _GOES.findall(said) if path == name or path.endswith(f"/{name}")
+    )
+    return frozenset((*made, *named))
+
+
 def without_deleted(path: str, state: RunState, context: RunContext) -> Discovery:
     """What is known of the task; a test that a plan deletes, and the user's words let go, is no part of the check."""
     discovery = state["discovery"]
-    if discovery.check is None or path not in guarded(state) & deletable(state, context):
+    if discovery.check is None or path not in guarded(state) & may_go(state):
         return discovery
     context.checker.free({path})
     return replace(discovery, check=_without(discovery.check, {path}))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from codur.nodes import parts
 from codur.nodes.parts.step_criteria import criterion_problem
 from codur.nodes.parts.updates import output_of
 from codur.nodes.run_state import RunContext, RunState
@@ -36,27 +37,29 @@ def _own_names(step: Step, context: RunContext) -> Mapping[str, Any]:
 
 def problem_of(plan: Plan, state: RunState, context: RunContext) -> Problem | None:
     """The first rule that the plan breaks, or None."""
-    problem = find_problem(plan, _capabilities(plan, context), _asked(state), state["outputs"])
+    problem = find_problem(plan, _capabilities(plan, context), _asked(plan, state), state["outputs"])
     return problem or criterion_problem(plan, state, context)
 
 
 def problem_at_last(step: Step, plan: Plan, state: RunState, context: RunContext) -> Problem | None:
     """What is wrong with a step now that its tool was chosen, or the outputs are there that it refers to, or None."""
     if step.decide:
-        return chosen_problem(step, plan, _capabilities(plan, context), _asked(state))
+        return chosen_problem(step, plan, _capabilities(plan, context), _asked(plan, state))
     if step.action != "tool" or not referred(step.arguments):
         return None
     try:
         arguments = filled_step(step, lambda name: output_of(name, state, context))
     except UnresolvedReference:
         return None  # the step itself tells it
-    return beyond(replace(step, arguments=arguments), plan, _capabilities(plan, context), _asked(state))
+    return beyond(replace(step, arguments=arguments), plan, _capabilities(plan, context), _asked(plan, state))
 
 
-def _asked(state: RunState) -> Asked:
+def _asked(plan: Plan, state: RunState) -> Asked:
     discovery, task = state["discovery"], state["task"]
     only_looks = discovery.task_type in LOOKING_TASKS and discovery.confidence >= _SURE and not task.check_is_goal
-    return Asked(prompt="\n".join((task.prompt, *state["guidance"])), only_looks=only_looks)
+    deletes = any(step.capability == "delete_file" for step in plan.steps)
+    may_go = parts.allowed_by_user.may_go(state) if deletes else frozenset[str]()
+    return Asked(prompt="\n".join((task.prompt, *state["guidance"])), only_looks=only_looks, may_go=may_go)
 
 
 def told(problem: Problem, plan: Plan) -> str:

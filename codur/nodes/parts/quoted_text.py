@@ -30,8 +30,9 @@ _SMALL_WORDS = frozenset("a and by of or the to".split())  # of `end-to-end`, wh
 _LAST_PART = regex(r"(?:(?<=[_-])[A-Za-z0-9]+|[A-Z][a-z0-9]+)$")
 _RARE = regex(r"(?<![\w./-])[A-Za-z][A-Za-z0-9]{4,}(?![\w/-]|\.\w)")
 _LITERAL = regex(r"(?<=[\"'`])[A-Za-z][^\s\"'`]{3,39}(?=[\"'`])")
-_RARE_FILES, _RARE_LINES, _RARE_WORDS = 2, 6, 3
-"""Sources, and lines of them, that a word may be in to tell where a task is to be done; so many words are taken."""
+_MOST_WORDS, _RARE_FILES, _RARE_LINES, _RARE_WORDS = 30, 2, 6, 3
+"""Words that are looked for, the longest; sources, and lines of them, that one may be in to tell where a task is to be
+done; and those of them that are taken."""
 _PROSE = regex(r"\s*(?:#|//|\*|/\*)|[^(\[{=\"'`]*$")
 """A line of a comment, or of nothing but words."""
 _MOST, _OF_ONE, _PLACES, _SIBLINGS = 6, 2, 2, 3
@@ -76,7 +77,7 @@ def _words_of(prompt: str) -> list[str]:
     """The words of a task, in small letters, and what stands in its quotation marks as it is."""
     literals = _LITERAL.findall(prompt)
     words = (word.lower() for word in _RARE.findall(prompt) if not any(word in literal for literal in literals))
-    return list(dict.fromkeys((*literals, *words)))
+    return sorted(dict.fromkeys((*literals, *words)), key=len, reverse=True)[:_MOST_WORDS]
 
 
 def _still_rare(words: Mapping[str, list[tuple[str, bool]]], path: str, text: str) -> dict[str, list[tuple[str, bool]]]:

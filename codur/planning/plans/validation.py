@@ -16,7 +16,7 @@ difflib = late("difflib")
 _NAMED, _LISTED = 3, 10
 """Names near an unknown one that are told, and how many there may be for all of them to be told."""
 _DELETE = regex(
-    r"\b(?:delet\w*|remov\w*|eras\w*|drop\w*|clean\w*|undo\w*|revert\w*|get rid|rm|mov(?:e|ing)|merge|no extra files?"
+    r"\b(?:delet\w*|remov\w*|eras\w*|drop\w*|clean\w*|undo\w*|revert\w*|get rid|rm"
     r"|lösch\w*|entfern\w*|supprim\w*|borra\w*)\b",
     re.IGNORECASE,
 )
@@ -50,10 +50,12 @@ class Capabilities(Struct):
 
 
 class Asked(Struct):
-    """What the user asked for, and whether it is sure that the task changes nothing (`only_looks`)."""
+    """What the user asked for, whether it is sure that the task changes nothing (`only_looks`), and the files that his
+    words let go (`may_go`)."""
 
     prompt: str
     only_looks: bool = False
+    may_go: frozenset[str] = frozenset()
 
 
 class Problem(Struct):
@@ -228,6 +230,8 @@ def beyond(step: Step, plan: Plan, known: Capabilities, asked: Asked) -> Problem
     if asked.only_looks and _changes(step, known):
         return Problem(text=f"the task asks to look, and step {step.id!r} changes something", step_id=step.id)
     if step.action != "tool":
+        return None
+    if step.capability == "delete_file" and str(step.arguments.get("path", "")).removeprefix("./") in asked.may_go:
         return None
     for does, wanted in _deeds(step, known):
         if not wanted.search(asked.prompt):
