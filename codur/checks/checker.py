@@ -217,6 +217,8 @@ class Checker:
         finally:
             touched = self.pristine.restore(self.workspace)
             self._told = None
+        if self._memory is not None and (self._tripped or touched or found):
+            self._memory.forget()
         # Told before the check's own files: it is the graver of the two.
         if self._tripped:
             paths = ", ".join(dict.fromkeys(self._tripped))

@@ -12,6 +12,7 @@ from codur.workspace.workspace import Workspace
 _KEPT_S = 900.0
 """After this time it is run again: a test may go by the clock, or by what lies outside of the workspace."""
 _MOST_FILES = 10_000
+_WRITTEN = frozenset({".git", "__pycache__", ".pytest_cache"})  # by a run itself, or by a commit
 
 
 class Told(Struct):
@@ -56,13 +57,17 @@ class CheckMemory:
 
 
 def _stamp(check: Check, workspace: Workspace, python: str) -> tuple[object, ...]:
-    """The check, the files and the interpreter's packages, as far as sizes and times tell; empty if they do not."""
+    """The check, the files, what else lies beside them at the top, and the interpreter's packages, as far as sizes and
+    times tell; empty if they do not."""
     files = workspace.list_files(limit=_MOST_FILES)
     packages = sorted(Path(python).absolute().parent.parent.glob("lib/python*/site-packages"))
     try:
-        stats = [(path.name, path.lstat()) for path in (*(workspace.root / name for name in files), *packages)]
+        # Settings that git ignores, and packages of other languages, lie at the top.
+        beside = [path for path in sorted(workspace.root.iterdir()) if path.name not in _WRITTEN]
+        listed = (workspace.root / name for name in files)
+        stats = [(path.name, path.lstat()) for path in (*listed, *beside, *packages)]
     except OSError:  # it went meanwhile
         return ()
     stamps = ((name, stat.st_size, stat.st_mtime_ns, stat.st_mode, stat.st_ino) for name, stat in stats)
     run = (check.argv, check.env, check.stdin_file, check.left_out, check.protected)
-    return (workspace.root, python, run, tuple(files), *stamps)
+    return (workspace.root, python, run, tuple(files), *stamps) if len(files) < _MOST_FILES else ()

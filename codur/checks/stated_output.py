@@ -276,10 +276,10 @@ _NO_TESTS = regex(
 
 
 _NONE_WANTED = regex(
-    r"(?<!is )(?<!are )(?<!was )(?<!has )(?<!have )"
+    r"(?<!is )(?<!'s )(?<!are )(?<!was )(?<!has )(?<!have )"
     r"\b(?:no|without|(?:do not|don['’]?t) (?:need|want|write|add|make)(?: me)?)"
     r"\s+(?:(?:any|new|extra|more|unit|a)\s+)?tests?\b"
-    r"(?!\s+(?:fail|pass|run|break|chang|may\b|must|should|is\b|are\b|was\b|were\b|of\b|cover|show|see|catch|that\b)\w*)",
+    r"(?!\s+(?:file|fail|pass|run|break|chang|may\b|must|should|is\b|are\b|was\b|were\b|of\b|cover|show|see|catch|that\b)\w*)",
     re.IGNORECASE,
 )
 """What asks for no test, and tells of none: not "no test fails"."""

@@ -7,7 +7,8 @@ from codur.lazy import regex
 _MAX_CHARS = 2_000
 _LEAD = (
     r"(?:ok|okay|yes|yep|right|good|great|nice|perfect|fine|cool|alright|all right|thanks|thank you|thx|ty|cheers|hm+"
-    r"|(?:i(?:'ve| have)? )?(?:set|did|done) (?:it|that)|i meant?(?:[^\s.,;:!?]| ){1,60} (?:fix|change|edit|one)"
+    r"|(?:i(?:'ve| have)? (?:set|did|done)|set|done) (?:it|that)(?=[,.!;:])"
+    r"|i meant? (?!undo|revert|delete|remove|drop|not\b)(?:[^\s.,;:!?]| ){1,60} (?:fix|change|edit|one)"
     r"|now|so|then|well|and"
     r"|(?:that|it|this|all)(?:'s| is| looks)? (?:good|fine|ok|okay|great|it|all)|looks good"
     r"|(?:forget|leave) (?:it|that)(?: then)?|never ?mind(?: then| that)?"

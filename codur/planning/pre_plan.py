@@ -18,6 +18,7 @@ ANSWER_TOKENS = 700
 PROMPT_CHARS = 6000
 TEMPERATURE = 0.2
 SHOWN_TESTS, LINE_CHARS = 5, 400
+_OF_WORDS = frozenset({"explanation", "greeting", "unknown"})
 _SURE_TO_END = 0.5
 """A last word to the user, or a question, does no harm: a plan that says the same costs more than one that is wrong."""
 _COMMANDS = {"commit": "commit", "undo": "undo", "redo": "undo --redo"}
@@ -64,7 +65,9 @@ def edit_plan(coder: str, *, edits: bool, reason: str, confidence: float = 1.0) 
 def plan_from(reply: PrePlanReply, tools: Sequence[ToolSpec], workers: Workers, *, threshold: float) -> Plan | None:
     """The plan that a classification as sure as `threshold` settles; None if the task needs one of its own."""
     last_word = reply.suggested_action == "end" and reply.answer and reply.task_type not in CODE_TASKS
-    if reply.confidence < (min(threshold, _SURE_TO_END) if last_word else threshold):
+    # Of what is to be done it would be a claim.
+    only_words = last_word and (reply.task_type in _OF_WORDS or reply.answer.rstrip().endswith("?"))
+    if reply.confidence < (min(threshold, _SURE_TO_END) if only_words else threshold):
         return None
     if reply.task_type in CODE_TASKS and reply.suggested_action == "edit":
         return edit_plan(workers.coder, edits=workers.coder_edits, reason=reply.reasoning, confidence=reply.confidence)

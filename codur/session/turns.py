@@ -34,7 +34,9 @@ _ASIDE = 9
 """Earlier conversations that are kept of a project."""
 _LEAST_CHARS = 200
 _FILES = regex(r"^(?=diff --git )", re.MULTILINE)
-_CITED = regex(r"(?<![\w./-])([\w-][\w./-]*\.[A-Za-z]\w{0,4})[`*]*\s*[:,(]?\s*(?:(?:at|lines?)\s*)?#?L?(\d{1,6})\b")
+_CITED = regex(
+    r"(?<![\w./-])([\w-][\w./-]*\.[A-Za-z]\w{0,4})[`*]*\s*[:,(]?\s*(?:(?:at|lines?)\s*)?#?L?(\d{1,6})\b(?!\.\d|\s+[a-z])"
+)
 """A line of a file, as answers name it: `app.py:7`, `app.py` 7-9, app.py (line 7)."""
 _NEW, _GONE = " (new)", " (deleted)"
 _NEW_HEAD, _GONE_HEAD = "--- /dev/null\n+++ b/", "\n+++ /dev/null"

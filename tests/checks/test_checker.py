@@ -412,20 +412,21 @@ def test_different_failures_of_another_languages_runner_are_different(tmp_path: 
 
 @pytest.mark.parametrize("argv", [TESTS.argv, ("sh", "run_tests.sh")])
 def test_what_the_tests_told_holds_as_long_as_nothing_changes(argv: tuple[str, ...], tmp_path: Path) -> None:
-    counts = "open('.seen', 'a').write('x')\n"
+    counts = "open('.kept/seen', 'a').write('x')\n"
     test = f"def test_a():\n    {counts}    assert 1 == 2\n\n\ndef test_b():\n    pass\n"
     files = {
         "app.py": "",
         "test_app.py": test,
-        "run_tests.sh": "echo x >> .seen\necho FAIL\nexit 1\n",
-        ".gitignore": ".seen",
+        "run_tests.sh": "echo x >> .kept/seen\necho FAIL\nexit 1\n",
+        ".gitignore": ".kept\n",
+        ".kept/seen": "",
     }
     memory, check = CheckMemory(), replace(TESTS, argv=argv, timeout_s=60.0)
     fill(tmp_path, files)
 
     def ran() -> tuple[bool, Verdict]:
         """Whether it was run, and the verdict, in a run of its own."""
-        seen = tmp_path / ".seen"
+        seen = tmp_path / ".kept" / "seen"
         before = seen.read_text() if seen.exists() else ""
         judge, _ = checker(tmp_path, memory=memory)
         judge.guard(check)
@@ -443,6 +444,6 @@ def test_what_the_tests_told_holds_as_long_as_nothing_changes(argv: tuple[str, .
     assert ran()[0]
     # What changes while it runs, or by it, may not have been seen by all tests.
     (tmp_path / "test_app.py").write_text(f"{test}\n\ndef test_c():\n    open('app.py', 'a').write('#')\n")
-    (tmp_path / "run_tests.sh").write_text("echo x >> .seen\necho '#' >> app.py\nexit 1\n")
+    (tmp_path / "run_tests.sh").write_text("echo x >> .kept/seen\necho '#' >> app.py\nexit 1\n")
     assert ran()[0]
     assert ran()[0]

@@ -268,6 +268,7 @@ WISHES = {
     "commit with message “fix it”": ("commit", "--message=fix it"),
 }
 NO_WISHES = (
+    *("did it commit", "hm, did it commit?", "i meant undo the first change. commit"),
     *("commit X to memory", "commit this to memory", "add a commit command", "fix the bug and commit it"),
     *("commit the parser first", "commit and push", "commit 'a b.txt'", "commit foo.py", "commit this and push it"),
     *("commit everything but notes.txt", "don't commit this", "how do i commit this?", "commit 'a' and 'b'"),

@@ -525,6 +525,8 @@ LINES = {
         for text in (
             "explain the difference between stash and commit all",
             "commit this and fix the first test",
+            "commit this: read the file, then parse it",
+            "commit the fix, then the tests",
             "commit my changes and move the import before os",
             "commit it, but fix the typo first and then push it",
             "what happens if I undo, then commit everything?",

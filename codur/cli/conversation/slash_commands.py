@@ -110,6 +110,8 @@ def _task(line: str) -> Asked:
         found = form.fullmatch(line)
         told = found is not None and (form in (_COMMIT_FIRST, _SAID_FIRST) or not _NO_DEED.search(found["task"]))
         wish = commit_wish(found["wish"]) if found and told else None
+        if found and form in (_COMMIT_FIRST, _SAID_FIRST) and (_NO_TASK.match(found["task"]) or _has_message(wish)):
+            wish = None
         if found and wish:
             groups = found.groupdict()
             task = _without_marks(", ".join(filter(None, (groups["task"], groups.get("rest")))))
@@ -117,6 +119,10 @@ def _task(line: str) -> Asked:
                 return Asked(task=task, words=wish)
             return Asked(task=task, then=wish, together=form is _COMMIT_AFTER or bool(_OF_EARLIER.search(task)))
     return Asked(task=_without_marks(line))
+
+
+def _has_message(wish: Sequence[str] | None) -> bool:
+    return any(word.startswith("--message") for word in wish or ())
 
 
 def _wish(line: str) -> Asked | None:
@@ -141,6 +147,7 @@ _AND_COMMIT = regex(
 )
 _OF_EARLIER = regex(r"\b(?:for|of|about|to) (?:it|this|that|them|these|those)\b|\btoo\b|\bas well\b", re.I)
 """A task that goes on with what was done before."""
+_NO_TASK = regex(r"(?:the|an?|my|your|all|rest|others?|it|that|this|these|those)\b", re.I)
 _FIRST = r"(?P<wish>.*?\bcommit\b.*?)(?:[,.;]\s+(?:and\s+)?then|\s+and\s+then),?\s+(?P<task>.+)"
 _COMMIT_FIRST, _SAID_FIRST = regex(_FIRST, re.I | re.S), regex(rf"(?P<rest>[^.!?]*[.!?])\s+{_FIRST}", re.I | re.S)
 """A commit, then a task; after a sentence of something else."""
@@ -151,14 +158,14 @@ _COMMIT_AFTER = regex(
 )
 _NO_DEED = regex(
     r"\A\W*(?:what|why|how|when|where|who|which|explain|describe|is|are|does|did|should|would|could)\b"
-    r"|\b(?:that|which)\s+(?!(?:as|plus|this|is)\b)(?:\w+s|can|will|may|must|should|could|have|do|are)\b"
+    r"|\bwhich\b|\bthat\s+(?!(?:as|plus|this|is)\b)(?:\w+s|can|will|may|must|should|could|have|do|are)\b"
     r"|\b(?:if|unless)\b[^,.;]*\Z"
     r"|\A\W*(?:(?:you|we|i)\b[^.;:]*\b)?(?:not|never|\w+n['’]?t)\b|\b(?:scripts?|hooks?|bots?|buttons?|commands?|begin)\b",
     re.I,
 )
 """What a task says that is a question, or speaks of what others are to do: its last words are no wish of its own."""
 _LEAD = r"(?:(?:hm+|no|nope|oh|sorry|wait|ok|okay|actually|then|please|on second thoughts?)[,.!]* ){0,4}"
-_THAT = r"(?:that|it|this|the last(?: one| task| change)?|your last change)"
+_THAT = r"(?:that|it|this|the last(?: one| task| change)?|your (?:last )?change)"
 _UNDO = regex(rf"{_LEAD}(?:undo|revert)(?: {_THAT})?(?: (?:again|please))?[.!]?", re.I)
 _UNDO_OF = regex(
     rf"{_LEAD}(?:undo|revert) (?:the|that|your) (?P<what>\w{{3,}})(?: (?:change|edit|task))?(?: (?:again|please))?\W?",

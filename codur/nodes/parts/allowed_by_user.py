@@ -25,10 +25,11 @@ _TESTS_WISHED = regex(
     re.IGNORECASE,
 )
 _TESTS_BESIDE = regex(
-    r"\b(?:add|write|create|include|extend|put)\b[^.;\n]{0,40}\b(?:tests?|specs?)\b(?!\s+(?:that|which|fail|pass|run)\w*)"
-    r"|\b(?:with|and|plus|for)\s+(?:(?:a|an|one|two|some|new|small|short|regression|unit|table|extra|proper|own|good)\s+){1,4}"
-    r"(?:tests?|specs?)\b(?!\s+(?:that|which|fail|break|crash|hang|is\b|are\b|was\b|were\b|pass|run)\w*)"
-    r"|\bwith tests\b|\ba test should (?:go|stand|be)\b",
+    r"(?:\b(?:add|write|create|include|put)\b[^.,;\n]{0,40}"
+    r"|\b(?:with|and|plus|for)\s+(?:(?:a|an|one|two|some|new|small|short|regression|unit|table|extra|proper|own|good)\s+)+"
+    r"|\bwith )\b(?:tests?|specs?)\b"
+    r"(?=\s*(?:\Z|[.,;:!?)]|\b(?:for|in|into|to|too|also|and|as well|please|beside|next to|there|first|so that|which"
+    r"|that (?:cover|show|check)\w*)\b))(?!\s+in mind\b)|\ba test should (?:go|stand|be)\b",
     re.IGNORECASE,
 )
 """What asks for tests with what else is asked for, and not for those that are there."""

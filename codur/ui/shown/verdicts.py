@@ -82,8 +82,10 @@ def _failing_words(verdict: Verdict, before: Verdict | None) -> str:
     if before is not None and total < (before.tests_total or 0) and checks.describe.fails_beside_tests(verdict):
         return f"red: only {total} of {count(before.tests_total or 0, 'test')} ran; {clip(headline(verdict.error))}"
     fail = f"{len(failing)} of {count(total, 'test')} {'fails' if len(failing) == 1 else 'fail'}"
-    known = before is not None and set(failing) <= set(before.failing)
-    if before is not None and known and headline(verdict.error) == headline(before.error):
+    same = before is not None and set(failing) == set(before.failing)
+    # Fewer run than before where only those that failed are run first, which the note says.
+    whole = bool(verdict.note) or (before is not None and total >= (before.tests_total or 0))
+    if before is not None and same and whole and headline(verdict.error) == headline(before.error):
         return "; ".join(filter(None, (f"red, as before: {fail}", verdict.note)))
     if before is None and _SEVERAL <= len(failing) < total / 2:
         return f"red: {fail}: {listed([checks.entry.bare_name(test) for test in failing], _NAMED)}"
