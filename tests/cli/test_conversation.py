@@ -511,6 +511,10 @@ LINES = {
     "you cut my sentence! commit it now, and then write a CHANGELOG.md": Asked(
         task="write a CHANGELOG.md, you cut my sentence!", words=("commit",)
     ),
+    "print the version, then commit": Asked(task="print the version", then=("commit",)),
+    "move the print-settings test into test_cli.py and then commit": Asked(
+        task="move the print-settings test into test_cli.py", then=("commit",)
+    ),
     "do that, and if it fails as you say, commit": Asked(task="do that, and if it fails as you say, commit"),
     "good, commit it all and then fix --print: it never prints NAME": Asked(
         task="fix --print: it never prints NAME", words=("commit", "--all")

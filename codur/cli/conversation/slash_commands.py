@@ -160,7 +160,7 @@ _NO_DEED = regex(
     r"\A\W*(?:what|why|how|when|where|who|which|explain|describe|is|are|does|did|should|would|could)\b"
     r"|\bwhich\b|\bthat\s+(?!(?:as|plus|this|is)\b)(?:\w+s|can|will|may|must|should|could|have|do|are)\b"
     r"|\b(?:if|unless)\b[^,.;]*\Z"
-    r"|\A\W*(?:(?:you|we|i)\b[^.;:]*\b)?(?:not|never|\w+n['’]?t)\b|\b(?:scripts?|hooks?|bots?|buttons?|commands?|begin)\b",
+    r"|\A\W*(?:(?:you|we|i)\b[^.;:]*\b)?(?:not|never|(?:do|does|did|is|are|was|were|wo|ca|should|would|could|must|need|have|has)n['’]?t)\b|\b(?:scripts?|hooks?|bots?|buttons?|commands?|begin)\b",
     re.I,
 )
 """What a task says that is a question, or speaks of what others are to do: its last words are no wish of its own."""
