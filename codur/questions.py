@@ -13,11 +13,11 @@ EFFECTS: tuple[Effect, ...] = ("write", "run", "network", "git", "delegate")
 NAMED_COMMAND = "command"
 """The step of a plan by which a classification names a command of Codur's."""
 _NAMED = regex(r"`codur (?P<words>(?:commit|undo)\b[^`\n]*)` does that\.")
-MAY_CHANGE = "May {paths} be changed? What stands there now decides whether the task is done. (yes or no)"
+MAY_CHANGE = "May {paths} be changed? What stands there now decides whether the task is done. (yes, no, always)"
 """What asks for leave to change tests."""
 _ASKED = re.escape(MAY_CHANGE).replace(r"\{paths\}", r"(?P<paths>[^?\n]+)")
 _YES = (
-    r"\W*(?:y|yes|yep|ok|okay|sure|please do|go ahead|do it|do so)\b"
+    r"\W*(?:y|yes|yep|always|ok|okay|sure|please do|go ahead|do it|do so)\b"
     r"(?!.*\b(?:no|not|\w+n't|but|only|except|keep|leave|stay|unless|instead)\b)[^\n]*"
 )
 _AGREED = regex(r"(?:y|yes|yep|ok|okay|sure)?\W*(?:please|please do|of course|do so|do it|go ahead)?\W*", re.IGNORECASE)

@@ -17,7 +17,7 @@ from codur.errors import ConfigError, UsageError, reason_of
 from codur.events import Emit, Event, PlanShown
 from codur.lazy import late, regex
 from codur.planning import plans
-from codur.questions import Answer, PlanEffects, Question
+from codur.questions import Answer, PlanEffects, Question, is_leave_asked
 from codur.types import Plan
 from codur.ui.output_formats import Output, show
 from codur.ui.sanitise import sanitise
@@ -33,6 +33,7 @@ slash_commands = late("codur.cli.conversation.slash_commands")
 _CHOICES = "Carry it out? [y]es, [n]o, [e]dit, [s]ave: "
 _TEST_CHOICES = "Must it pass? [y]es, for this task; yes and [k]eep the file; [n]o; [e]dit: "
 _AND_KEEP = regex(r"and keep(?: the file| it)?\b\W*", re.IGNORECASE)
+_ALWAYS = "always"
 _WHY = "Why not? (A reason makes a new plan; Enter ends the run.) "
 _HELP = """\
 y: carry it out
@@ -113,16 +114,19 @@ class _User:
             if question.check is not None:
                 return self._test(question.check.text, possible=not question.text)
             if question.plan is None:
-                return self._text_answer()
+                return self._text_answer(question)
             return self._approval(question.plan, possible=not question.text, renews=question.renews)
         except EOFError:
             show(joined([line("")]), sys.stderr)
             return Answer(decision="nobody")
 
-    def _text_answer(self) -> Answer:
-        text = _read("> ").strip()
-        if self._typed is not None and text[:1] == "/" and text[1:].partition(" ")[0] in slash_commands.BY_NAME:
-            self._typed.commands.append(text)
+    def _text_answer(self, question: Question) -> Answer:
+        text, typed = _read("> ").strip(), self._typed
+        if typed is not None:
+            for_good = text.lower().strip(".!") == _ALWAYS and is_leave_asked(f"You asked: {question.text}")
+            typed.tests_are_free |= for_good
+        if typed is not None and text[:1] == "/" and text[1:].partition(" ")[0] in slash_commands.BY_NAME:
+            typed.commands.append(text)
             text = ""
         return Answer(decision="answer", text=text) if text else Answer(decision="nobody")
 

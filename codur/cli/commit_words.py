@@ -44,6 +44,13 @@ _WISH = regex(
     rf"(?:,?{_TAIL}){{0,2}}[.!]*",
     re.IGNORECASE,
 )
+_CONDITION = regex(
+    r",? (?:when|once|as soon as|if|after) "
+    r"(?:(?:it|this|that|they|everything|all|all tests|the tests)(?:['’]?s)?(?: is| are)? )?"
+    r"(?:green|done|pass(?:es)?|works?|finished|ready)[.!]*$",
+    re.IGNORECASE,
+)
+"""What a commit waits for anyway that is wished for beside a task."""
 
 
 def commit_wish(text: str) -> tuple[str, ...] | None:
@@ -57,3 +64,8 @@ def commit_wish(text: str) -> tuple[str, ...] | None:
     message = quoted.strip() or (found["bare"] or found["colon"] or "").strip()
     words = ["commit", *(["last"] if found["last"] else []), *(["--all"] if found["all"] else [])]
     return (*words, *([f"--message={message}"] if message else []))
+
+
+def without_condition(text: str) -> str:
+    """A wish without "when it is green" and the like."""
+    return _CONDITION.sub("", text)

@@ -1,7 +1,6 @@
 """The line that is typed while a task works: it is drawn below the live view, and taken at Enter."""
 
 import os
-import re
 import select
 import sys
 import termios
@@ -13,19 +12,13 @@ from typing import Any
 from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.keys import Keys
 
-from codur.cli.commit_words import commit_wish
+from codur.cli.commit_words import commit_wish, without_condition
 from codur.lazy import regex
 from codur.questions import Guidance
 from codur.session.stop import leaving
 
 _MAX_CHARS = 2_000
 _COMMAND = regex(r"!|/\w*(?:\s|$)")
-_CONDITION = regex(
-    r",? (?:when|once|as soon as|if|after) "
-    r"(?:(?:it|this|that|they|everything|all|all tests|the tests)(?:['’]?s)?(?: is| are)? )?"
-    r"(?:green|done|pass(?:es)?|works?|finished|ready)[.!]*$",
-    re.IGNORECASE,
-)
 _ESCAPE_S = 0.1
 """After this time an Esc is that key, and not the beginning of another."""
 _ENTER = {Keys.ControlM, Keys.ControlJ}
@@ -41,6 +34,7 @@ class TypedLine:
         self.guidance = Guidance()  # gets each line
         # but those that begin with a mark, or wish for a commit: they are for the conversation, afterwards
         self.commands: list[str] = []
+        self.tests_are_free = False  # the user said that no later task need ask whether a test may be changed
         self._input = Vt100Input(sys.stdin)
         self._before: list[Any] | None = None
         self._reader: threading.Thread | None = None
@@ -78,7 +72,7 @@ class TypedLine:
 
     def keeps(self, line: str) -> bool:
         """Keep a line that is for the conversation, and for no model; whether it is one."""
-        plain = _CONDITION.sub("", line)
+        plain = without_condition(line)
         command = _COMMAND.match(line) is not None
         if command or commit_wish(plain):
             self.commands.append(line if command else plain)

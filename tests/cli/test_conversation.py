@@ -25,7 +25,7 @@ from codur.session.turns import Turn, Turns, since
 from codur.structs import replace
 from tests.cli.kit import codur, environment
 from tests.runs.kit import KEY, REPAIRABLE, fill
-from tests.support.groq_server import GroqServer, calls, hold, json_reply, text
+from tests.support.groq_server import GroqServer, ServerReply, calls, hold, json_reply, text
 from tests.support.terminal import CTRL_C, CTRL_D, Terminal
 from tests.tools.git_vectors import git
 
@@ -310,6 +310,30 @@ def test_a_command_for_an_answer_is_carried_out(opens: Opens, project: Path, hom
             terminal.until("of 1 remembered tasks: 1 model call")
 
 
+def test_who_lets_tests_be_changed_for_good_is_asked_once(opens: Opens, project: Path, home: Path) -> None:
+    tests = "from sums import total\n\n\ndef test_a():\n    assert total([1]) == 1\n"
+    fill(project, {"sums.py": "def total(numbers):\n    return sum(numbers)\n", "test_sums.py": tests})
+    plans = json_reply(
+        {**SAID, "task_type": "code_fix", "suggested_action": "edit", "detected_files": ["test_sums.py"]}
+    )
+
+    def renames(old: str, new: str) -> ServerReply:
+        return calls(("replace_in_file", {"path": "test_sums.py", "old": f"def test_{old}", "new": f"def test_{new}"}))
+
+    with GroqServer([plans, renames("a", "one"), plans, renames("one", "first")]) as server:
+        settings = f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\nverification: {{make_check: never}}\n"
+        fill(home, {".config/codur/config.yaml": settings})
+        with opens(GROQ_API_KEY=KEY) as terminal:
+            say(terminal, "the name of a test is no good, it should say more")
+            terminal.until("(yes, no, always)")
+            terminal.press("always\r")
+            terminal.until("next: /diff")
+            say(terminal, "the name of that test is still no good")
+            terminal.until("next: /diff")
+            assert terminal.text.count("(yes, no, always)") == 1
+    assert "def test_first" in (project / "test_sums.py").read_text()
+
+
 def test_what_is_typed_too_late_is_the_next_task(opens: Opens, project: Path, home: Path) -> None:
     fill(project, {"notes.txt": "milk\n"})
     with GroqServer([EXPLAINED, hold(text("The answer is heron.")), EXPLAINED, text("Drawn.")]) as server:
@@ -511,6 +535,8 @@ LINES = {
     "you cut my sentence! commit it now, and then write a CHANGELOG.md": Asked(
         task="write a CHANGELOG.md, you cut my sentence!", words=("commit",)
     ),
+    "extend its test; commit when it's green": Asked(task="extend its test", then=("commit",)),
+    "yes, commit that. what is left uncommitted then?": Asked(task="what is left uncommitted then?", words=("commit",)),
     "print the version, then commit": Asked(task="print the version", then=("commit",)),
     "move the print-settings test into test_cli.py and then commit": Asked(
         task="move the print-settings test into test_cli.py", then=("commit",)

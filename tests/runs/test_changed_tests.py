@@ -10,7 +10,7 @@ import pytest
 from codur.config.settings import CodingSettings
 from codur.events import CheckRan
 from codur.nodes.parts.finding import asks_for_tests
-from codur.questions import Answer
+from codur.questions import MAY_CHANGE, Answer
 from tests.runs.kit import Played, play
 from tests.runs.test_approval import YES, User
 from tests.runs.test_make_check import MAKES
@@ -404,9 +404,7 @@ def test_for_a_change_of_what_stands_there_the_user_is_asked(tmp_path: Path) -> 
         "done",
         other,
     )  # what it gave is not asked for anew
-    assert [question.text for question in user.asked] == [
-        "May test_sums.py be changed? What stands there now decides whether the task is done. (yes or no)"
-    ]
+    assert [question.text for question in user.asked] == [MAY_CHANGE.format(paths="test_sums.py")]
 
 
 def test_once_the_user_lets_a_test_be_changed_no_later_attempt_is_asked_about(tmp_path: Path) -> None:

@@ -82,6 +82,7 @@ class Conversation:
         self._typed = ""
         self._moment = 0.0  # when the last line was done with: what was written till then is no work of the user's
         self._memory = CheckMemory()
+        self._tests_are_free = False
         self._commands: list[str] = []  # typed while a task was at work
         if not goes_on:
             self._turns = []
@@ -154,6 +155,7 @@ class Conversation:
             earlier=chosen.told("\n\n".join(filter(None, (self._edited_since(), earlier.told)))),
             places=(*chosen.files, *earlier.places),
             made=earlier.made,
+            may_edit_tests=self._tests_are_free,
         )
         if asked.program:
             self._memory.forget()
@@ -176,6 +178,7 @@ class Conversation:
             elif asked.then:
                 _say("Not committed, as the task is not done; /commit commits what it left.")
         finally:
+            self._tests_are_free |= typed.tests_are_free
             self._offer(typed, code)
         return code
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Final
 
-from codur.cli.commit_words import commit_wish
+from codur.cli.commit_words import commit_wish, without_condition
 from codur.config.reading.origin import did_you_mean
 from codur.errors import UsageError
 from codur.lazy import regex
@@ -106,16 +106,16 @@ def read_line(text: str) -> Asked:
 
 def _task(line: str) -> Asked:
     """A task; the commit that it ends with is for afterwards, the one that it begins with for before."""
-    for form in (_COMMIT_FIRST, _SAID_FIRST, _AND_COMMIT, _COMMIT_AFTER):
+    for form in (*_FIRSTS, _AND_COMMIT, _COMMIT_AFTER):
         found = form.fullmatch(line)
-        told = found is not None and (form in (_COMMIT_FIRST, _SAID_FIRST) or not _NO_DEED.search(found["task"]))
-        wish = commit_wish(found["wish"]) if found and told else None
-        if found and form in (_COMMIT_FIRST, _SAID_FIRST) and (_NO_TASK.match(found["task"]) or _has_message(wish)):
+        told = found is not None and (form in _FIRSTS or not _NO_DEED.search(found["task"]))
+        wish = commit_wish(without_condition(found["wish"])) if found and told else None
+        if found and form in _FIRSTS and (_NO_TASK.match(found["task"]) or _has_message(wish)):
             wish = None
         if found and wish:
             groups = found.groupdict()
             task = _without_marks(", ".join(filter(None, (groups["task"], groups.get("rest")))))
-            if form in (_COMMIT_FIRST, _SAID_FIRST):
+            if form in _FIRSTS:
                 return Asked(task=task, words=wish)
             return Asked(task=task, then=wish, together=form is _COMMIT_AFTER or bool(_OF_EARLIER.search(task)))
     return Asked(task=_without_marks(line))
@@ -150,7 +150,9 @@ _OF_EARLIER = regex(r"\b(?:for|of|about|to) (?:it|this|that|them|these|those)\b|
 _NO_TASK = regex(r"(?:the|an?|my|your|all|rest|others?|it|that|this|these|those)\b", re.I)
 _FIRST = r"(?P<wish>.*?\bcommit\b.*?)(?:[,.;]\s+(?:and\s+)?then|\s+and\s+then),?\s+(?P<task>.+)"
 _COMMIT_FIRST, _SAID_FIRST = regex(_FIRST, re.I | re.S), regex(rf"(?P<rest>[^.!?]*[.!?])\s+{_FIRST}", re.I | re.S)
-"""A commit, then a task; after a sentence of something else."""
+_ASKED_AFTER = regex(r"(?P<wish>.*?\bcommit\b[^.!?]*)[.!]\s+(?P<task>[^.!?]+\?)", re.I | re.S)
+_FIRSTS = (_COMMIT_FIRST, _SAID_FIRST, _ASKED_AFTER)
+"""A commit, then a task; the same after a sentence of something else; a commit, then a question."""
 _COMMIT_AFTER = regex(
     r"(?P<wish>.*?\bcommit\b.*?)[,.;]?\s+(?:and|but)\s+(?P<task>.+?)\s+first"
     r"(?:[.!]?|[,;.]\s+(?P<rest>(?!.*\b(?:then|push|tag|and)\b)[^\n]+))",

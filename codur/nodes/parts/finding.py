@@ -23,7 +23,7 @@ _PLACES = regex(r"\b(?:in|into|to)\s+[`'\"@]?(?:[\w-]+/)*(?:test_\w+|\w+_(?:test
 """Where tests are to go: "tests for both into page_tests" is not about a page."""
 _TESTS = r"\b(?:(?:py)?tests?|suite|test_\w+(?:\.py)?)\b"
 _PASS = r"\b(?:pass(?:es|ed|ing)?|green)\b"
-_TESTS_PASS = regex(rf"{_TESTS}[^.]*{_PASS}|{_PASS}[^.]*{_TESTS}", re.IGNORECASE)
+_TESTS_PASS = regex(rf"{_TESTS}[^.;\n]*{_PASS}|{_PASS}[^.;\n]*{_TESTS}", re.IGNORECASE)
 _AT_LARGE = r"(?:tests|suite|everything|all(?=\W*\Z))\b"  # "fix all 3" is about what was told
 _FOR_TESTS = regex(
     rf"\b(?:fix|repair|mend|solve|heal|correct|debug)\s+(?:up\s+)?(?:(?:all|the|these|those|my|our|failing|broken|red"
