@@ -62,7 +62,7 @@ def test_a_greeting_that_no_rule_knows_is_answered_by_the_classification(project
 
 def test_who_is_less_sure_than_that_is_not_taken_at_the_word(project: Path, home: Path) -> None:
     fill(project, APP)
-    unsure = classified("greeting", "end", answer="Hi.", confidence=0.79)
+    unsure = classified("greeting", "end", answer="Hi.", confidence=0.49)
     said = plan({"action": "respond", "arguments": [{"name": "text", "value": "Planned."}]})
     ran = Ran([unsure, said], project, home, "na, alles frisch bei dir heute?")
     assert (ran.code, ran.result["answer"], len(ran.bodies)) == (0, "Planned.", 2)
