@@ -7,7 +7,7 @@ from codur.agents.registry import Agent
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.llm.profiles.auto import server_problem
 from codur.llm.profiles.endpoint import is_local
-from codur.nodes.parts.sources import instruction_notes, listed_files
+from codur.nodes.parts.sources import instruction_notes, listed_files, task_with_git
 from codur.nodes.parts.updates import (
     delegated,
     failed_steps,
@@ -19,7 +19,7 @@ from codur.nodes.parts.updates import (
     warn,
     worker,
 )
-from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.plans.full_plan import PlanningBrief, make_plan, nearest_to, retry_plan
 from codur.types import Plan, TaskType
 
@@ -88,7 +88,7 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
     shown = listed_files(state, context)
     fitting = _fitting(state["discovery"].task_type, state["task"].prompt, context)
     return PlanningBrief(
-        prompt=task_told(state),
+        prompt=task_with_git(state, context),
         discovery=state["discovery"],
         files=shown,
         read_only=frozenset(path for path in shown if path[:1] != "…" and not context.workspace.may_edit(path)),

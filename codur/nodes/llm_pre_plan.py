@@ -4,9 +4,9 @@ import re
 
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.lazy import regex
-from codur.nodes.parts.sources import listed_files
+from codur.nodes.parts.sources import listed_files, task_with_git
 from codur.nodes.parts.updates import delegated, go, plan_after_error, plannable, require_room
-from codur.nodes.run_state import RunContext, RunState, RunUpdate, task_told
+from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.plans.first_plan import is_settled
 from codur.planning.plans.full_plan import PlanningBrief
 from codur.planning.pre_plan import Workers, classify, edit_plan, plan_from
@@ -32,7 +32,7 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
     try:
         require_room(state, context)
         brief = PlanningBrief(
-            prompt=task_told(state),
+            prompt=task_with_git(state, context),
             discovery=state["discovery"],
             files=listed_files(state, context),
             tools=_tools(state, context, reads=state["discovery"].task_type in LOOKING_TASKS),

@@ -255,6 +255,22 @@ def test_what_a_command_does_is_done_by_it_once_a_model_has_understood(opens: Op
             terminal.until("not in a git repository")
 
 
+def test_who_is_asked_about_commits_sees_what_git_sees(opens: Opens, project: Path, home: Path) -> None:
+    said = {**SAID, "task_type": "explanation", "suggested_action": "end", "answer": "notes.txt is."}
+    fill(project, {"notes.txt": "milk\n"})
+    git(project, "init", "-q", "-b", "main")
+    with GroqServer([json_reply(said), json_reply(said)]) as server:
+        fill(home, {".config/codur/config.yaml": f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"})
+        with opens(GROQ_API_KEY=KEY) as terminal:
+            say(terminal, "so what would be left uncommitted, and why is that?")
+            terminal.until("notes.txt is.")
+            say(terminal, "and is that any good?")
+            terminal.until("notes.txt is.")
+        first, second = (str(request.body["messages"][1]["content"]) for request in server.requests)
+    assert "What git status says now:" in first.partition("# F")[0]
+    assert "What git status says now:" not in second
+
+
 def test_several_commits_are_made_one_after_the_other(opens: Opens, project: Path, home: Path) -> None:
     files = [{"name": "files", "value": "a.txt; b.txt c.txt"}]
     said = {**SAID, "task_type": "git", "suggested_action": "command", "capability": "commit", "arguments": files}

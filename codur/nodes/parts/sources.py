@@ -1,5 +1,6 @@
 """The files that a model-backed step sees."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from posixpath import basename, dirname, splitext
 
@@ -20,6 +21,7 @@ from codur.nodes.parts.finding import asks_for_tests, is_about_tests, may_fail, 
 from codur.nodes.parts.quoted_text import quoted_places
 from codur.nodes.parts.updates import origin_of, warn
 from codur.nodes.run_state import RunContext, RunState, task_told
+from codur.parsing.bounded_text import bounded
 from codur.planning.plans.full_plan import RETRY_OBJECTIVE, shortened
 from codur.repair.evidence.tracing import run_traced
 from codur.structs import replace
@@ -38,6 +40,8 @@ _FRAME = regex(_FRAME_TEXT)
 _PLACE = regex(_FRAME_TEXT + r"|`[^`]+`|\b[A-Za-z]\w*[_.][A-Za-z]\w*|\b[a-z]+[A-Z]\w*")
 """A line of a file, or the name of something in the program."""
 _PATH_WORD = regex(r"[^\W_]{4,}")
+_OF_GIT = regex(r"\b(?:(?:un)?commit\w*|git)\b", re.IGNORECASE)
+_STATUS_CHARS = 1_500
 _LOOKED_LINES = 240  # the longest part of a file that is shown again because the coding agent had a look at it
 
 
@@ -178,6 +182,15 @@ def listed_files(state: RunState, context: RunContext) -> list[str]:
     marked = {path for path in files if _words_in(basename(path)) & said}.union(near, imported, known, defining)
     own = [path for path in files if path in near or path in known or not is_vendored(path)]
     return shortened(sorted(own or files, key=order), marked)
+
+
+def task_with_git(state: RunState, context: RunContext) -> str:
+    """The task as `task_told` has it; one that speaks of commits with what git sees as changed, after its own words."""
+    told, said = task_told(state), state["task"].said_with(state["guidance"])
+    status = context.toolbox.call("git_status", {}) if _OF_GIT.search(state["task"].prompt) else None
+    if status is None or not status.ok:
+        return told
+    return f"{said}\n\nWhat git status says now:\n{bounded(status.text, _STATUS_CHARS)}{told[len(said) :]}"
 
 
 def _words_in(text: str) -> set[str]:
