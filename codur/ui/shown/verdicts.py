@@ -1,6 +1,7 @@
 """Verdicts in words. No sentence here says more than the verdict does."""
 
 from codur import checks
+from codur.lazy import regex
 from codur.parsing.bounded_text import listed
 from codur.types import Difference, RunResult, Verdict
 from codur.ui.styled_lines import Line, Style, clip, count, line
@@ -10,6 +11,7 @@ _NOTES = {
     "tampered": "the output is taken from what is expected instead of being computed",
     "no_check": "no check was found",
 }
+_NAMES_FILES = regex(r"\s[\w./-]+(?:\.\w+|::\S+)(?:\s|$)")
 _SEVERAL, _NAMED = 2, 3
 """So many of many tests are told by their names, and so many are named."""
 _PASSES_ALREADY = "the check passes already"
@@ -55,7 +57,9 @@ def check_line(label: str, verdict: Verdict, before: Verdict | None = None) -> L
         before: what it said before anything was changed.
     """
     words, style = _check_words(label, verdict, before)
-    return line((f"{label}: ", "dim"), (words, style))
+    # Of some of the tests it is said which, as they are other ones from task to task.
+    some = label == "before" and verdict.tests_total is not None and _NAMES_FILES.search(verdict.check)
+    return line((f"{label}: ", "dim"), (f"{words} ({clip(verdict.check)})" if some else words, style))
 
 
 def _check_words(label: str, verdict: Verdict, before: Verdict | None) -> tuple[str, Style]:
