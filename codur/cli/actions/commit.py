@@ -50,6 +50,7 @@ from codur.workspace.private import may_hold_secrets
 _GIT_TIMEOUT_S = 60.0
 _FIRST_TEST = regex(r"^python -m pytest (\S+) && ")
 _SUBJECT = 72
+_LONG_CHECK = 200
 _MAX_BODY = 2_000
 _EXECUTABLE = 0o111
 _LISTED = 8
@@ -380,14 +381,15 @@ def _checked(result: Mapping[str, Any]) -> str:
     verdict = result.get("verdict") or {}
     if verdict.get("status") != "passed":
         return ""
-    left = f", {len(excused)} left out that failed before" if (excused := verdict.get("excused")) else ""
+    left = f", {len(excused)} failing as before" if (excused := verdict.get("excused")) else ""
     # The project's own: a test that was made for the task alone is not among what is committed.
     check = str(verdict.get("check"))
     first = _FIRST_TEST.match(check)
     if first and not (Path(str(result.get("workspace"))) / first[1]).exists():
         check = check[first.end() :]
-    check = textwrap.shorten(check, _SUBJECT, placeholder=" …")
-    return f"Checked: {check}{left}"
+    # Of a long one the last command, which runs all tests; a part of a command would check nothing.
+    check = check.rpartition(" && ")[2] if len(check) > _LONG_CHECK else check
+    return f"Checked: {check}{left}" if len(check) <= _LONG_CHECK else ""
 
 
 def _lines(done: Committed, wish: Wish) -> list[str]:
