@@ -183,8 +183,7 @@ class Checker:
 
     def recalls(self, check: Check | None) -> bool:
         """Whether the next run of a check would be of the very files of the last one, so that it need not be made."""
-        may = self._memory is not None and check is not None and self.allow_run and _is_whole(check)
-        if may and self._memory is not None and check is not None:
+        if self._memory is not None and check is not None and self.allow_run and _is_whole(check):
             self._told = self._memory.recall(check, self.workspace, self.programs.python)
         return self._told is not None
 
@@ -307,13 +306,13 @@ class Checker:
         if (told := self._told) is not None:
             files.report.write_bytes(told.report)
             files.events.write_bytes(told.events)
-            return told.result, told.whole
+            return told.result, told.reports
         keep = self._remembering(check)
         result, reports = programs.run_tests(check, files, output_bytes=self._most_output, error=error)
         self._tripped += result.tripped
         if keep is not None:
             report, events = (path.read_bytes() if path.is_file() else b"" for path in (files.report, files.events))
-            keep(Told(result=result, whole=reports, report=report, events=events, word=files.word))
+            keep(Told(result=result, reports=reports, report=report, events=events, word=files.word))
         return result, reports
 
     def _remembering(self, check: Check) -> Callable[[Told], None] | None:

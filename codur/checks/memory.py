@@ -19,14 +19,15 @@ class Told(Struct):
     """What a run left for its verdict to be made of."""
 
     result: ProcessResult
-    whole: bool = False  # of pytest: its events say whether all was told
+    # of pytest: whether it was to tell events, the files that it wrote, and the word that its events are told by
+    reports: bool = False
     report: bytes = b""
     events: bytes = b""
     word: str = ""
 
 
 class CheckMemory:
-    """The last whole run, and how the files were after it."""
+    """What the last whole run told, and how the files were while it went on."""
 
     def __init__(self) -> None:
         self._last: tuple[tuple[object, ...], float, Told] | None = None

@@ -64,7 +64,7 @@ def guarded(state: RunState) -> frozenset[str]:
 
 def addable(state: RunState) -> frozenset[str]:
     """Those to which a task that speaks of tests may add some, as long as all that stands in them passes as it is."""
-    said = "\n".join((state["task"].prompt, *state["guidance"]))
+    said = _said(state)
     wanted = _TESTS_WISHED.search(said) and not forbids_tests(said)
     tests = guarded(state) if wanted else ()
     return frozenset(path for path in tests if is_test_file(path) and basename(path) not in TEST_SUPPORT)
@@ -88,7 +88,7 @@ def may_be_asked_for(state: RunState, context: RunContext) -> frozenset[str]:
 
 def speaks_of_tests(state: RunState) -> bool:
     """Whether a task may want one of these changed: it speaks of tests, or goes on with one that was made."""
-    tests, said = guarded(state), "\n".join((state["task"].prompt, *state["guidance"]))
+    tests, said = guarded(state), _said(state)
     named = any(splitext(basename(path))[0] in said for path in tests)
     return bool(tests) and (named or _TESTS.search(said) is not None or not tests.isdisjoint(state["task"].made))
 
@@ -103,12 +103,13 @@ def answers(state: RunState, context: RunContext) -> list[str]:
 def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     """The files that may be deleted: those that the user names where they ask for that, and tests that are free."""
     said = "\n".join((state["task"].prompt, *state["guidance"], *_answered(state, context)))
-    made = filter(is_test_code, state["task"].made) if reshapes_tests(said) or _MADE_GOES.search(said) else ()
     # What is moved into another file goes.
     moved = [found[1] for found in _MOVED.finditer(said)]
     files = context.workspace.list_files() if moved else []
     meant = [[path for path in files if path == name or path.endswith(f"/{name}")] for name in moved]
-    free = frozenset((*_revised(state), *made, *(paths[0] for paths in meant if len(paths) == 1)))
+    free = frozenset(
+        (*_revised(state), *_made_that_goes(said, state), *(paths[0] for paths in meant if len(paths) == 1))
+    )
     if not asks_to_delete(said):
         return free
     files = context.workspace.list_files()
@@ -119,19 +120,29 @@ def deletable(state: RunState, context: RunContext) -> frozenset[str]:
 
 def wishes_tests(state: RunState) -> bool:
     """Whether the user's words ask for tests beside what else they ask for."""
-    said = "\n".join((state["task"].prompt, *state["guidance"]))
+    said = _said(state)
     return _TESTS_BESIDE.search(said) is not None and not forbids_tests(said)
 
 
 def may_go(state: RunState) -> frozenset[str]:
     """The files that a plan may delete: tests that the conversation made and the user's words let go, and those that
     are the object of what deletes."""
-    said = "\n".join((state["task"].prompt, *state["guidance"]))
-    made = filter(is_test_code, state["task"].made) if reshapes_tests(said) or _MADE_GOES.search(said) else ()
+    said = _said(state)
     named = (
         path for path in guarded(state) for name in _GOES.findall(said) if path == name or path.endswith(f"/{name}")
     )
-    return frozenset((*made, *named))
+    return frozenset((*_made_that_goes(said, state), *named))
+
+
+def _made_that_goes(said: str, state: RunState) -> list[str]:
+    """The tests that tasks of this conversation made, if the words reshape tests or let go what was made."""
+    goes = reshapes_tests(said) or _MADE_GOES.search(said)
+    return list(filter(is_test_code, state["task"].made)) if goes else []
+
+
+def _said(state: RunState) -> str:
+    """The user's own words: the task, and what he said since it began."""
+    return "\n".join((state["task"].prompt, *state["guidance"]))
 
 
 def without_deleted(path: str, state: RunState, context: RunContext) -> Discovery:

@@ -160,8 +160,8 @@ def _passed_line(result: RunResult, verdict: Verdict) -> Line:
     unseen = " (it was not run before the change)" if before is None and _changed(result) else ""
     if verdict.excused and verdict.tests_passed:  # why is told where the check ran first
         left = f"{len(verdict.excused)} {'fails' if len(verdict.excused) == 1 else 'fail'} as before"
-        passed = count(verdict.tests_passed, "test")
-        return line(("✔ checked: ", "good"), f"{command}: {passed} pass, {left}{unseen}")
+        passed = f"{count(verdict.tests_passed, 'test')} {'passes' if verdict.tests_passed == 1 else 'pass'}"
+        return line(("✔ checked: ", "good"), f"{command}: {passed}, {left}{unseen}")
     return line(("✔ checked: ", "good"), f"{command} {_achievement(verdict)}{unseen}")
 
 
