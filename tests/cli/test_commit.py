@@ -86,6 +86,8 @@ def test_of_several_files_those_that_are_named_are_committed(repository: Path, h
     assert "b.txt" not in told["message"]
     rest = commit(repository, home, "--all", "--only", "c.txt", "-m", "rest")
     assert (rest.code, git(repository, "status", "--porcelain")) == (0, "")
+    none = commit(repository, home, "--only", "nofile.py")
+    assert (none.code, "there is no file nofile.py" in none.err, "already" in none.err) == (2, True, False)
 
 
 def test_a_run_that_commits_itself(repository: Path, home: Path) -> None:

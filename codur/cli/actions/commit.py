@@ -225,6 +225,11 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
     changed = uncommitted(repository, ["."] if wish.everything else paths)
     new = known_files(repository, ["."] if wish.everything else paths, new=True) - {""}
     files = tuple(sorted((changed | (new & (by_tool | set(wish.only)))).intersection(wish.only or changed | new)))
+    absent = [path for path in wish.only if path not in changed | new and not os.path.lexists(repository.root / path)]
+    if absent:
+        raise UsageError(
+            f"there is no file {absent[0]}", remedy="Name a file below the workspace, as `git status` does."
+        )
     # Not those of which all is committed: their words say nothing of what is left.
     of = [kept for kept in runs if not {item.path for item in kept.changes}.isdisjoint(files)]
     theirs = {item.path for kept in of or runs for item in kept.changes}
