@@ -1,4 +1,4 @@
-"""A wish to commit in everyday words, and the command line that it stands for; what asks for more is a task."""
+"""A wish to commit, or to take a commit back, in everyday words, and its command line; what asks for more is a task."""
 
 import re
 
@@ -44,6 +44,13 @@ _WISH = regex(
     rf"(?:,?{_TAIL}){{0,2}}[.!]*",
     re.IGNORECASE,
 )
+_UNDONE = regex(
+    rf"(?:(?:{_LEAD}|no|wait|oops|actually)[,.!?;:]* ?(?:-+ )?){{0,6}}"
+    r"(?:uncommit|un-commit|(?:undo|take back) (?:(?:the|that|this|your) )?(?:last )?commit(?: again)?"
+    r"|take (?:the|that|this|your) (?:last )?commit back)"
+    rf"(?: (?:it|this|that|the last (?:one|commit)))?(?:,?{_TAIL}){{0,2}}[.!]*",
+    re.IGNORECASE,
+)
 _CONDITION = regex(
     r",? (?:when|once|as soon as|if|after) "
     r"(?:(?:it|this|that|they|everything|all|all tests|the tests)(?:['’]?s)?(?: is| are)? )?"
@@ -54,8 +61,12 @@ _CONDITION = regex(
 
 
 def commit_wish(text: str) -> tuple[str, ...] | None:
-    """The command line of a text whose whole wish is a commit; None if it asks for something else, or for more."""
-    found = _WISH.fullmatch(text.strip()) if "commit" in text.lower() and len(text) <= _MAX_CHARS else None
+    """The command line of a text whose whole wish is a commit, or the end of the last one; None if it asks for more."""
+    if "commit" not in text.lower() or len(text) > _MAX_CHARS:
+        return None
+    if _UNDONE.fullmatch(text.strip()):
+        return ("commit", "--undo")
+    found = _WISH.fullmatch(text.strip())
     if found is None:
         return None
     quoted = next(filter(None, found.group("q1", "q2", "q3", "q4")), "")

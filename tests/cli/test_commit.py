@@ -238,7 +238,61 @@ def test_without_an_answer_the_words_of_the_task_are_taken(repository: Path, hom
     assert git(repository, "log", "-1", "--format=%s") == "fix main.py\n"
 
 
+def test_a_commit_is_taken_back_and_nothing_else(repository: Path, home: Path) -> None:
+    assert codur("fix main.py", "--offline", cwd=repository, home=home).code == 0
+    other = commit(repository, home, "--undo")
+    assert (other.code, "was not made by Codur" in other.err) == (2, True)
+    assert commit(repository, home, "--offline").code == 0
+    made, fixed = git(repository, "rev-parse", "HEAD").strip(), (repository / "main.py").read_text()
+    git(repository, "add", "notes.txt")
+    shown = commit(repository, home, "--undo", "--dry-run", "--json")
+    assert json.loads(shown.out)["commit"]["hash"] == made == git(repository, "rev-parse", "HEAD").strip()
+    assert commit(repository, home, "--undo", "-m", "x").code == 2
+    undone = codur_here("undo the commit", cwd=repository, home=home)
+    assert (undone.code, "main.py" in undone.out) == (0, True), undone.err
+    assert git(repository, "log", "--format=%s") == "first\n"
+    assert git(repository, "status", "--porcelain") == " M main.py\nM  notes.txt\n"
+    assert (repository / "main.py").read_text() == fixed
+    # What was taken back can be committed anew, also taken back anew.
+    assert "fix main.py" in commit(repository, home, "--offline").out
+    assert commit(repository, home, "--undo").code == 0
+    assert git(repository, "status", "--porcelain") == " M main.py\nM  notes.txt\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (("update-ref", "refs/remotes/origin/main", "HEAD"), "origin/main has the last commit too"),
+        (("tag", "v1"), "v1 has the last commit too"),
+        (("commit", "--amend", "-q", "-m", "mine"), "was not made by Codur"),
+        (("update-ref", "MERGE_HEAD", "HEAD"), "a merge is under way"),
+    ],
+)
+def test_a_commit_that_others_know_is_not_taken_back(
+    repository: Path, home: Path, command: tuple[str, ...], why: str
+) -> None:
+    assert codur("fix main.py", "--offline", "--commit", cwd=repository, home=home).code == 0
+    git(repository, *command)
+    head = git(repository, "rev-parse", "HEAD")
+    undone = commit(repository, home, "--undo")
+    assert (undone.code, why in undone.err) == (2, True), undone.err
+    assert git(repository, "rev-parse", "HEAD") == head
+
+
+def test_what_is_staged_of_a_commits_files_keeps_it(repository: Path, home: Path) -> None:
+    assert codur("fix main.py", "--offline", "--commit", cwd=repository, home=home).code == 0
+    with (repository / "main.py").open("a") as file:
+        file.write("# more\n")
+    git(repository, "add", "main.py")
+    undone = commit(repository, home, "--undo")
+    assert (undone.code, "changes of main.py are staged" in undone.err) == (2, True), undone.err
+
+
 WISHES = {
+    **dict.fromkeys(
+        ("undo the commit", "ok, uncommit that please", "take that commit back", "no, undo your last commit."),
+        ("commit", "--undo"),
+    ),
     "commit": ("commit",),
     "Commit this.": ("commit",),
     "commit everything so far: show it in help": ("commit", "--all", "--message=show it in help"),
@@ -274,7 +328,13 @@ NO_WISHES = (
     *("commit X to memory", "commit this to memory", "add a commit command", "fix the bug and commit it"),
     *("commit the parser first", "commit and push", "commit 'a b.txt'", "commit foo.py", "commit this and push it"),
     *("commit everything but notes.txt", "don't commit this", "how do i commit this?", "commit 'a' and 'b'"),
-    *("commit this with message 'a' and push", "commit this with the message fix it and push", "undo the commit"),
+    *("commit this with message 'a' and push", "commit this with the message fix it and push"),
+    *(
+        "undo the commit and the fix",
+        "revert the commit",
+        "undo the commit message change",
+        "undo the last two commits",
+    ),
     *("commit with message foo but leave out secrets.env", "commit this with message foo. Also fix the parser"),
     *("commit all of it with message fix; do not include tests", "commit this with message foo, then fix the bug"),
     *("commit this with message fix bug and then update the README", "commit it `src/a.py`", 'commit this "foo.py"'),

@@ -110,12 +110,12 @@ def test_what_all_tasks_left_is_committed_in_everyday_words(opens: Opens, projec
         say(terminal, "!rm old.txt && echo 'index.lock: Read-only file system'")
         terminal.until(".git stays as it is (/commit commits to it)")
         say(terminal, "/commit -C .")  # which names no run
-        terminal.until("to undo: git reset")
+        terminal.until("to undo: codur commit --undo")
         say(terminal, "/context")
         terminal.until("Outcome: done")
         assert git(project, "show", "--format=", "--name-only", "HEAD").split() == ["main.py", "new.txt"]
         say(terminal, "forget it then. commit everything we have so far as 'the rest'")
-        terminal.until("to undo: git reset")
+        terminal.until("to undo: codur commit --undo")
         say(terminal, CTRL_D)
         assert terminal.ended() == 0
     assert git(project, "show", "--format=%s", "--name-only", "HEAD").split("\n") == ["the rest", "", "notes.txt", ""]
@@ -308,7 +308,12 @@ def test_what_is_left_is_committed_after_a_task_that_changes_nothing(opens: Open
         say(terminal, "fix main.py")
         terminal.until("/commit")
         say(terminal, "show expected.txt, then commit")
-        terminal.until("to undo: git reset")
+        terminal.until("to undo: codur commit --undo")
+        say(terminal, "undo the commit")
+        terminal.until("The files stay as they are")
+        assert git(project, "log", "--format=%s") == "first\n"
+        say(terminal, "commit that")
+        terminal.until("to undo: codur commit --undo")
     assert git(project, "show", "--format=%an", "--name-only", "HEAD").split() == ["ann", "main.py"]
 
 

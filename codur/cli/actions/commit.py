@@ -3,7 +3,7 @@
 import contextlib
 import os
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -32,6 +32,7 @@ from codur.tools.git.git_change_commit import (
     commit_files,
     files_of,
     known_files,
+    take_back,
     uncommitted,
 )
 from codur.tools.git.git_commits import identity
@@ -86,6 +87,13 @@ class Committed(Struct):
     by: str = ""  # the profile that was asked for the message
 
 
+class TakenBack(Struct):
+    """A commit that was taken back."""
+
+    commit: Commit
+    files: tuple[str, ...]  # below the workspace
+
+
 class _Kept(Struct):
     """A run, and what it changed and did not put back."""
 
@@ -109,6 +117,33 @@ def commit_runs(wanted: Sequence[str], directory: Path, wish: Wish, *, json: boo
     done = committed(runs, Path(places.pop()), wish)
     say_found(done, _lines(done, wish), as_json=json)
     return 0
+
+
+def take_back_last(directory: Path, *, dry: bool, json: bool) -> int:
+    """Take back the last commit, if Codur made it, and tell it; gives the exit code."""
+    with _at(directory.absolute().resolve(), "commit") as (repository, _):
+        commit, files = take_back(repository, dry=dry)
+    found = TakenBack(commit=commit, files=files)
+    told = "would be taken back" if dry else "taken back"
+    lines = [f"{told}: {found.commit.hash[:10]} {found.commit.subject}", *(f"  {path}" for path in found.files)]
+    say_found(found, [*lines, "The files stay as they are: `codur commit`, or `codur undo`."], as_json=json)
+    return 0
+
+
+@contextlib.contextmanager
+def _at(workspace: Path, run_id: str) -> Iterator[tuple[Repository, Settings]]:
+    """The repository of a workspace that nobody else is at work in, and the settings; git's no is the user's error."""
+    state = machine.kept_state()
+    state.prepare()
+    settings = machine.settings_for(machine.existing(workspace), None, {}).settings
+    with (
+        workspace_lock(state.locks, workspace, run_id=run_id),
+        Launcher(os.environ, sandbox=settings.sandbox, state_cache=state.cache) as launcher,
+    ):
+        try:
+            yield repository_around(workspace, launcher, _GIT_TIMEOUT_S), settings
+        except ToolError as error:
+            raise UsageError(error.message, remedy=_remedy(error)) from error
 
 
 def carry_out(task: Task, showing: Showing, **given: Any) -> int:
@@ -136,22 +171,12 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
 
 def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Committed:
     """Commit what runs changed and is still so; without any, what the newest ones left uncommitted."""
-    state = machine.kept_state()
-    state.prepare()
-    settings = machine.settings_for(machine.existing(workspace), None, {}).settings
-    with (
-        workspace_lock(state.locks, workspace, run_id=runs[-1].id if runs else "commit"),
-        Launcher(os.environ, sandbox=settings.sandbox, state_cache=state.cache) as launcher,
-    ):
-        try:
-            repository = repository_around(workspace, launcher, _GIT_TIMEOUT_S)
-            kept = [_kept(run) for run in runs] or _found(repository, workspace, wish)
-            if len(runs) > 1:  # of a conversation: what was committed since is not told again
-                kept = _not_committed(sorted(kept, key=_begun, reverse=True), workspace, repository) or kept
-            kept.sort(key=_begun)
-            return _made(kept, repository, wish, settings)
-        except ToolError as error:
-            raise UsageError(error.message, remedy=_remedy(error)) from error
+    with _at(workspace, runs[-1].id if runs else "commit") as (repository, settings):
+        kept = [_kept(run) for run in runs] or _found(repository, workspace, wish)
+        if len(runs) > 1:  # of a conversation: what was committed since is not told again
+            kept = _not_committed(sorted(kept, key=_begun, reverse=True), workspace, repository) or kept
+        kept.sort(key=_begun)
+        return _made(kept, repository, wish, settings)
 
 
 def _begun(kept: _Kept) -> tuple[str, str]:
@@ -413,4 +438,4 @@ def _lines(done: Committed, wish: Wish) -> list[str]:
         lines.append(f"left out: {listed(done.left, _LISTED)} (git does not have them, and no task made them)")
     elif done.left:
         lines.append(f"left out: {count(len(done.left), 'file')} that git ignores, or a program made")
-    return lines if done.commit is None else [*lines, "to undo: git reset --soft HEAD~1, or codur undo for the files"]
+    return lines if done.commit is None else [*lines, "to undo: codur commit --undo, or codur undo for the files"]

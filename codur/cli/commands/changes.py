@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from codur.cli import actions, options
+from codur.errors import UsageError
 
 
 def undo(
@@ -43,9 +44,16 @@ def commit(
     no_verify: Annotated[bool, typer.Option("--no-verify", help="Let no hook of the repository see it.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the message and the files.")] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Ask no model for a message.")] = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Take the last commit back, if Codur made it; the files stay.")
+    ] = False,
     json: options.Json = False,
 ) -> int:
     """Commit to git what runs changed and left uncommitted, and nothing else."""
+    if undo:
+        if runs or everything or only or message is not None:
+            raise UsageError("--undo takes the last commit back, whatever is in it", remedy="Say --undo alone.")
+        return actions.commit.take_back_last(directory, dry=dry_run, json=json)
     wish = actions.commit.Wish(
         only=tuple(map(os.path.normpath, only or ())),
         message=message,

@@ -129,12 +129,13 @@ def _has_message(wish: Sequence[str] | None) -> bool:
 
 def _wish(line: str) -> Asked | None:
     """The command line of a wish in everyday words; None if it is none."""
+    if words := ("undo", "--redo") if _REDO.fullmatch(line) else commit_wish(line):
+        return Asked(words=words)
     if _UNDO.fullmatch(line):
         return Asked(words=("undo",))
     if of := _UNDO_OF.fullmatch(line):
         return Asked(words=("undo",), about=of["what"].lower())
-    words = ("undo", "--redo") if _REDO.fullmatch(line) else commit_wish(line)
-    return Asked(words=words) if words else None
+    return None
 
 
 def _split(name: str, rest: str) -> list[str]:

@@ -21,6 +21,9 @@ _UNDER_WAY: Mapping[str, str] = {
     "rebase-apply": "a rebase",
 }
 _GONE = ""
+_MADE, _TAKEN_BACK = "codur commit", "codur commit --undo"
+"""What git's own record of how `HEAD` moved says of a commit that was made here, and of one that was taken back."""
+_RECORD_LINES = 1_000
 _FILES = ("--name-only", "-z", "--no-ext-diff", "--no-renames", "--ignore-submodules=all")
 
 
@@ -108,6 +111,43 @@ def commit_files(repository: Repository, paths: Sequence[str], wanted: Wanted, s
     return _carried_out(made, made.as_they_are([f"{below}{path}" for path in paths]), wanted)
 
 
+def take_back(repository: Repository, *, dry: bool = False) -> tuple[Commit, tuple[str, ...]]:
+    """Take back the last commit, if it was made here and nobody else has it: that commit, and its files below the root.
+
+    The files stay as they are, and count as changed once more. What else is staged stays staged.
+
+    Args:
+        dry: only tell which it would be.
+
+    Raises:
+        ToolError: `no_match`: it was not made here, or there is none before it; `many_matches`: it is known elsewhere,
+            or something is staged or under way; others as `Repository.safe`.
+    """
+    top, own = replace(repository, root=repository.top), repository.own
+    _require_rest(repository)
+    head = commit_of(top, "HEAD")
+    made = top.safe("reflog", f"--max-count={_RECORD_LINES}", "--format=%H %gs", "HEAD").splitlines()
+    if not any(line.startswith(f"{head} {_MADE}: ") for line in made):
+        raise ToolError("no_match", "the last commit was not made by Codur")
+    if known := top.safe(
+        "for-each-ref", f"--contains={head}", "--format=%(refname:short)", "refs/remotes", "refs/tags"
+    ):
+        raise ToolError("many_matches", f"{known.split()[0]} has the last commit too")
+    try:
+        before = commit_of(top, "HEAD~1")
+    except ToolError as error:
+        raise ToolError("no_match", "the last commit is the first one") from error
+    commit = read_commit(top.safe("log", "--max-count=1", "--no-show-signature", "--no-color", f"--format={FORMAT}"))
+    below, paths = files_of(repository, head), files_of(top, head)
+    if staged := sorted(set(top.safe("diff", "--cached", *_FILES).split("\0")).intersection(paths)):
+        raise ToolError("many_matches", f"changes of {', '.join(staged)} are staged")
+    if not dry:
+        variables = (("GIT_REFLOG_ACTION", _TAKEN_BACK),)
+        top.safe("reset", "--quiet", "--soft", before, variables=variables, writable=own)
+        top.safe("reset", "--quiet", before, "--", *paths, variables=variables, writable=own)
+    return commit, below
+
+
 def _below(repository: Repository) -> str:
     """What stands before a path of the workspace, seen from the repository's top."""
     below = repository.root.relative_to(repository.top).as_posix()
@@ -115,10 +155,14 @@ def _below(repository: Repository) -> str:
 
 
 def _begun(repository: Repository, scratch: Path) -> _Making:
+    _require_rest(repository)
+    return _Making(repository=replace(repository, root=repository.top), scratch=scratch)
+
+
+def _require_rest(repository: Repository) -> None:
     for name, what in _UNDER_WAY.items():
         if (repository.own[0] / name).exists():
             raise ToolError("many_matches", f"{what} is under way in this repository")
-    return _Making(repository=replace(repository, root=repository.top), scratch=scratch)
 
 
 def _carried_out(made: _Making, entries: Mapping[str, _Entry], wanted: Wanted) -> Commit:
@@ -137,7 +181,8 @@ def _commit(made: _Making, wanted: Wanted) -> None:
     options = ["--quiet", "--no-gpg-sign", "--no-edit", "--no-status", "--cleanup=whitespace"]
     options += [f"--message={wanted.message}", *(() if wanted.hooks else ("--no-verify",))]
     try:
-        made.call("commit", *options, variables=(*wanted.who, *made.index), hooks=wanted.hooks)
+        variables = (*wanted.who, *made.index, ("GIT_REFLOG_ACTION", _MADE))
+        made.call("commit", *options, variables=variables, hooks=wanted.hooks)
     except ToolError as error:
         if wanted.hooks and error.code == "failed":
             raise ToolError("refused", f"git did not commit it; a hook may have refused: {error.message}") from error
