@@ -33,6 +33,7 @@ WHOLE_LINES, GUESSED_LINES = 200, 260
 _HEAD_LINES = 40
 """What is shown of a longer one that is no source, such as a changelog: how it is written, where a new line goes."""
 _ASKED, _FRAMES, _TESTS, _SUPPORT = 6, 8, 16, 8
+_LOOKED = 16  # places that earlier steps found
 _NEAR_BLOCKS = 12
 _METHODS = 20  # of a class that a task names, which are shown
 _TEST_CLASS = regex(r"^Test|Tests?$|TestCase$")
@@ -144,10 +145,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in named if not standing(path)),
         *(Want(path=place.path, line=place.line, need="needed") for place in frames[:_FRAMES]),
         *_lines(view, tests[:_TESTS], "needed"),
-        *(
-            Want(path=place.path, line=max(1, place.line), need="needed")
-            for place in places_in(clues.looked_at, files)[:4]
-        ),
+        *(Want(path=place.path, line=max(1, place.line), need="needed") for place in _looked_at(clues, files)),
         *_lines(view, written[:_ASKED], "needed"),
         *(Want(path=place.path, line=place.line, need="needed") for place in clues.placed if place.line),
         *_lines(view, support, "needed"),
@@ -182,6 +180,12 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     # A task that names nothing gets the outline of everything, sources first.
     ranked = sorted(by_rank, key=lambda path: -by_rank[path]) or sorted(view.facts, key=standing)
     return Selection(wants=tuple(_bounded(wants, named)), ranked=tuple(ranked))
+
+
+def _looked_at(clues: Clues, files: Sequence[str]) -> Sequence[Place]:
+    """Where earlier steps looked: what they found in files that the step names first, and in tests last."""
+    found = places_in(clues.looked_at, files)
+    return sorted(found, key=lambda place: (place.path not in clues.named, standing(place.path)))[:_LOOKED]
 
 
 def _of_classes_said(view: View, named: Sequence[str], task: str) -> list[Node]:

@@ -143,6 +143,20 @@ def test_a_failing_program_is_something_to_know_not_a_failed_attempt(tmp_path: P
     assert "NotImplementedError" in run.message(2).split("# Result of step s0")[1]
 
 
+def test_what_was_found_in_the_files_that_a_step_names_is_shown(tmp_path: Path) -> None:
+    def source(name: str, full: tuple[int, ...]) -> str:
+        lines = "    size += 1  # one more of what is in the box\n" * 40
+        ends = (f"    raise Full('{name}')\n" if n in full else "    return size\n" for n in range(20))
+        return "\n\n".join(f"def {name}_{n}(size):\n{lines}{end}" for n, end in enumerate(ends))
+
+    files = {"stock/alpha.py": source("alpha", (11, 14, 17)), "stock/zeta.py": source("zeta", tuple(range(8)))}
+    found = tool("grep_files", pattern="raise Full")
+    step = {**CODING, "objective": "In stock/alpha.py, say what is full.", "inputs": ["s0"]}
+    run = play(tmp_path, NEEDS_MODEL | files, FIX, [classified(), plan(found, step), RIGHT])
+    shown = run.message(2).partition("# Result of step s0")[0]
+    assert [n for n in (11, 14, 17) if f"def alpha_{n}(size)" in shown] == [11, 14, 17]
+
+
 def test_a_program_that_the_user_runs_and_that_fails_is_exit_1(tmp_path: Path) -> None:
     run = play(tmp_path, {"main.py": "print('a')\nraise SystemExit(3)\n"}, "run main.py", [])
     assert (run.result.outcome, run.result.exit_code) == ("not_achieved", 1)

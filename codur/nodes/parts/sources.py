@@ -39,6 +39,7 @@ _FRAME_TEXT = r"\bline \d+|\.\w{1,4}:\d+"
 _FRAME = regex(_FRAME_TEXT)
 _PLACE = regex(_FRAME_TEXT + r"|`[^`]+`|\b[A-Za-z]\w*[_.][A-Za-z]\w*|\b[a-z]+[A-Z]\w*")
 """A line of a file, or the name of something in the program."""
+_PATHS = regex(r"[\w./+@-]+")
 _PATH_WORD = regex(r"[^\W_]{4,}")
 _OF_GIT = regex(r"\b(?:(?:un)?commit\w*|git)\b", re.IGNORECASE)
 _STATUS_CHARS = 1_500
@@ -54,7 +55,7 @@ def brief_of(state: RunState, step: Step, context: RunContext) -> CodingBrief:
     workspace, check = context.for_models, state["discovery"].check
     files = workspace.list_files()
     hidden = {*_NOT_SHOWN, *([check.expected_file] if check is not None and check.expected_file else [])}
-    named = _named(state, step)
+    named = _named(state, step, files)
     selection = _selection(state, step, context, files, named)
     looked = [want for text in state["looked"] if (want := _looked_at(text))]
     found = {*selection.paths, *(want.path for want in looked)}
@@ -81,14 +82,18 @@ def _known(state: RunState) -> list[str]:
     return [path for path in discovery.files if path not in discovery.guessed]
 
 
-def _named(state: RunState, step: Step) -> list[str]:
-    """The step's own file, and the files found; of those that may be no more than a test check's, what is written."""
+def _named(state: RunState, step: Step, files: Sequence[str]) -> list[str]:
+    """The step's own file, those that a plan says it is about, and the files found; of those that may be no more than a
+    test check's, what is written.
+    """
     check = state["discovery"].check
     said = f"{state['task'].prompt}\n{step.objective}"
     by_rules = check is not None and check.kind == "tests"
     named = [path for path in _known(state) if not by_rules or splitext(basename(path))[0] in said]
     added = [place for place in state["task"].places if not _FRAME.search(place)]
-    return list(dict.fromkeys(filter(None, (str(step.arguments.get("path", "")), *named, *added))))
+    written = {word.strip(".") for word in _PATHS.findall(objective(state, step))}
+    planned = [path for path in files if path in written]
+    return list(dict.fromkeys(filter(None, (str(step.arguments.get("path", "")), *planned, *named, *added))))
 
 
 def _about(state: RunState) -> str:

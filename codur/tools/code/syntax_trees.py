@@ -262,6 +262,8 @@ def _body_start(node: Node) -> int:
         if body is not None:
             return body.start_byte
         near = [each.child_by_field_name(name) for name in _BODIES]
+        if each.type == "call_expression":  # of one that makes a function of another, that one's
+            near = [call for call in each.children_by_field_name("arguments") for call in call.named_children]
         inner = [child for child in each.named_children if child.type in {"variable_declarator", "type_spec"}]
         waiting += [child for child in (*near, *inner, *_wrapped(each)) if child is not None]
     return node.end_byte

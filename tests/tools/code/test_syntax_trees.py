@@ -56,6 +56,11 @@ export abstract class Round implements Shape {
   abstract name(): string;
 }
 export function Box<T>(props: T) { return <b>{props}</b>; }
+export const Field: Kind<Size> = memo("field", (props) => {
+  const label = pick(() => props.label);
+  return <b>{label}</b>;
+});
+const LIMITS = [1, 2].map(Number);
 """,
     "stack.go": """package stack
 
@@ -349,7 +354,8 @@ FOUND = {
         class Round 7-11 | export abstract class Round implements Shape
         method Round.area 8-9 | area(): number
         method Round.name 10-10 | abstract name(): string
-        function Box 12-12 | export function Box<T>(props: T)""",
+        function Box 12-12 | export function Box<T>(props: T)
+        function Field 13-16 | export const Field: Kind<Size> = memo("field", (props)""",
     "stack.go": """class Stack 10-14 | type Stack[T any] struct
         method Stack.Push 16-19 | func (s *Stack[T]) Push(item T) error
         function New 21-21 | func New() int

@@ -2,6 +2,12 @@
 (generator_function_declaration name: (identifier) @name) @function
 (method_definition name: (_) @name) @function
 (variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression)]) @function
+; `const Field = memo(() => …)`: the function that another makes of this one.
+(program [
+  (lexical_declaration (variable_declarator name: (identifier) @name
+    value: (call_expression arguments: (arguments [(arrow_function) (function_expression)]))) @function)
+  (export_statement (lexical_declaration (variable_declarator name: (identifier) @name
+    value: (call_expression arguments: (arguments [(arrow_function) (function_expression)]))) @function))])
 (assignment_expression
   left: (member_expression
     object: (member_expression object: (identifier) @owner property: (property_identifier) @_place)
