@@ -119,6 +119,8 @@ _LEFT_OUT = regex(
 )
 """What RSpec, PHPUnit and minitest say of tests that were skipped, in the form of failures."""
 _SUITE = "Test suite failed to run"  # Jest's name for a file that could not be loaded, which it counts as no test
+_UNCOUNTED = regex(rf"{_SUITE}$|^(?:\S+ )?(\S+) \[ \1 \]$")
+"""Names of what could not be loaded and counts as no test: Jest's, and vitest's `a.test.ts [ a.test.ts ]`."""
 _SUITE_FILE = regex(r"^FAIL +(?:\S+ +)??(\S+\.[cm]?[jt]sx?)\b", re.MULTILINE)
 _SUBTESTS = "'subtestsFailed'"  # of a suite of Node's runner: its tests are told by themselves
 _TOLD = regex(r"^ *(\w+ \([\w.]+\))(?: [(\[].*?)?(?:\n.*?)?? \.\.\. (ok|FAIL|ERROR)$", re.MULTILINE)
@@ -160,7 +162,7 @@ def counts_in(output: str) -> TestCounts | None:
             passed, total, counted = passed + good, total + good + wrong, True
         for name, words in _failures(runner, _LEFT_OUT.sub("", text)):
             before = told.get(name, "")
-            total += name not in told and name.endswith(_SUITE)
+            total += name not in told and _UNCOUNTED.search(name) is not None
             told[name] = before if words in before else f"{before}\n{words}".strip("\n")
     comparable = not any(runner.hooks for runner, _ in found)
     added = text.count(_UNLOADED) + len(_ADDED.findall(text))

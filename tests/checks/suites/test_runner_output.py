@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from codur.checks.describe import headline
-from codur.checks.suites.runner_output import counts_in, told_so_far
+from codur.checks.suites.runner_output import are_named, counts_in, told_so_far
 
 DATA = Path(__file__).with_name("data")
 ADDS = "total adds all"
@@ -202,6 +202,36 @@ def test_a_runner_that_ran_nothing_tells_so(closing: str) -> None:
     counts = counts_in(f"\n{closing}\n")
     assert counts is not None
     assert (counts.total, counts.ran) == (0, 0)
+
+
+VITEST_SUITE = """
+⎯⎯⎯⎯⎯⎯ Failed Suites 1 ⎯⎯⎯⎯⎯⎯⎯
+
+ FAIL  src/file.test.ts [ src/file.test.ts ]
+Error: Cannot find package 'web-file' imported from '/work/src/file.test.ts'
+ ❯ src/file.test.ts:2:1
+
+⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯[1/2]⎯
+
+⎯⎯⎯⎯⎯⎯⎯ Failed Tests 1 ⎯⎯⎯⎯⎯⎯⎯
+
+ FAIL  src/set.test.ts > min/max
+AssertionError: expected 1 to be 2
+
+⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯⎯[2/2]⎯
+
+
+ Test Files  2 failed | 2 passed (4)
+      Tests  1 failed | 17 passed (18)
+   Start at  20:47:37
+"""
+
+
+def test_a_file_that_vitest_cannot_load_is_one_failure_more() -> None:
+    counts = counts_in(VITEST_SUITE)
+    assert counts is not None
+    assert counts.failing == ("src/file.test.ts [ src/file.test.ts ]", "src/set.test.ts > min/max")
+    assert ((counts.passed, counts.total), are_named(counts)) == ((17, 19), True)
 
 
 def test_what_a_test_of_go_prints_is_no_failure() -> None:
