@@ -152,14 +152,17 @@ def asks_for_tests(prompt: str) -> bool:
 
 
 def others_fail(state: RunState) -> bool:
-    """Whether tests fail, before anything is changed, that are neither what the task speaks of nor called after it."""
+    """Whether tests fail, before anything is changed, none of which the task asks for, is called after or named with.
+
+    Two words of a report stand in the names of some test or other. Where a model can be asked for a test, it is shown
+    what fails and may say that this is it.
+    """
     before, found = state["before"], state["discovery"]
     failing = before.failing if before is not None and before.status == "failed" else ()
     said = set(_WORD.findall(state["task"].prompt))
     named = {splitext(basename(path))[0] for path in found.files if path not in found.guessed} & said
     of_named = any(subject_of(test.partition("::")[0]) in named for test in failing)
-    spoken = of_named or spoken_of(failing, state["task"].prompt) or is_specified(failing, state)
-    return bool(failing) and not spoken
+    return bool(failing) and not (of_named or is_specified(failing, state))
 
 
 def near_by_name(state: RunState) -> bool:
