@@ -26,6 +26,13 @@ _ASKS_TO_DELETE = regex(
     r"(?!.*\b(?:not|no|\w+n't|or|and|but|keep|stay|leave|instead|without|only)\b)[^?!;\n]*\?",
     re.IGNORECASE,
 )
+_ASKS_TO_CHANGE_TESTS = regex(
+    r"[^?]*(?:\A|[.!:;]\s+|\n)(?P<asked>(?:shall|should|may|can) I (?:also |then )?"
+    r"(?:update|change|edit|adapt|adjust|modify|correct|rewrite|revise)\b"
+    r"(?!.*\b(?:not|no|\w+n't|or|keep|leave|instead|without|only)\b)[^?!;\n]*\?)[^?]*",
+    re.IGNORECASE,
+)
+_TESTS = regex(r"\b(?:tests?|specs?|snapshots?|expectations?)\b", re.IGNORECASE)
 _GRANTED = regex(rf"You asked: {_ASKED}\nThe user answered: {_YES}", re.IGNORECASE)
 
 
@@ -122,6 +129,13 @@ class Guidance:
 def agreed_deletion(question: str, answer: str) -> bool:
     """Whether a plain question whether something is to be deleted got a plain yes."""
     return _ASKS_TO_DELETE.fullmatch(question.strip()) is not None and _AGREED.fullmatch(answer.strip()) is not None
+
+
+def agreed_tests(question: str, answer: str) -> str:
+    """The text up to a plain question whether tests are to be changed, if it got a plain yes: it says which."""
+    found = _ASKS_TO_CHANGE_TESTS.fullmatch(question.strip())
+    agreed = found is not None and _TESTS.search(found["asked"]) and _AGREED.fullmatch(answer.strip())
+    return question.strip()[: found.end("asked")] if found is not None and agreed else ""
 
 
 def named_command(words: str) -> str:

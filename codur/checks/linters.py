@@ -4,6 +4,7 @@ They run contained and write nothing but their caches: on the workspace as it is
 once more on a copy with the files as they were.
 """
 
+import difflib
 import re
 import time
 import tomllib
@@ -11,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from functools import cache, cached_property
+from itertools import chain
 from pathlib import Path
 from posixpath import basename, dirname, join, normpath
 
@@ -50,6 +52,7 @@ class Linter(Struct):
     # have none; without the group `text` the path is the finding.
     finding: str = _AT_COLUMN
     whole: bool = False  # it looks at all files and is given none
+    one_of_stub: bool = False  # a module and its stub are one to it, and it fails where it is given both
 
     @property
     def name(self) -> str:
@@ -147,7 +150,8 @@ class _Look:
         unread = {finding.path for finding in was if _UNREAD.search(finding.text)}
         known = Counter(finding.key for finding in was)
         new = []
-        for finding in now:
+        # Of several with the same words those on lines that the change wrote are the new ones.
+        for finding in sorted(now, key=self._is_written):
             known[finding.key] -= 1
             # By count, not by kind: a second finding of the same words is a new one.
             if known[finding.key] < 0 and finding.path not in unread:
@@ -156,6 +160,20 @@ class _Look:
             return ""
         more = f" (and {len(new) - _SHOWN} more)" if len(new) > _SHOWN else ""
         return f"{job.linter.name} finds more than before: {'; '.join(map(str, new[:_SHOWN]))}{more}"
+
+    def _is_written(self, finding: Finding) -> bool:
+        return finding.line.isdigit() and int(finding.line) in self._written.get(finding.path, ())
+
+    @cached_property
+    def _written(self) -> Mapping[str, frozenset[int]]:
+        """The lines (1-based) of each changed file that were not there before."""
+        found = {}
+        for change in self._changes:
+            before, after = ((data or b"").splitlines() for data in (change.before, change.after))
+            spans = difflib.SequenceMatcher(None, before, after).get_opcodes()
+            lines = chain.from_iterable(range(start, end) for kind, _, _, start, end in spans if kind != "equal")
+            found[change.path] = frozenset(line + 1 for line in lines)
+        return found
 
     def _place(self, linter: Linter, path: str, listing: Sequence[str]) -> str | None:
         """The nearest directory above a file whose files name the program."""
@@ -199,6 +217,8 @@ class _Look:
         """
         linter, cwd = job.linter, root / job.directory
         files = [path for path in job.files if (root / path).is_file()]
+        if linter.one_of_stub:
+            files = [path for path in files if f"{path}i" not in files]
         own = (self._workspace.root / place / "node_modules" / ".bin" / linter.argv[0] for place in (job.directory, ""))
         program = next((str(path) for path in own if path.exists()), linter.argv[0])
         relative = [] if linter.whole else [str((root / path).relative_to(cwd)) for path in files]
@@ -220,7 +240,8 @@ class _Look:
         found = list(read(linter, said, job.directory)) if result.started else []
         # It failed and named nothing: settings that it cannot read, a plugin that is not there.
         if result.started and result.exit_status and not found:
-            raise _NotRun((said.strip().splitlines() or ["it failed"])[-1][:_CHARS])
+            lines = [line for line in said.splitlines() if line.strip() and ": note:" not in line]
+            raise _NotRun((lines or ["it failed"])[-1][:_CHARS])
         return [each for each in found if each.path in job.files and not each.text.startswith("File ignored")]
 
 

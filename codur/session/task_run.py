@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from posixpath import dirname
 
 from codur import checks
 from codur.config.settings import Settings, StateSettings
@@ -216,7 +217,9 @@ def _with_test(state: RunState, context: RunContext) -> RunState:
 def _without_test(state: RunState, context: RunContext) -> RunState:
     """The same where none was made: a test that was asked for and was not written is missed."""
     changed = context.workspace.changed_files()
-    if any(map(checks.entry.is_test_code, changed)) or not any(map(checks.entry.is_code, changed)):
+    # Cases may be data in a directory of tests, whatever their files are called.
+    tested = any(checks.entry.is_test_code(path) or "test" in dirname(path).lower() for path in changed)
+    if tested or not any(map(checks.entry.is_code, changed)):
         return state
     if not parts.allowed_by_user.wishes_tests(state):
         return state

@@ -78,6 +78,17 @@ def said(
             id="a type",
         ),
         pytest.param(
+            MYPY,
+            "def f() -> int:\n    return ''\n\n\ndef g() -> int:\n    return 1\n\n\ndef h() -> int:\n    return ''\n",
+            "X = 1\n\n\ndef f() -> int:\n    return ''\n\n\ndef g() -> int:\n    return ''\n\n\n"
+            "def h() -> int:\n    return ''\n",
+            [
+                "mypy finds more than before: src/a.py:9: Incompatible return value type "
+                '(got "str", expected "int")  [return-value]'
+            ],
+            id="the same words elsewhere before",
+        ),
+        pytest.param(
             RUFF + FORMAT,
             "x = 1\n",
             "x = 'a'\n",
@@ -101,6 +112,14 @@ def test_a_new_file_and_the_nearest_configuration(tmp_path: Path, launcher: Laun
     assert said(tmp_path, launcher, "", files, new) == [
         "ruff check finds more than before: part/n.py:1: F401 [*] `os` imported but unused; part/n.py:2: F401 [*] "
         "`re` imported but unused; part/n.py:3: F401 [*] `sys` imported but unused (and 1 more)"
+    ]
+
+
+def test_a_module_and_its_stub_are_one_to_mypy(tmp_path: Path, launcher: Launcher) -> None:
+    files = {"a.py": "def f(x):\n    return x\n", "a.pyi": "def f(x: int) -> int: ...\n"}
+    new = {"a.py": "def f(x=1):\n    return x\n", "a.pyi": "def f(x: int = ...) -> int: ...\ny: other\n"}
+    assert said(tmp_path, launcher, MYPY, files, new) == [
+        'mypy finds more than before: a.pyi:2: Name "other" is not defined  [name-defined]'
     ]
 
 

@@ -14,6 +14,7 @@ from codur.questions import MAY_CHANGE, Answer
 from tests.runs.kit import Played, play
 from tests.runs.test_approval import YES, User
 from tests.runs.test_make_check import MAKES
+from tests.runs.test_plans import CODING, plan
 from tests.support.groq_server import ServerReply, calls, json_reply
 
 FILES = {
@@ -349,6 +350,15 @@ def test_a_test_that_is_not_added_is_missed(tmp_path: Path) -> None:
     )
 
 
+def test_cases_beside_the_tests_are_tests(tmp_path: Path) -> None:
+    cases = calls(
+        ("replace_file_content", {"path": "sums.py", "content": MEAN}),
+        ("replace_file_content", {"path": "testsuite/M10.py", "content": "#: mean 3\nmean([2, 4])\n"}),
+    )
+    played = play(tmp_path, FILES, WANTED, [ADDS, cases])
+    assert (played.result.outcome, [note for note in played.result.notes if "no test" in note]) == ("done", [])
+
+
 def test_where_a_test_is_asked_for_none_is_made_and_asked_about(tmp_path: Path) -> None:
     user = User(YES)
     played = play(tmp_path, FILES, WANTED, [ADDS, of_tests(WITH_MEAN)], sections=MAKES, consult=user)
@@ -405,6 +415,19 @@ def test_for_a_change_of_what_stands_there_the_user_is_asked(tmp_path: Path) -> 
         other,
     )  # what it gave is not asked for anew
     assert [question.text for question in user.asked] == [MAY_CHANGE.format(paths="test_sums.py")]
+
+
+@pytest.mark.parametrize(("said", "asked_again"), [("yes of course", 0), ("yes, but only the last one", 1)])
+def test_who_says_yes_to_a_plans_question_is_not_asked_again(said: str, asked_again: int, tmp_path: Path) -> None:
+    other = WITH_MEAN.replace("total([]) == 0", "not total([])")
+    asks = {"text": "test_sums.py holds the old word for none. May I update that test? (test_more.py stays.)"}
+    step = {"action": "ask", "arguments": [{"name": "text", "value": asks["text"]}]}
+    leave = plan(step, {**CODING, "inputs": ["s0"]})
+    user = User(Answer(decision="answer", text=said), Answer(decision="answer", text="no"))
+    needs_plan = json_reply({**EDIT_SAID, "suggested_action": "plan"})
+    played = play(tmp_path, FILES, WANTED, [needs_plan, leave, of_tests(other), of_tests(other)], consult=user)
+    assert len([each for each in user.asked if each.text.startswith("May test_sums.py be changed?")]) == asked_again
+    assert (played.files["test_sums.py"] == other) is not asked_again
 
 
 def test_once_the_user_lets_a_test_be_changed_no_later_attempt_is_asked_about(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from codur.lazy import regex
 from codur.nodes.parts.updates import current_step
 from codur.nodes.run_state import RunContext, RunState
 from codur.planning.plans.validation import asks_to_delete
-from codur.questions import granted_by, is_leave_asked
+from codur.questions import agreed_tests, granted_by, is_leave_asked
 from codur.structs import replace
 from codur.types import Check, Discovery
 
@@ -161,7 +161,7 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     if check is None:
         return discovery
     said = "\n".join(_answered(state, context))
-    granted = [path for text in answers(state, context) for path in granted_by(text)]
+    granted = [path for text in answers(state, context) for path in granted_by(text)] + _agreed_in_plan(state, context)
     named = (path for path in files_to_edit(said, check.protected) if is_test_code(path) and allowed_by(said, path))
     freed = {*granted, *named, *_revised(state)} & {*check.protected, *discovery.adds_tests}
     if not freed:
@@ -173,6 +173,14 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     still = tuple(path for path in discovery.adds_tests if path not in freed)
     discovery = replace(discovery, edits_tests=(*discovery.edits_tests, *kept), adds_tests=still)
     return replace(discovery, check=_without(check, freed))
+
+
+def _agreed_in_plan(state: RunState, context: RunContext) -> list[str]:
+    """Tests that a question of the plan names and asks to change, where the user plainly said yes."""
+    steps, outputs = state["plan"].steps if state["plan"] is not None else (), state["outputs"]
+    asked = [(str(step.arguments.get("text", "")), step.id) for step in steps if step.action == "ask"]
+    said = [agreed_tests(text, context.artifacts.get(outputs[name])) for text, name in asked if name in outputs]
+    return [path for path in guarded(state) if any(path in text for text in said)]
 
 
 def _without(check: Check, freed: Collection[str]) -> Check:
