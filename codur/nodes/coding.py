@@ -231,7 +231,7 @@ def _record(agent: Agent, node: NodeName, outcome: CodingOutcome, state: RunStat
         code=outcome.code,
         summary=outcome.summary,
         changed_files=outcome.changed_files,
-        error=f"{agent.name} gave up: {outcome.error}" if gave_up else outcome.error,
+        error=f"{agent.name} says: {outcome.error}" if gave_up else outcome.error,
         held=outcome.held,
         others=outcome.others,
         said=outcome.said,

@@ -87,6 +87,19 @@ def test_a_question_in_between_does_not_hide_the_fix(place: Path) -> None:
     assert here(place, "undo").out == "restored: main.py\n"
 
 
+def test_after_a_task_that_failed_nothing_earlier_is_undone_unasked(place: Path) -> None:
+    after = fixed(place)
+    (place / "w" / "other.py").write_text("print(5)\n")
+    failed = here(place, "fix other.py: it must print 6", "--offline", "--no-sandbox")
+    assert failed.code != 0, failed.err
+    undone = here(place, "undo")
+    assert (undone.code, "the last task left nothing changed" in undone.out) == (0, True), undone.err
+    assert (place / "w" / "main.py").read_text() == after
+    earlier = undone.out.partition("before it left changes: codur undo ")[2].split()[0]
+    ran = here(place, "undo", earlier)
+    assert (ran.out, "codur undo --redo" in ran.err) == ("restored: main.py\n", True)
+
+
 def test_what_a_program_wrote_beside_it_does_not_hide_the_fix(place: Path) -> None:
     """A test run that writes to a directory which git ignores is no work to be undone."""
     after = fixed(place)

@@ -388,7 +388,7 @@ def test_who_cannot_says_why(tmp_path: Path) -> None:
     why = "The check needs a database that is not here."
     run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, calls(("cannot", {"reason": why}))])
     assert (run.result.outcome, run.result.exit_code, run.unexpected) == ("not_achieved", 1, 0)
-    assert run.result.reason == f"codur-coding gave up: {why}"
+    assert run.result.reason == f"codur-coding says: {why}"
 
 
 def test_the_calls_of_a_model_without_tools_are_read_from_its_text(tmp_path: Path) -> None:

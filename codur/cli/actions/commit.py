@@ -156,13 +156,16 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
     result, shown = carried_out(task, showing, **given)
     told = ""
     if result.outcome == "done" and result.changed_files and result.run_id:
-        run, wish = runs.open(result.run_id), Wish(offline=True)
+        # Who was asked for the change may word it, too.
+        run, wish = runs.open(result.run_id), Wish(offline=not result.model_calls)
         try:
             told = "\n".join(_lines(committed([run], Path(run.record().workspace), wish), wish))
             code = result.exit_code
         except CodurError as error:
             told, code = f"not committed: {error.message}\n{error.remedy}", error.exit_code
-        result = replace(result, exit_code=code, notes=(*result.notes, told))
+        result = replace(result, exit_code=code)
+        if showing.json:
+            result = replace(result, notes=(*result.notes, "; ".join(map(str.strip, told.splitlines()))))
     ended = shown_result(result, shown, explain_route=showing.explain_route)
     if told and not showing.json:
         tell(told)

@@ -32,6 +32,7 @@ from codur.workspace.listing import is_ignored
 _SHOWN_CHARS = 60
 _UNDO = b'"op":"undo"'
 _CHANGE, _BY_PROGRAM = b'"op":"change"', b'"by":"command"'
+_FAILED = frozenset({"not_achieved", "limit", "no_model"})
 _PROGRAM, _PROGRAM_ENDED = b'"op":"program","running":true', b'"op":"program","running":false'
 
 
@@ -53,6 +54,10 @@ def put_back(wanted: str | None, directory: Path, *, dry: bool, again: bool) -> 
     run = _last_undone(directory) if again and wanted is None else None
     run = run or changed_run(wanted, directory, fits=None if again else is_not_undone)
     record = run.record()
+    if not (again or wanted) and (failed := _failed_since(record)):
+        # Who wants to be rid of that one does not mean what an earlier one did well.
+        notes = ("the last task left nothing changed", *_earlier(failed))
+        return UndoReport(notes=notes), failed
     state = machine.kept_state()
     state.prepare()
     workspace = Path(record.workspace)
@@ -67,7 +72,7 @@ def put_back(wanted: str | None, directory: Path, *, dry: bool, again: bool) -> 
         warn(warning)
     if report is not None and not (again or wanted):
         done = report.restored or report.removed or report.conflicts
-        report = replace(report, notes=(*report.notes, *(() if done else _earlier(run)), *_passed_over(run)))
+        report = replace(report, notes=(*report.notes, *(() if done else _earlier(record)), *_passed_over(run)))
     return report or UndoReport(notes=("nothing of this run was undone",)), record
 
 
@@ -150,9 +155,14 @@ def _is_left(run: RunDirectory) -> bool:
         return False
 
 
-def _earlier(run: RunDirectory) -> tuple[str, ...]:
+def _failed_since(run: RunRecord) -> RunRecord | None:
+    """The newest run there, if it is a later one that did not reach its goal."""
+    newest = next(iter(machine.kept_runs().list(Path(run.workspace))), run)
+    return newest if newest.started > run.started and newest.summary.outcome in _FAILED else None
+
+
+def _earlier(this: RunRecord) -> tuple[str, ...]:
     """What is said where a run left nothing to undo: which run before it did."""
-    this = run.record()
     before = changed_runs(Path(this.workspace), lambda record: record.started < this.started)
     found = next(filter(_is_left, before), None)
     return (f"run {found.id} before it left changes: codur undo {found.id}",) if found is not None else ()
@@ -234,6 +244,8 @@ def told(report: UndoReport, record: RunRecord, *, dry: bool, again: bool, json:
         _name(record)
     found = {"run": record.id, "workspace": record.workspace, "dry_run": dry, **to_builtins(report)}
     say_found(found, _lines(report, record, dry=dry, again=again), as_json=json)
+    if not (json or dry or again) and (report.restored or report.removed):
+        show(sanitise("to take that back: codur undo --redo"), sys.stderr)
     return EXIT_CODES["not_achieved"] if report.conflicts else EXIT_CODES["done"]
 
 

@@ -132,7 +132,7 @@ class Conversation:
             self._set(asked.name, asked.value)
         elif (wanted := _undoes(asked.words)) is not None:
             self._guarded(partial(self._put_back, line, wanted, again="--redo" in asked.words))
-        elif asked.words[:1] == ("commit",):
+        elif asked.words[:1] == ("commit",) and "--undo" not in asked.words:
             done = self._commit(line, asked.words)
             if done and asked.task:
                 self._commands.append(asked.task)

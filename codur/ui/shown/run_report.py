@@ -84,7 +84,9 @@ def failure_lines(result: RunResult, *, width: int | None = None) -> list[Line]:
     verdict = verdict_line(result)
     if verdict:
         lines.append(verdict)
-    details = _detail_lines(result.verdict or result.before, width)
+    # Of a model that says at once why it changes nothing, what failed before is no failure of this.
+    untouched = result.model_calls and not result.attempts and not result.diff
+    details = [] if untouched else _detail_lines(result.verdict or result.before, width)
     return [*lines, *details, *_attempt_lines(result.attempts), *_best_lines(result)]
 
 

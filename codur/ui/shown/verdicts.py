@@ -14,7 +14,6 @@ _NOTES = {
 _NAMES_FILES = regex(r"\s[\w./-]+(?:\.\w+|::\S+)(?:\s|$)")
 _SEVERAL, _NAMED = 2, 3
 """So many of many tests are told by their names, and so many are named."""
-_PASSES_ALREADY = "the check passes already"
 _STILL = "what passed before still passes"
 
 
@@ -66,7 +65,8 @@ def _check_words(label: str, verdict: Verdict, before: Verdict | None) -> tuple[
     match verdict.status:
         case "passed":
             rest = f"; {verdict.note}" if verdict.unfit else ""
-            return (f"green: {_PASSES_ALREADY}{rest}", "warn") if label == "before" else ("green", "good")
+            already = f"{_all_pass(verdict)}{rest}"
+            return (f"green: {already}", "warn") if label == "before" else ("green", "good")
         case "no_check":
             return f"nothing to check: {_why(verdict)}", "warn"
         case "failed" if words := _failing_words(verdict, before):
@@ -75,6 +75,11 @@ def _check_words(label: str, verdict: Verdict, before: Verdict | None) -> tuple[
             return f"red: {_why(verdict)}", "bad"
         case status:
             return f"{status}: {_why(verdict)}", "bad"
+
+
+def _all_pass(verdict: Verdict) -> str:
+    total = verdict.tests_total
+    return f"{count(total, 'test')} {'passes' if total == 1 else 'pass'}" if total else "it passes"
 
 
 def _failing_words(verdict: Verdict, before: Verdict | None) -> str:

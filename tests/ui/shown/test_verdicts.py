@@ -85,7 +85,7 @@ def test_of_many_tests_those_that_fail_are_told_and_whether_they_did_before() ->
     ("label", "verdict", "words"),
     [
         ("before", RED, "before: red: line 3: expected `15`, got `10`"),
-        ("before", GREEN, "before: green: the check passes already"),
+        ("before", GREEN, "before: green: it passes"),
         ("attempt 2", GREEN, "attempt 2: green"),
         ("before", NO_CHECK, "before: nothing to check: main.py has no expected.txt beside it"),
         ("attempt 1", FLAKY, "attempt 1: flaky: 2 of 3 runs passed"),
