@@ -683,3 +683,21 @@ def test_a_word_in_the_name_of_a_failing_test_is_no_reason_to_make_none(name: st
     is_called_after = name == "test_pages"
     assert ("make_check" in played.nodes) is not is_called_after
     assert is_called_after or (played.result.outcome, played.files["shop.py"]) == ("done", plus)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "asked", "outcome"),
+    [
+        ("the TestTotal tests fail since prices may be texts, they should run", 2, "done"),
+        ("test_texts fails since prices may be texts, mend that", 1, "done"),
+        ("the TestTotal tests fail since prices may be texts, mend all that fails", 2, "not_achieved"),
+    ],
+)
+def test_who_names_tests_means_these(prompt: str, asked: int, outcome: str, tmp_path: Path) -> None:
+    tests = "\n\nclass TestTotal:\n    def test_texts(self):\n        assert total(['1', '2']) == 3\n"
+    files = FILES | {"test_shop.py": FILES["test_shop.py"] + tests}
+    mended = write(FILES["shop.py"].replace("sum(prices)", "sum(map(int, prices))"))
+    first = [kind("code_fix")] if "should run" in prompt else []  # where the task names no test a model is asked first
+    ended = play(tmp_path, files, prompt, [*first, mended, FINISH])
+    kept = "map(int" in ended.files["shop.py"]
+    assert (ended.result.outcome, len(ended.requests), kept) == (outcome, asked, True)

@@ -43,7 +43,7 @@ def _make(place: Path) -> None:
         libraries = Path("lib", f"python{sys.version_info.major}.{sys.version_info.minor}", "site-packages")
         for name in _INSTALLED:
             for file in files(name) or ():
-                if ".." not in file.parts:
+                if ".." not in file.parts and file.suffix != ".pyc":  # which is listed where it was never made, too
                     target = made / libraries / file
                     target.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copy2(str(file.locate()), target)

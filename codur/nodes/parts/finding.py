@@ -33,6 +33,8 @@ _FOR_TESTS = regex(
     re.IGNORECASE,
 )
 """What asks for tests to pass, and not for tests of what it asks for."""
+_OF_TESTS = regex(r"\btests?\b", re.IGNORECASE)
+_AT_LARGE_SAID = regex(r"\b(?:all|every\w*|any|each|suite|others?|rest|whole|too)\b", re.IGNORECASE)
 _SENTENCES = regex(r"(?<=[.,;!?\n])\s+")
 _FAILED_BEFORE = regex(r"\b(?:tests?|\d+|those)\b[^.;]*\b(?:fail(?:ed|ing)?|red|broken)\b", re.IGNORECASE)
 _LEFT = regex(
@@ -106,23 +108,38 @@ def finding(
 def may_fail(state: RunState) -> tuple[str, ...]:
     """The tests that fail now and may go on to, if what passed still passes.
 
-    Those of a refactoring, and those of which the agent says that they are not about the task.
+    Those of a refactoring, those of which the agent says that they are not about the task, and those that the user does
+    not name where he names some.
     """
     before, found = state["before"], state["discovery"]
+    if before is None or before.status != "failed":
+        return ()
     may = found.rest_may_fail or (found.task_type == "refactor" and not state["task"].check_is_goal)
-    named = before is not None and any(bare_name(test) in state["task"].prompt for test in before.failing)
-    may = may or (state["making"] != "made" and not named and leaves_tests(state["task"].prompt))
-    return before.failing if may and before is not None and before.status == "failed" else ()
+    named = any(bare_name(test) in state["task"].prompt for test in before.failing)
+    if may or (state["making"] != "made" and not named and leaves_tests(state["task"].prompt)):
+        return before.failing
+    meant = () if _is_judged(state) or _AT_LARGE_SAID.search(state["task"].prompt) else _named(before.failing, state)
+    return tuple(test for test in before.failing if test not in meant) if meant else ()
+
+
+def _named(failing: Sequence[str], state: RunState) -> tuple[str, ...]:
+    """Those of the tests that a task about tests names: by their own name, or by that of their class."""
+    said = set(_WORD.findall(state["task"].prompt)) if _OF_TESTS.search(state["task"].prompt) else set()
+    return tuple(test for test in failing if not said.isdisjoint((bare_name(test), *test.split("::")[1:-1])))
+
+
+def _is_judged(state: RunState) -> bool:
+    """Whether a check was named for the task, made for it, or is what a challenge is judged by."""
+    task, check = state["task"], state["discovery"].check
+    named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
+    judged = check is not None and challenge_file.NAME in check.protected
+    return named or state["making"] == "made" or judged
 
 
 def is_about_tests(failing: Sequence[str], state: RunState) -> bool:
     """Whether a task asks for tests to pass: it names one that fails, or tells of no fault but that they do."""
     task, found = state["task"], state["discovery"]
-    named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
-    # made for the task, or known to be about it, or what a challenge is judged by
-    judged = found.check is not None and challenge_file.NAME in found.check.protected
-    own = state["making"] == "made" or judged
-    if named or own or _TESTS_PASS.search(task.prompt):
+    if _is_judged(state) or _TESTS_PASS.search(task.prompt):
         return True
     said = set(_WORD.findall(task.prompt))
     if any(bare_name(test) in said for test in failing):
@@ -236,7 +253,8 @@ def _names_in(text: str) -> set[str]:
 
 def keeps(verdict: Verdict | None, state: RunState) -> bool:
     """Whether a verdict fails in nothing but what may fail, and in no more of its tests than before."""
-    return bool(may_fail(state)) and is_harmless(verdict, state["before"])
+    may = may_fail(state)
+    return bool(may) and is_harmless(verdict, state["before"]) and set(verdict.failing if verdict else ()).issubset(may)
 
 
 def is_harmless(verdict: Verdict | None, before: Verdict | None) -> bool:
