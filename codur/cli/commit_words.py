@@ -25,7 +25,10 @@ _RUNS = (
     r"|(?:the|this|your) fix"
     r"|what you(?:'ve| have)? (?:did|done|changed|made)"
 )
-_TAIL = r"(?: (?:so far|now|then|please|for me|as well|to git|thanks|thank you))"
+_TAIL = (
+    r"(?: (?:so far|now|then|please|for me|as well|to git|thanks|thank you"
+    r"|on its own|by itself|separately))"
+)
 _ANY = r"(?:(?:with|using|and use) (?:a|some) (?:\w+ )?(?:commit )?message)"
 _QUOTED = r"(?:\"(?P<q1>[^\"]+)\"|“(?P<q2>[^”]+)”|‘(?P<q3>[^’]+)’|'(?P<q4>(?:[^']|(?<=\w)'(?=\w))+)')"
 _NAMED = r"(?:(?:with|using|as)(?: the| a| this)?(?: commit)? (?:message|msg|subject):?|as)"

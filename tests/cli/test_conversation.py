@@ -563,6 +563,9 @@ LINES = {
         task="move the print-settings test into test_cli.py", then=("commit",)
     ),
     "do that, and if it fails as you say, commit": Asked(task="do that, and if it fails as you say, commit"),
+    "ok commit it on its own then. after that: fix width, with tests": Asked(
+        task="fix width, with tests", words=("commit",)
+    ),
     "good, commit it all and then fix --print: it never prints NAME": Asked(
         task="fix --print: it never prints NAME", words=("commit", "--all")
     ),

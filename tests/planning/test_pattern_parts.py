@@ -38,6 +38,10 @@ def spoken(prompt: str) -> list[tuple[str, str]]:
         ("open\n```\nfix it", [("word", "open"), ("fence", "fix it")]),
         ("a\nb", [("word", "a"), ("mark", "\n"), ("word", "b")]),
         ("why?\n\n> fix it\nthanks", [("word", "why"), ("mark", "?"), ("paste", "> fix it"), ("word", "thanks")]),
+        (
+            "fix\n FAIL  a/b.test.ts > c\n   d\n ❯ a/b.test.ts:9:5\nok",
+            [("word", "fix"), ("paste", " FAIL  a/b.test.ts > c\n   d\n ❯ a/b.test.ts:9:5"), ("word", "ok")],
+        ),
         ("see\ndef f():\n    fix()\nok", [("word", "see"), ("paste", "def f():\n    fix()"), ("word", "ok")]),
         ("a\n~~~\nfix\n~~~\nb", [("word", "a"), ("paste", "~~~\nfix\n~~~"), ("word", "b")]),
         (

@@ -152,7 +152,8 @@ _MAX_CHARS = 2_000
 _OF_EARLIER = regex(r"\b(?:for|of|about|to) (?:it|this|that|them|these|those)\b|\btoo\b|\bas well\b", re.I)
 """A task that goes on with what was done before."""
 _NO_TASK = regex(r"(?:the|an?|my|your|all|rest|others?|it|that|this|these|those)\b", re.I)
-_FIRST = r"(?P<wish>.*?\bcommit\b.*?)(?:[,.;]\s+(?:and\s+)?then|\s+and\s+then),?\s+(?P<task>.+)"
+_NEXT = r"(?:then|after (?:that|this)|afterwards|next)[,:]?"
+_FIRST = rf"(?P<wish>.*?\bcommit\b.*?)(?:[,.;]\s+(?:and\s+)?{_NEXT}|\s+and\s+{_NEXT})\s+(?P<task>.+)"
 _COMMIT_FIRST, _SAID_FIRST = regex(_FIRST, re.I | re.S), regex(rf"(?P<rest>[^.!?]*[.!?])\s+{_FIRST}", re.I | re.S)
 _ASKED_AFTER = regex(r"(?P<wish>.*?\bcommit\b[^.!?]*)[.!]\s+(?P<task>[^.!?]+\?)", re.I | re.S)
 _FIRSTS = (_COMMIT_FIRST, _SAID_FIRST, _ASKED_AFTER)

@@ -50,6 +50,8 @@ _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
 _LINT_SHARE = 0.5
 _WIDER_SHARE = 0.25  # of the time left, which a run of all tests may take where the task named one file of them
 _SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that all tests would take many times that
+_ABSOLUTE = regex(r"(?<![\w./])/[\w./+@-]+")
+_MISSING = regex(r"No such file|can(?:no|')t open|not found", re.IGNORECASE)
 _TEST = regex(r"^[ \t]*(?:async )?def test|\bTestCase\b", re.MULTILINE)
 _NOT_RUN = "what failed before still fails; the other tests were not run"
 _MOST_NEW = 5  # tests that an edit broke, which are run once more to hear what they say
@@ -144,12 +146,24 @@ def check_before(discovery: Discovery, context: RunContext, *, sample: bool = Fa
             f"the check cannot be run: {verdict.error.strip().splitlines()[-1] if verdict.error else verdict.check}",
             remedy="Install what it calls, or name another command with --check (or in challenge.yaml).",
         )
+    if check is not None and check.argv[:2] == ("sh", "-c") and (unseen := _unseen(check.argv[2], verdict, context)):
+        raise UsageError(
+            f"the check cannot be run: where programs run, contained, there is no {unseen}",
+            remedy="Copy it into the workspace, or run without containment: --no-sandbox.",
+        )
     if verdict.status in {"failed", "passed"}:
         context.best.found(verdict.progress)
         # Of a made test too, whose run says nothing of the others that failed.
         context.best.words |= foreign_failures.words(context.checker.last_tests) if verdict.failing else {}
     context.emit(CheckRan(when="before", verdict=verdict))
     return verdict
+
+
+def _unseen(command: str, verdict: Verdict, context: RunContext) -> str:
+    """A file outside of the workspace that a command names and misses although it is there; empty if there is none."""
+    paths = _ABSOLUTE.findall(command) if _MISSING.search(verdict.error) else ()
+    outside = (path for path in paths if path in verdict.error and context.workspace.root not in Path(path).parents)
+    return next((path for path in outside if Path(path).exists()), "")
 
 
 def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:

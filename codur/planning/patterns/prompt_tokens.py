@@ -34,7 +34,10 @@ _CODE_LINE = regex(
     r"|(?:if|for|while|elif|with|except|else|try|finally)\b[^:]*:\s*$|return [\w(\[{\"'].*[()\[\]=+*/]"
     r"|print\(|@\w[\w.]*(?:\(.*\))?$|[\w.\[\]]+ ?[-+*/]?= ?[^=\s]|#include\b"
     r"|(?:public|private|const|let|var) \w+ .*[={;]|[{}\]);]+\s*$|//|#!|>|Traceback \(|File \""
-    r"|[A-Za-z_.]*(?:Error|Exception)\b:|\+\+\+ |--- |@@ |diff --git |\$ )"
+    r"|[A-Za-z_.]*(?:Error|Exception)\b:|\+\+\+ |--- |@@ |diff --git |\$ "
+    # what runners of tests print
+    r"|FAIL(?:ED)?:? +\S|[●✗✘×❯] |at [\w$.<>]+ ?\(|\d+ ?[|│] |- ?Expected$|\+ ?Received$|E {3,}\S"
+    r"|[\w./-]+\.\w{1,5}:\d+:(?:\d+:?)?(?:\s|$))"
 )
 _TAG = regex(r"\s*<([A-Za-z_][\w-]*)(?: [^<>]*)?>\s*$")
 _OPENING_MARKS = "([{<"
