@@ -8,20 +8,24 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 from codur import __version__, cli
 from codur.cli.default_command import first_word
 from codur.cli.exit_codes import JsonKind, exit_code_of
 from codur.errors import UsageError
+from codur.lazy import late
 from codur.session.stop import INTERRUPTED, TERMINATED, Stopped, leaving
 from codur.ui import placeholder
 from codur.ui.guarded_streams import beneath, guarded
+
+select = late("select")
 
 _TASKS = frozenset({"run", "repair", "verify", "resume"})
 _OTHERWISE = frozenset({"--json", "--json-stream", "--raw", "--help", "-h", "--version", "-V"})
@@ -31,6 +35,7 @@ _AGAIN_S = 2.0
 """A second Ctrl-C within this time leaves at once."""
 _GRACE_S = 8.0
 """Time to end in good order after a signal of the system: containers are given 10 s, and a busy machine needs some."""
+_FIRST_BYTE_S = 0.2
 _SOON_S = 0.05
 """When a stop that was ignored is raised again."""
 _LEFT = b"left at once; unfinished edits may be there: `codur resume` goes on, `codur undo` puts them back\n"
@@ -53,6 +58,8 @@ def run(argv: Sequence[str]) -> int:
     """
     if list(argv) == ["--continue"] or (not argv and _at_terminal()):
         return exit_code_of(lambda: _converse(goes_on=bool(argv)), json=None, debug=bool(os.environ.get("CODUR_DEBUG")))
+    if not argv and _is_given(sys.stdin):
+        argv = ["-"]
     end = list(argv).index("--") if "--" in argv else len(argv)
     options, rest = argv[:end], argv[end:]
     words = [*(item for item in options if item != "--debug"), *rest]
@@ -64,6 +71,15 @@ def _at_terminal() -> bool:
     """Whether somebody types what Codur reads, and sees what it says."""
     streams = (sys.stdin, sys.stderr, sys.stdout)
     return all(stream is not None and stream.isatty() for stream in streams)
+
+
+def _is_given(stream: TextIO | None) -> bool:
+    """Whether a text was put on standard input where no argument says what to do: it is the task."""
+    if stream is None or stream.isatty():
+        return False
+    mode = os.fstat(stream.fileno()).st_mode
+    # Of a pipe that stays open and silent the help is more use than a wait.
+    return stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and bool(select.select([stream], [], [], _FIRST_BYTE_S)[0]))
 
 
 def _converse(*, goes_on: bool) -> int:

@@ -166,3 +166,15 @@ def test_a_check_command_that_does_not_exist(project: Path, home: Path) -> None:
     assert "the check cannot be run: " in ran.err
     assert "no-such-command" in ran.err
     assert contents(project) == REPAIRABLE
+
+
+def test_a_check_that_names_what_programs_cannot_see_ends_before_a_model_is_asked(
+    project: Path, home: Path, tmp_path: Path
+) -> None:
+    if not tmp_path.is_relative_to("/tmp"):
+        pytest.skip("only /tmp is another one to programs")
+    script = tmp_path / "judge.py"
+    script.write_text("raise SystemExit(1)\n")
+    ran = codur("fix main.py", "--check", f"python3 {script}", "--offline", cwd=project, home=home)
+    if "WITHOUT a sandbox" not in ran.err:
+        refused(ran, f"there is no {script}", "--no-sandbox")

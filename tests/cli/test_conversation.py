@@ -563,6 +563,10 @@ LINES = {
         task="move the print-settings test into test_cli.py", then=("commit",)
     ),
     "do that, and if it fails as you say, commit": Asked(task="do that, and if it fails as you say, commit"),
+    "hmm no, that breaks too many people. undo that": Asked(words=("undo",)),
+    "the flag is read twice. undo": Asked(task="the flag is read twice. undo"),
+    "it does not work. undo that": Asked(words=("undo",)),
+    "see what is left when it is off. undo that": Asked(task="see what is left when it is off. undo that"),
     "ok commit it on its own then. after that: fix width, with tests": Asked(
         task="fix width, with tests", words=("commit",)
     ),

@@ -39,6 +39,16 @@ def test_a_secret_is_taken_out_before_the_text_is_cut(tmp_path: Path) -> None:
     assert "canaryKK" not in bodies
 
 
+def test_what_is_piped_in_and_no_words_is_the_task(tmp_path: Path) -> None:
+    project, home = tmp_path / "project", tmp_path / "home"
+    home.mkdir()
+    fill(project, {"notes.txt": "milk\n"})
+    ran = codur_anew(cwd=project, home=home, stdin=b"show notes.txt\n")
+    assert (ran.code, ran.out) == (0, "milk\n"), ran.err
+    empty = codur_anew(cwd=project, home=home, stdin=b"\n")
+    assert (empty.code, "the task is empty" in empty.err) == (2, True)
+
+
 def test_a_pipe_that_stays_open_is_not_waited_for(tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()

@@ -173,7 +173,13 @@ _NO_DEED = regex(
 """What a task says that is a question, or speaks of what others are to do: its last words are no wish of its own."""
 _LEAD = r"(?:(?:hm+|no|nope|oh|sorry|wait|ok|okay|actually|then|please|on second thoughts?)[,.!]* ){0,4}"
 _THAT = r"(?:that|it|this|the last(?: one| task| change)?|your (?:last )?change)"
-_UNDO = regex(rf"{_LEAD}(?:undo|revert)(?: {_THAT})?(?: (?:again|please))?[.!]?", re.I)
+_UNDO = regex(
+    rf"(?:{_LEAD}(?:undo|revert)(?: {_THAT})?"
+    # after a sentence that says why
+    rf"|(?!.*\b(?:if|unless|when)\b)[^.!?\n]{{1,80}}[.!]\s+(?:so |please |just )?(?:undo|revert) {_THAT})"
+    r"(?: (?:again|please))?[.!]?",
+    re.I,
+)
 _UNDO_OF = regex(
     rf"{_LEAD}(?:undo|revert) (?:the|that|your) (?P<what>\w{{3,}})(?: (?:change|edit|task))?(?: (?:again|please))?\W?",
     re.I,
