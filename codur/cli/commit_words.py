@@ -54,6 +54,13 @@ _UNDONE = regex(
     rf"(?: (?:it|this|that|the last (?:one|commit)))?(?:,?{_TAIL}){{0,2}}[.!]*",
     re.IGNORECASE,
 )
+_AMENDED = regex(
+    rf"(?:{_LEAD}[,.!?;:]* ?(?:-+ )?){{0,6}}"
+    r"(?:amend (?:(?:the|that|this|your) )?(?:last )?commit(?: with (?:it|this|that|them))?"
+    r"|(?:add|put|fold) (?:it|this|that|them) (?:in)?to (?:the|that|your) (?:last )?commit)"
+    rf"(?:,?{_TAIL}){{0,2}}[.!]*",
+    re.IGNORECASE,
+)
 _CONDITION = regex(
     r",? (?:when|once|as soon as|if|after) "
     r"(?:(?:it|this|that|they|everything|all|all tests|the tests)(?:['’]?s)?(?: is| are)? )?"
@@ -69,6 +76,8 @@ def commit_wish(text: str) -> tuple[str, ...] | None:
         return None
     if _UNDONE.fullmatch(text.strip()):
         return ("commit", "--undo")
+    if _AMENDED.fullmatch(text.strip()):
+        return ("commit", "--amend")
     found = _WISH.fullmatch(text.strip())
     if found is None:
         return None

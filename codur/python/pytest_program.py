@@ -204,7 +204,10 @@ def denied(error: BaseException | None) -> str:
         if name in FIXTURES:
             return f"{FIXTURES[name]} is not installed"
         if str(error).startswith(ASYNC):
-            return "pytest-asyncio is not installed"
+            there = "pytest_asyncio" in sys.modules
+            return (
+                f"pytest-asyncio {'runs none without a mark: asyncio_mode is strict' if there else 'is not installed'}"
+            )
         error = error.__cause__ or error.__context__
     return ""
 

@@ -200,6 +200,8 @@ def _with_test(state: RunState, context: RunContext) -> RunState:
     check = state["discovery"].check
     if check is None or not check.text or check.entry is None:
         return _without_test(state, context)
+    if state["task"].dry_run:  # nothing is kept
+        return state
     tested = any(checks.entry.is_test_code(path) for path in context.workspace.changed_files())
     if not (state["keep_test"] or (parts.allowed_by_user.wishes_tests(state) and not tested)):
         asked = context.consult is not None and not state["task"].approved

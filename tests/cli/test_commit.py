@@ -259,6 +259,24 @@ def test_a_commit_is_taken_back_and_nothing_else(repository: Path, home: Path) -
     assert git(repository, "status", "--porcelain") == " M main.py\nM  notes.txt\n"
 
 
+def test_what_came_since_goes_into_the_last_commit(repository: Path, home: Path) -> None:
+    assert codur("fix main.py", "--offline", "--commit", cwd=repository, home=home).code == 0
+    said = git(repository, "log", "-1", "--format=%B")
+    nothing = commit(repository, home, "--amend", "--only", "absent.py")
+    assert (nothing.code, git(repository, "log", "-1", "--format=%B")) == (2, said), nothing.err
+    assert git(repository, "status", "--porcelain") == " M notes.txt\n"
+    assert codur('create new.txt with "x"', "--offline", cwd=repository, home=home).code == 0
+    amended = codur_here("add that to the last commit", cwd=repository, home=home)
+    assert amended.code == 0, amended.err
+    assert git(repository, "log", "-1", "--format=%B") == said
+    assert git(repository, "log", "--format=%s").count("\n") == 2
+    assert git(repository, "show", "--format=", "--name-only", "HEAD").split() == ["main.py", "new.txt"]
+    assert git(repository, "status", "--porcelain") == " M notes.txt\n"
+    git(repository, "tag", "v1")
+    known = commit(repository, home, "--amend")
+    assert (known.code, "v1 has the last commit too" in known.err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("command", "why"),
     [
@@ -289,6 +307,10 @@ def test_what_is_staged_of_a_commits_files_keeps_it(repository: Path, home: Path
 
 
 WISHES = {
+    **dict.fromkeys(
+        ("amend the last commit with it", "ok, add that to the commit please", "fold this into your last commit"),
+        ("commit", "--amend"),
+    ),
     **dict.fromkeys(
         ("undo the commit", "ok, uncommit that please", "take that commit back", "no, undo your last commit."),
         ("commit", "--undo"),
@@ -334,6 +356,7 @@ NO_WISHES = (
         "revert the commit",
         "undo the commit message change",
         "undo the last two commits",
+        "amend the commit message",
     ),
     *("commit with message foo but leave out secrets.env", "commit this with message foo. Also fix the parser"),
     *("commit all of it with message fix; do not include tests", "commit this with message foo, then fix the bug"),

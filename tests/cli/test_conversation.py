@@ -563,6 +563,9 @@ LINES = {
         task="move the print-settings test into test_cli.py", then=("commit",)
     ),
     "do that, and if it fails as you say, commit": Asked(task="do that, and if it fails as you say, commit"),
+    "file.test.ts has the old text, update it and add that to the commit": Asked(
+        task="file.test.ts has the old text, update it", then=("commit", "--amend")
+    ),
     "hmm no, that breaks too many people. undo that": Asked(words=("undo",)),
     "the flag is read twice. undo": Asked(task="the flag is read twice. undo"),
     "it does not work. undo that": Asked(words=("undo",)),

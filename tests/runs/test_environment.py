@@ -84,12 +84,21 @@ def test_an_environment_that_fails_is_no_bug(tmp_path: Path, files: dict[str, st
             "-m pip install pytest-asyncio`",
         ),
         (
+            {
+                "conftest.py": "import pytest_asyncio\n",
+                "pytest_asyncio.py": "",
+                "test_it.py": "async def test_a():\n    pass\n",
+            },
+            "asyncio_mode is strict",
+            "codur doctor",
+        ),
+        (
             {"test_it.py": "import socket\n\n\ndef test_a():\n    socket.getaddrinfo('host.invalid', 80)\n"},
             "gaierror",
             "codur doctor",
         ),
     ],
-    ids=["dependency", "fixtures", "named after it", "mark", "network"],
+    ids=["dependency", "fixtures", "named after it", "mark", "mode", "network"],
 )
 def test_what_fails_beside_tests_that_pass_cannot_run_here(
     tmp_path: Path, files: dict[str, str], reason: str, remedy: str

@@ -31,6 +31,8 @@ from codur.tools.git.git_change_commit import (
     commit_changes,
     commit_files,
     files_of,
+    full_message,
+    give_back,
     known_files,
     take_back,
     uncommitted,
@@ -73,6 +75,7 @@ class Wish(Struct):
     only: Sequence[str] = ()  # paths in the workspace that it is bound to, whoever changed them; none: all
     everything: bool = False  # also what else is changed of the files that git has
     offline: bool = False  # no model is asked for a message
+    amend: bool = False  # it goes into the last commit, which Codur made, under that one's message if none is given
 
 
 class Committed(Struct):
@@ -175,11 +178,28 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
 def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Committed:
     """Commit what runs changed and is still so; without any, what the newest ones left uncommitted."""
     with _at(workspace, runs[-1].id if runs else "commit") as (repository, settings):
-        kept = [_kept(run) for run in runs] or _found(repository, workspace, wish)
-        if len(runs) > 1:  # of a conversation: what was committed since is not told again
-            kept = _not_committed(sorted(kept, key=_begun, reverse=True), workspace, repository) or kept
-        kept.sort(key=_begun)
-        return _made(kept, repository, wish, settings)
+        if not wish.amend:
+            return _of_runs(runs, workspace, wish, repository, settings)
+        last, _ = take_back(repository)
+        made = False
+        try:
+            wish = replace(wish, message=wish.message or full_message(repository, last))
+            found = _of_runs((), workspace, wish, repository, settings)
+            made = True
+        finally:
+            if not made:
+                give_back(repository, last)
+        return found
+
+
+def _of_runs(
+    runs: Sequence[RunDirectory], workspace: Path, wish: Wish, repository: Repository, settings: Settings
+) -> Committed:
+    kept = [_kept(run) for run in runs] or _found(repository, workspace, wish)
+    if len(runs) > 1:  # of a conversation: what was committed since is not told again
+        kept = _not_committed(sorted(kept, key=_begun, reverse=True), workspace, repository) or kept
+    kept.sort(key=_begun)
+    return _made(kept, repository, wish, settings)
 
 
 def _begun(kept: _Kept) -> tuple[str, str]:

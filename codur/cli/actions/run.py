@@ -42,6 +42,10 @@ _MAX_BYTES = 4_000_000  # of what goes on without an end, as `yes` does
 def carry_out(task: Task, showing: Showing, **given: Any) -> int:
     """Carry out one task and show it; gives the exit code. What is given: see `carried_out`."""
     result, shown = carried_out(task, showing, **given)
+    return _ended(result, shown, showing)
+
+
+def _ended(result: RunResult, shown: Output, showing: Showing) -> int:
     code = shown_result(result, shown, explain_route=showing.explain_route)
     if showing.is_for_people:
         tell_next(result, "codur ")
@@ -67,7 +71,7 @@ def resume_run(run: RunDirectory, showing: Showing, *, wait: bool, yes: bool, **
         result = resume_task(run, loaded.settings, host=host, emit=shows_plans(shown), wait=wait)
     finally:
         shown.close()
-    return shown_result(result, shown, explain_route=showing.explain_route)
+    return _ended(result, shown, showing)
 
 
 def tell_next(result: RunResult, mark: str) -> None:

@@ -44,14 +44,19 @@ def commit(
     no_verify: Annotated[bool, typer.Option("--no-verify", help="Let no hook of the repository see it.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the message and the files.")] = False,
     offline: Annotated[bool, typer.Option("--offline", help="Ask no model for a message.")] = False,
+    amend: Annotated[
+        bool, typer.Option("--amend", help="Into the last commit, if Codur made it and nobody else has it.")
+    ] = False,
     undo: Annotated[
         bool, typer.Option("--undo", help="Take the last commit back, if Codur made it; the files stay.")
     ] = False,
     json: options.Json = False,
 ) -> int:
     """Commit to git what runs changed and left uncommitted, and nothing else."""
+    if amend and dry_run:
+        raise UsageError("--amend and --dry-run cannot be given together", remedy="Leave one of the two out.")
     if undo:
-        if runs or everything or only or message is not None:
+        if runs or everything or only or amend or message is not None:
             raise UsageError("--undo takes the last commit back, whatever is in it", remedy="Say --undo alone.")
         return actions.commit.take_back_last(directory, dry=dry_run, json=json)
     wish = actions.commit.Wish(
@@ -61,6 +66,7 @@ def commit(
         dry=dry_run,
         everything=everything or bool(only),
         offline=offline,
+        amend=amend,
     )
     return actions.commit.commit_runs(runs or (), directory, wish, json=json)
 

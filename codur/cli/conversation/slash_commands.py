@@ -107,7 +107,11 @@ def read_line(text: str) -> Asked:
 def _task(line: str) -> Asked:
     """A task; the commit that it ends with is for afterwards, the one that it begins with for before."""
     # A pasted log may speak of many commits.
-    forms = (*_FIRSTS, _AND_COMMIT, _COMMIT_AFTER) if len(line) <= _MAX_CHARS and "commit" in line.lower() else ()
+    forms = (
+        (*_FIRSTS, _AND_COMMIT, _AND_AMEND, _COMMIT_AFTER)
+        if len(line) <= _MAX_CHARS and "commit" in line.lower()
+        else ()
+    )
     for form in forms:
         found = form.fullmatch(line)
         told = found is not None and (form in _FIRSTS or not _NO_DEED.search(found["task"]))
@@ -147,6 +151,10 @@ def _split(name: str, rest: str) -> list[str]:
 
 _AND_COMMIT = regex(
     r"(?P<task>.+?)(?:[,.;]\s+(?:and\s+)?(?:then\s+)?|\s+and\s+then\s+)(?P<wish>commit\b.*)", re.I | re.S
+)
+_AND_AMEND = regex(
+    r"(?P<task>.+?)(?:[,.;]\s+(?:and\s+)?|\s+and\s+)(?:then\s+)?(?P<wish>(?:amend|add|put|fold)\b[^.;,]*\bcommit\b.*)",
+    re.I | re.S,
 )
 _MAX_CHARS = 2_000
 _OF_EARLIER = regex(r"\b(?:for|of|about|to) (?:it|this|that|them|these|those)\b|\btoo\b|\bas well\b", re.I)

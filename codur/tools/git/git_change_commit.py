@@ -123,7 +123,7 @@ def take_back(repository: Repository, *, dry: bool = False) -> tuple[Commit, tup
         ToolError: `no_match`: it was not made here, or there is none before it; `many_matches`: it is known elsewhere,
             or something is staged or under way; others as `Repository.safe`.
     """
-    top, own = replace(repository, root=repository.top), repository.own
+    top = replace(repository, root=repository.top)
     _require_rest(repository)
     head = commit_of(top, "HEAD")
     made = top.safe("reflog", f"--max-count={_RECORD_LINES}", "--format=%H %gs", "HEAD").splitlines()
@@ -142,10 +142,26 @@ def take_back(repository: Repository, *, dry: bool = False) -> tuple[Commit, tup
     if staged := sorted(set(top.safe("diff", "--cached", *_FILES).split("\0")).intersection(paths)):
         raise ToolError("many_matches", f"changes of {', '.join(staged)} are staged")
     if not dry:
-        variables = (("GIT_REFLOG_ACTION", _TAKEN_BACK),)
-        top.safe("reset", "--quiet", "--soft", before, variables=variables, writable=own)
-        top.safe("reset", "--quiet", before, "--", *paths, variables=variables, writable=own)
+        _go_to(before, paths, repository)
     return commit, below
+
+
+def give_back(repository: Repository, commit: Commit) -> None:
+    """Make a commit that was taken back the last one again; the files stay as they are."""
+    _go_to(commit.hash, files_of(replace(repository, root=repository.top), commit.hash), repository)
+
+
+def full_message(repository: Repository, commit: Commit) -> str:
+    """The whole message of a commit."""
+    return repository.safe("log", "--max-count=1", "--no-show-signature", "--format=%B", commit.hash).strip()
+
+
+def _go_to(commit: str, paths: Sequence[str], repository: Repository) -> None:
+    """Make a commit the last one, and let the index follow at these paths, seen from the top."""
+    top, own = replace(repository, root=repository.top), repository.own
+    variables = (("GIT_REFLOG_ACTION", _TAKEN_BACK),)
+    top.safe("reset", "--quiet", "--soft", commit, variables=variables, writable=own)
+    top.safe("reset", "--quiet", commit, "--", *paths, variables=variables, writable=own)
 
 
 def _below(repository: Repository) -> str:
