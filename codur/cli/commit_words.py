@@ -51,7 +51,8 @@ _UNDONE = regex(
     rf"(?:(?:{_LEAD}|no|wait|oops|actually)[,.!?;:]* ?(?:-+ )?){{0,6}}"
     r"(?:uncommit|un-commit|(?:undo|take back) (?:(?:the|that|this|your) )?(?:last )?commit(?: again)?"
     r"|take (?:the|that|this|your) (?:last )?commit back)"
-    rf"(?: (?:it|this|that|the last (?:one|commit)))?(?:,?{_TAIL}){{0,2}}[.!]*",
+    rf"(?: (?:it|this|that|the last (?:one|commit)))?(?:,?{_TAIL}){{0,2}}"
+    r"(?:,? (?:but|and) (?:keep|leave) (?:the|my|all|your) (?:files|changes|edits|work)(?: as they are)?)?[.!]*",
     re.IGNORECASE,
 )
 _AMENDED = regex(

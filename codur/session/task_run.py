@@ -286,19 +286,15 @@ def _with_model(result: RunResult, context: RunContext) -> RunResult:
 
 
 def _with_program_changes(result: RunResult, context: RunContext) -> RunResult:
-    """Tell what changed while programs ran: it stays, for it may be the user's own work of that moment.
-
-    What git ignores is a build's or a test run's, and not told.
-    """
-    changes = context.workspace.command_changes()
-    kept = set(context.workspace.list_files()) if changes else set()
-    ignores = context.workspace.ignores
-    paths = [each.path for each in changes if each.path in kept or not (each.kind == "made" or ignores(each.path))]
+    """Tell what changed while programs ran: it stays, for it may be the user's own work of that moment."""
+    paths = parts.updates.changed_by_programs(context)
     if not paths:
         return result
     if any(record.ok and record.capability == "run_command" for record in result.records):
         # Whoever planned or approved of a command wanted what it does.
-        return replace(result, changed_files=tuple(sorted({*result.changed_files, *paths})))
+        # What the check said before anything was changed says nothing of that.
+        verdict = None if result.verdict == result.before else result.verdict
+        return replace(result, verdict=verdict, changed_files=tuple(sorted({*result.changed_files, *paths})))
     text = f"changed while programs ran: {listed(paths, _SHOWN_PATHS)}; `codur undo` puts that back"
     context.emit(Note(level="warning", text=text))
     return replace(result, notes=(*result.notes, text))

@@ -484,6 +484,11 @@ class Workspace:
         """What programs changed since the beginning, net, by path; tools' changes are in `changes`."""
         return command_changes(self._journal.entries)
 
+    @property
+    def sees_programs(self) -> bool:
+        """Whether it is known what programs change; without a journal on disk it is not."""
+        return self._programs is not None
+
     def mark(self, label: str) -> None:
         """Name this moment, for `rewind`. Raises StateError: it cannot be written down."""
         self._journal.mark(label)

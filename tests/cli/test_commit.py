@@ -312,7 +312,13 @@ WISHES = {
         ("commit", "--amend"),
     ),
     **dict.fromkeys(
-        ("undo the commit", "ok, uncommit that please", "take that commit back", "no, undo your last commit."),
+        (
+            "undo the commit",
+            "ok, uncommit that please",
+            "take that commit back",
+            "no, undo your last commit.",
+            "undo the last commit but keep the files",
+        ),
         ("commit", "--undo"),
     ),
     "commit": ("commit",),

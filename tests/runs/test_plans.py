@@ -121,6 +121,30 @@ def test_the_expected_output_cannot_be_deleted_by_a_plan(tmp_path: Path) -> None
     assert unchanged(run)
 
 
+SPLIT = {
+    "sums.py": "def total(numbers):\n    return sum(numbers)\n",
+    "main.py": "import sums\nprint(sums.total([1]))\n",
+}
+
+
+@pytest.mark.parametrize("watched", [True, False])
+@pytest.mark.parametrize(("new", "outcome"), [("all_of", "done"), ("sum", "limit")])
+def test_what_a_program_changes_is_judged_as_an_edit_is(new: str, outcome: str, watched: bool, tmp_path: Path) -> None:
+    files = {**SPLIT, "expected.txt": "1\n"}
+    code = f"[p.write_text(p.read_text().replace('total', '{new}')) for p in map(pathlib.Path, ['sums.py', 'main.py'])]"
+    renames = plan(tool("run_command", command=f'python -c "import pathlib; {code}"'), SAY)
+    refactor = classified(task_type="refactor", suggested_action="plan")
+    place = tmp_path / "state" if watched else None
+    prompt = "rename total everywhere in the program"
+    run = play(tmp_path, files, prompt, [refactor, renames], limits=ONCE, state=place)
+    assert (run.result.outcome, new in run.files["main.py"]) == (outcome, True), run.result.reason
+    before, after = run.result.before, run.result.verdict
+    assert before is not None
+    assert after is not None
+    assert (after.passed, after.duration_s != before.duration_s) == (outcome == "done", True)
+    assert not watched or run.result.changed_files == ("main.py", "sums.py")
+
+
 def test_a_green_program_is_never_left_red(tmp_path: Path) -> None:
     files = {"main.py": "print('a')\n", "expected.txt": "a\n"}
     breaking = calls(("replace_file_content", {"path": "main.py", "content": "print('b')\n"}))

@@ -7,7 +7,6 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codur import checks
@@ -51,7 +50,7 @@ _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
 _LINT_SHARE = 0.5
 _WIDER_SHARE = 0.25  # of the time left, which a run of all tests may take where the task named one file of them
 _SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that all tests would take many times that
-_ABSOLUTE = regex(r"(?<![\w./])/[\w./+@-]+")
+_LEADS_OUT = regex(r"(?<![\w./])(?:/|\.\./)[\w./+@-]+")
 _MISSING = regex(r"No such file|can(?:no|')t open|not found", re.IGNORECASE)
 _TEST = regex(r"^[ \t]*(?:async )?def test|\bTestCase\b", re.MULTILINE)
 _NOT_RUN = "what failed before still fails; the other tests were not run"
@@ -162,9 +161,13 @@ def check_before(discovery: Discovery, context: RunContext, *, sample: bool = Fa
 
 def _unseen(command: str, verdict: Verdict, context: RunContext) -> str:
     """A file outside of the workspace that a command names and misses although it is there; empty if there is none."""
-    paths = _ABSOLUTE.findall(command) if _MISSING.search(verdict.error) else ()
-    outside = (path for path in paths if path in verdict.error and context.workspace.root not in Path(path).parents)
-    return next((path for path in outside if Path(path).exists()), "")
+    root = context.workspace.root
+    paths = _LEADS_OUT.findall(command) if _MISSING.search(verdict.error) else ()
+    # A program names it as it was given, or whole.
+    missed = (path for path in paths if path in verdict.error or str((root / path).resolve()) in verdict.error)
+    return next(
+        (path for path in missed if root not in (there := (root / path).resolve()).parents and there.exists()), ""
+    )
 
 
 def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
@@ -240,7 +243,8 @@ def _nothing_to_check(verdict: Verdict, state: RunState, context: RunContext) ->
     was_red = before is not None and before.status == "failed" and check is not None and check.kind != "syntax"
     # Tests that were red and are found no more were removed, or are loaded no more.
     gone = was_red and context.settings.tools.allow_run
-    return verdict.status == "no_check" and bool(context.workspace.changed_files()) and not gone
+    changed = context.workspace.changed_files() or parts.updates.changed_by_programs(context)
+    return verdict.status == "no_check" and bool(changed) and not gone
 
 
 def start_clean(state: RunState, context: RunContext) -> None:

@@ -14,7 +14,7 @@ from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.parsing.bounded_text import listed
 from codur.planning import plans
 from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
-from codur.types import CODE_TASKS, Attempt, Outcome, StepRecord, Verdict
+from codur.types import CODE_TASKS, Attempt, Outcome, Step, StepRecord, Verdict
 
 _KEEP_REMEDY = "Run it again with --keep to keep what came furthest, or without --offline."
 _CHOOSE_REMEDY = (
@@ -62,7 +62,8 @@ def next_move(record: StepRecord, judged: Judged | None, state: RunState, contex
 
 
 def is_due(record: StepRecord, state: RunState, context: RunContext) -> bool:
-    """Whether the check is: after the last step of a plan that edits, after an edit that failed, and after a repair.
+    """Whether the check is: after the last step of a plan that edits, an edit that failed, a repair, and the last program
+    of a plan if what programs changed was not judged yet.
 
     What the user asked for in so many words ("append x to notes.txt") is carried out, not judged; so are the tool calls
     of the user's own plan, and the one of a classification, for a task that is not about code.
@@ -77,12 +78,24 @@ def is_due(record: StepRecord, state: RunState, context: RunContext) -> bool:
     if plan.origin in {"user", "pre_plan"} and not updates.about_code(plan, state):
         return False
     code = state["discovery"].task_type in CODE_TASKS or bool(record.changed_files)
-    if plan.origin == "pattern" or not updates.edits(plan.steps[state["cursor"]], context, code=code):
+    if plan.origin == "pattern":
         return False
+    step, rest = plan.steps[state["cursor"]], plan.steps[state["cursor"] + 1 :]
+    if not updates.edits(step, context, code=code):
+        return _unjudged(step, state, context) and not any(updates.may_change(each, context) for each in rest)
     if not record.ok:
         return True
     # After the last edit only: half of a change may well be red.
-    return not any(updates.edits(step, context) for step in plan.steps[state["cursor"] + 1 :])
+    return not any(updates.edits(each, context) for each in rest)
+
+
+def _unjudged(step: Step, state: RunState, context: RunContext) -> bool:
+    """Whether a step ran a program in a task about code, and what programs changed, or may have, was not judged."""
+    if state["discovery"].task_type not in CODE_TASKS or state["verdict"] != state["before"]:
+        return False
+    if not updates.may_change(step, context):
+        return False
+    return not context.workspace.sees_programs or bool(updates.changed_by_programs(context))
 
 
 def _lacks_words(record: StepRecord, state: RunState, context: RunContext) -> bool:

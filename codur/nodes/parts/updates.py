@@ -167,6 +167,21 @@ def edits(step: Step, context: RunContext, *, code: bool = True) -> bool:
     return step.action in {"coding", "repair"}
 
 
+def may_change(step: Step, context: RunContext) -> bool:
+    """Whether a step may change files, if only by a program that it runs."""
+    tool = context.toolbox.get(step.capability) if step.action == "tool" else None
+    return edits(step, context) or (tool is not None and tool.side_effect == "run")
+
+
+def changed_by_programs(context: RunContext) -> list[str]:
+    """The files that programs changed; what git ignores is a build's or a test run's, and no work."""
+    workspace = context.workspace
+    changes = workspace.command_changes()
+    kept = set(workspace.list_files()) if changes else set()
+    ignores = workspace.ignores
+    return [each.path for each in changes if each.path in kept or not (each.kind == "made" or ignores(each.path))]
+
+
 def agent_may_edit(agent: str, context: RunContext) -> bool:
     """Whether an agent changes files that is asked in words (a profile by itself then explains)."""
     config = context.agents.resolve(agent, in_words=True).config
@@ -181,7 +196,8 @@ def unfinished(state: RunState, context: RunContext) -> str:
     verdict = state["verdict"]
     if verdict is not None and verdict.status not in {"passed", "no_check"} and not keeps(verdict, state):
         return "the check does not pass"
-    if (verdict is None or not verdict.passed) and not context.workspace.changed_files():
+    changed = context.workspace.changed_files() or changed_by_programs(context)
+    if (verdict is None or not verdict.passed) and not changed:
         return "nothing was changed"
     return ""
 

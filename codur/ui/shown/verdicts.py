@@ -120,14 +120,7 @@ def verdict_line(result: RunResult) -> Line | None:
         case "passed":
             return _passed_line(result, verdict)
         case "failed" if result.outcome == "done" and result.before is not None:
-            mended = [test for test in result.before.failing if test not in verdict.failing]
-            left = count(len(verdict.failing), "test")
-            if not verdict.tests_passed:
-                text = f"no test of {_command(verdict)} passes, before and after ({left} failing as before)"
-                return line(("nothing could be checked", "warn"), f": {text}")
-            if result.task_type == "refactor" or not mended:
-                return line(("✔ checked: ", "good"), f"{_STILL}: {_command(verdict)} ({left} failing as before)")
-            return line(("✔ mended: ", "good"), f"{listed(mended, 3)}; {_command(verdict)} fails as before in {left}")
+            return _harmless_line(result, verdict, result.before)
         case "failed" if words := _failing_words(verdict, result.before):
             return line(("✘ checked: ", "bad"), f"{_command(verdict)} is {words}")
         case "failed":
@@ -136,6 +129,22 @@ def verdict_line(result: RunResult) -> Line | None:
             return line(("nothing to check: ", "warn"), _why(verdict))
         case status:
             return line((f"✘ {status}: ", "bad"), f"{_command(verdict)}: {_why(verdict)}")
+
+
+def _harmless_line(result: RunResult, verdict: Verdict, before: Verdict) -> Line:
+    """What is said of a change that is done though tests fail as they did before."""
+    mended = [test for test in before.failing if test not in verdict.failing]
+    left = f"({count(len(verdict.failing), 'test')} failing as before)"
+    if not verdict.tests_passed:
+        text = f"no test of {_command(verdict)} passes, before and after {left}"
+        return line(("nothing could be checked", "warn"), f": {text}")
+    if mended:
+        return line(("✔ mended: ", "good"), f"{listed(mended, 3)}; {_command(verdict)} {left}")
+    if result.task_type == "refactor":
+        return line(("✔ checked: ", "good"), f"{_STILL}: {_command(verdict)} {left}")
+    return line(
+        ("nothing broke: ", "warn"), f"{_STILL}: {_command(verdict)} {left}; no test shows that the change does it"
+    )
 
 
 def proven(result: RunResult) -> bool:

@@ -150,7 +150,7 @@ LINES: list[tuple[RunResult, str | None, bool]] = [
             before=replace(TESTS, status="failed", failing=("test_a.py::one", "test_a.py::two")),
             verdict=replace(TESTS, status="failed", failing=("test_a.py::two",)),
         ),
-        "✔ mended: test_a.py::one; `pytest -q` fails as before in 1 test",
+        "✔ mended: test_a.py::one; `pytest -q` (1 test failing as before)",
         False,
     ),
     (FAILED, "✘ checked: `python main.py` fails: line 3: expected `15`, got `10`", False),
