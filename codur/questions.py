@@ -20,19 +20,33 @@ _YES = (
     r"\W*(?:y|yes|yep|always|ok|okay|sure|please do|go ahead|do it|do so)\b"
     r"(?!.*\b(?:no|not|\w+n't|but|only|except|keep|leave|stay|unless|instead)\b)[^\n]*"
 )
-_AGREED = regex(r"(?:y|yes|yep|ok|okay|sure)?\W*(?:please|please do|of course|do so|do it|go ahead)?\W*", re.IGNORECASE)
+_AGREED = regex(
+    r"(?:(?:y|yes|yep|yeah|ok|okay|sure|please(?: do)?|of course|do (?:so|it|that)|go ahead)(?:[\s,.!]+|$))+",
+    re.IGNORECASE,
+)
 _ASKS_TO_DELETE = regex(
     r"(?:shall|should|may|can) I (?:delete|remove)\b"
     r"(?!.*\b(?:not|no|\w+n't|or|and|but|keep|stay|leave|instead|without|only)\b)[^?!;\n]*\?",
     re.IGNORECASE,
 )
+_PATH = r"[`'\"]?(?:[\w.-]+/)*[\w.-]+\.\w{1,5}[`'\"]?"
+_OF_TESTS = (
+    r"(?:(?:the|these|those|that|this|both|all|its|such|two|three|inline|existing|old|wrong|outdated|following) ){0,5}"
+    rf"(?:(?:tests?|specs?|snapshots?|expectations?)\b|{_PATH}(?:(?:,| and) {_PATH})*)"
+)
 _ASKS_TO_CHANGE_TESTS = regex(
-    r"[^?]*(?:\A|[.!:;]\s+|\n)(?P<asked>(?:shall|should|may|can) I (?:also |then )?"
-    r"(?:update|change|edit|adapt|adjust|modify|correct|rewrite|revise)\b"
+    r"(?P<before>[^?]*?)(?P<asked>(?:\A|(?<=[.!:;] )|(?<=\n))(?:shall|should|may|can) I (?:also |then )?"
+    rf"(?:update|change|edit|adapt|adjust|modify|correct|rewrite|revise) (?P<what>{_OF_TESTS})"
     r"(?!.*\b(?:not|no|\w+n't|or|keep|leave|instead|without|only)\b)[^?!;\n]*\?)[^?]*",
     re.IGNORECASE,
 )
-_TESTS = regex(r"\b(?:tests?|specs?|snapshots?|expectations?)\b", re.IGNORECASE)
+_SENTENCE = regex(r"(?<=[.!:;])\s+")
+_STAYS = regex(
+    r"\b(?:not|no|\w+n't|keep|leave|stays?|remains?|untouched|unchanged|only|as (?:it|they) (?:is|are))\b", re.I
+)
+_TESTS = regex(r"\b(?:tests?|specs?|snapshots?|expectations?)$", re.IGNORECASE)
+_WHY = regex(r"\b(?:so|to|because|since|as|after|before|when|if|that|which|for|while)\b", re.IGNORECASE)
+_THOSE = regex(r"\b(?:these|those|that|this)\b", re.IGNORECASE)
 _GRANTED = regex(rf"You asked: {_ASKED}\nThe user answered: {_YES}", re.IGNORECASE)
 
 
@@ -132,10 +146,14 @@ def agreed_deletion(question: str, answer: str) -> bool:
 
 
 def agreed_tests(question: str, answer: str) -> str:
-    """The text up to a plain question whether tests are to be changed, if it got a plain yes: it says which."""
+    """What says which tests a plain question asks to change, if it got a plain yes: it, or the sentence before it."""
     found = _ASKS_TO_CHANGE_TESTS.fullmatch(question.strip())
-    agreed = found is not None and _TESTS.search(found["asked"]) and _AGREED.fullmatch(answer.strip())
-    return question.strip()[: found.end("asked")] if found is not None and agreed else ""
+    if found is None or not _AGREED.fullmatch(answer.strip()):
+        return ""
+    before = _SENTENCE.split(found["before"].strip())[-1] if _THOSE.search(found["what"]) else ""
+    # What they are to be changed for may name others.
+    asked = found["asked"] if _TESTS.search(found["what"]) else found["what"]
+    return f"{'' if _STAYS.search(before) else before} {_WHY.split(asked)[0]}".strip()
 
 
 def named_command(words: str) -> str:

@@ -58,7 +58,7 @@ _UNDONE = regex(
 _AMENDED = regex(
     rf"(?:{_LEAD}[,.!?;:]* ?(?:-+ )?){{0,6}}"
     r"(?:amend (?:(?:the|that|this|your) )?(?:last )?commit(?: with (?:it|this|that|them))?"
-    r"|(?:add|put|fold) (?:it|this|that|them) (?:in)?to (?:the|that|your) (?:last )?commit)"
+    r"|(?:add|fold) (?:it|this|that|them) (?:in)?to (?:the|that|your) (?:last )?commit)"
     rf"(?:,?{_TAIL}){{0,2}}[.!]*",
     re.IGNORECASE,
 )

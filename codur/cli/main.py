@@ -35,7 +35,7 @@ _AGAIN_S = 2.0
 """A second Ctrl-C within this time leaves at once."""
 _GRACE_S = 8.0
 """Time to end in good order after a signal of the system: containers are given 10 s, and a busy machine needs some."""
-_FIRST_BYTE_S = 0.2
+_FIRST_BYTE_S = 3.0  # as of a text that goes with words
 _SOON_S = 0.05
 """When a stop that was ignored is raised again."""
 _LEFT = b"left at once; unfinished edits may be there: `codur resume` goes on, `codur undo` puts them back\n"

@@ -1,6 +1,7 @@
 """One task from prompt to result: opens what the nodes need, runs the graph, cleans up, tells what came of it."""
 
 import os
+import re
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -22,6 +23,7 @@ from codur.errors import (
 )
 from codur.events import Emit, Note, RunFinished
 from codur.graph.walk import Walked, walk
+from codur.lazy import regex
 from codur.nodes import parts
 from codur.nodes.run_state import RunContext, RunState, initial_state
 from codur.parsing.bounded_text import listed
@@ -39,6 +41,8 @@ from codur.store.run_records import RunDirectory
 from codur.structs import replace
 from codur.types import RunResult, Task
 
+_OF_TESTS = regex(r"(?:^|/)test|tests(?:/|$)", re.IGNORECASE)
+"""A directory that is called after tests."""
 _SHOWN_PATHS = 5
 
 
@@ -221,7 +225,7 @@ def _without_test(state: RunState, context: RunContext) -> RunState:
     """The same where none was made: a test that was asked for and was not written is missed."""
     changed = context.workspace.changed_files()
     # Cases may be data in a directory of tests, whatever their files are called.
-    tested = any(checks.entry.is_test_code(path) or "test" in dirname(path).lower() for path in changed)
+    tested = any(checks.entry.is_test_code(path) or _OF_TESTS.search(dirname(path)) for path in changed)
     if tested or not any(map(checks.entry.is_code, changed)):
         return state
     if not parts.allowed_by_user.wishes_tests(state):

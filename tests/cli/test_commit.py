@@ -272,6 +272,15 @@ def test_what_came_since_goes_into_the_last_commit(repository: Path, home: Path)
     assert git(repository, "log", "--format=%s").count("\n") == 2
     assert git(repository, "show", "--format=", "--name-only", "HEAD").split() == ["main.py", "new.txt"]
     assert git(repository, "status", "--porcelain") == " M notes.txt\n"
+    # What else the commit holds stays in it, and what is staged stays staged.
+    (repository / "more.txt").write_text("y\n")
+    git(repository, "add", "notes.txt")
+    assert commit(repository, home, "--all", "-m", "rest").code == 0
+    git(repository, "add", "more.txt")
+    assert codur('append "b" to new.txt', "--offline", cwd=repository, home=home).code == 0
+    assert commit(repository, home, "--amend").code == 0
+    assert git(repository, "show", "--format=%s", "--name-only", "HEAD").split() == ["rest", "new.txt", "notes.txt"]
+    assert git(repository, "status", "--porcelain") == "A  more.txt\n"
     git(repository, "tag", "v1")
     known = commit(repository, home, "--amend")
     assert (known.code, "v1 has the last commit too" in known.err) == (2, True)
@@ -295,6 +304,15 @@ def test_a_commit_that_others_know_is_not_taken_back(
     undone = commit(repository, home, "--undo")
     assert (undone.code, why in undone.err) == (2, True), undone.err
     assert git(repository, "rev-parse", "HEAD") == head
+
+
+def test_where_git_is_at_work_no_commit_is_taken_back(repository: Path, home: Path) -> None:
+    assert codur("fix main.py", "--offline", "--commit", cwd=repository, home=home).code == 0
+    head = git(repository, "rev-parse", "HEAD")
+    (repository / ".git" / "index.lock").touch()
+    assert commit(repository, home, "--undo").code == 2
+    (repository / ".git" / "index.lock").unlink()
+    assert (git(repository, "rev-parse", "HEAD"), git(repository, "status", "--porcelain")) == (head, " M notes.txt\n")
 
 
 def test_what_is_staged_of_a_commits_files_keeps_it(repository: Path, home: Path) -> None:

@@ -567,6 +567,17 @@ LINES = {
         task="file.test.ts has the old text, update it", then=("commit", "--amend")
     ),
     "hmm no, that breaks too many people. undo that": Asked(words=("undo",)),
+    **{
+        text: Asked(task=text)
+        for text in (
+            "Commit abc123 broke the login. Revert it.",
+            "PR 42 broke the build. Please revert that.",
+            "I changed the timeout to 5 by hand. Undo that",
+            "Never undo that. Revert it.",
+            "Fetch the hash and put it into the commit",
+        )
+    },
+    "undo the commit, then fix the typo": Asked(task="fix the typo", words=("commit", "--undo")),
     "the flag is read twice. undo": Asked(task="the flag is read twice. undo"),
     "it does not work. undo that": Asked(words=("undo",)),
     "see what is left when it is off. undo that": Asked(task="see what is left when it is off. undo that"),

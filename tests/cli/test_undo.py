@@ -9,6 +9,8 @@ import pytest
 
 from codur.store.workspace_lock import workspace_lock
 from tests.cli.kit import Ran, codur, codur_here
+from tests.runs.kit import KEY, fill
+from tests.support.groq_server import GroqServer, text
 from tests.workspace.kit import picture
 
 BEFORE = "total = 0\nfor n in [1, 2, 3]:\n    total += n\nprint(totl)\n"
@@ -26,8 +28,8 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def here(place: Path, *words: str) -> Ran:
-    return codur_here(*words, cwd=place / "w", home=place / "home")
+def here(place: Path, *words: str, **variables: str) -> Ran:
+    return codur_here(*words, cwd=place / "w", home=place / "home", **variables)
 
 
 def fixed(place: Path) -> str:
@@ -90,8 +92,12 @@ def test_a_question_in_between_does_not_hide_the_fix(place: Path) -> None:
 def test_after_a_task_that_failed_nothing_earlier_is_undone_unasked(place: Path) -> None:
     after = fixed(place)
     (place / "w" / "other.py").write_text("print(5)\n")
-    failed = here(place, "fix other.py: it must print 6", "--offline", "--no-sandbox")
-    assert failed.code != 0, failed.err
+    here(place, "verify", "--no-sandbox", "--check", "false")  # which changes nothing and is no task that failed
+    with GroqServer([text("I cannot.")] * 9) as server:
+        settings = f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"
+        fill(place / "home", {".config/codur/config.yaml": settings})
+        failed = here(place, "fix other.py: it must print 6", "--no-sandbox", GROQ_API_KEY=KEY)
+    assert failed.code == 1, failed.err
     undone = here(place, "undo")
     assert (undone.code, "the last task left nothing changed" in undone.out) == (0, True), undone.err
     assert (place / "w" / "main.py").read_text() == after

@@ -663,7 +663,8 @@ def test_there_a_search_mends_the_test_that_is_named(tmp_path: Path) -> None:
     played = play(tmp_path, files, "test_total fails, mend it", [], search=True, key=None)
     assert (played.result.outcome, played.files) == ("done", {**files, "shop.py": played.files["shop.py"]})
     assert played.files["shop.py"] != files["shop.py"]
-    assert any("fail as before: test_host" in note for note in played.result.notes)
+    assert "test_total" in (told := "\n".join(item.text for item in summary_lines(played.result)))
+    assert "1 test failing as before" in told
 
 
 @pytest.mark.parametrize(
@@ -701,3 +702,22 @@ def test_who_names_tests_means_these(prompt: str, asked: int, outcome: str, tmp_
     ended = play(tmp_path, files, prompt, [*first, mended, FINISH])
     kept = "map(int" in ended.files["shop.py"]
     assert (ended.result.outcome, len(ended.requests), kept) == (outcome, asked, True)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "the tests fail, for example test_texts. Fix them",
+        "fix test_texts and get the tests green",
+        "fix failing tests like test_texts",
+        "fix the tests\nFAILED test_shop.py::TestTotal::test_texts\n2 failed",
+    ],
+)
+def test_an_example_is_not_all_that_is_meant(prompt: str, tmp_path: Path) -> None:
+    tests = "\n\nclass TestTotal:\n    def test_texts(self):\n        assert total(['1', '2']) == 3\n"
+    tests += "\n\ndef test_nothing():\n    assert total([None]) == 0\n"
+    files = FILES | {"test_shop.py": FILES["test_shop.py"] + tests}
+    mended = write(FILES["shop.py"].replace("sum(prices)", "sum(map(int, prices))"))
+    both = write(FILES["shop.py"].replace("sum(prices)", "sum(int(each or 0) for each in prices)"))
+    ended = play(tmp_path, files, prompt, [kind("code_fix"), *[mended, both] * 2])
+    assert "each or 0" in ended.files["shop.py"]

@@ -32,8 +32,9 @@ from codur.tools.git.git_change_commit import (
     commit_files,
     files_of,
     full_message,
-    give_back,
+    joined,
     known_files,
+    own_last,
     take_back,
     uncommitted,
 )
@@ -159,8 +160,7 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
     result, shown = carried_out(task, showing, **given)
     told = ""
     if result.outcome == "done" and result.changed_files and result.run_id:
-        # Who was asked for the change may word it, too.
-        run, wish = runs.open(result.run_id), Wish(offline=not result.model_calls)
+        run, wish = runs.open(result.run_id), Wish(offline=True)
         try:
             told = "\n".join(_lines(committed([run], Path(run.record().workspace), wish), wish))
             code = result.exit_code
@@ -178,18 +178,14 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
 def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Committed:
     """Commit what runs changed and is still so; without any, what the newest ones left uncommitted."""
     with _at(workspace, runs[-1].id if runs else "commit") as (repository, settings):
-        if not wish.amend:
-            return _of_runs(runs, workspace, wish, repository, settings)
-        last, _ = take_back(repository)
-        made = False
-        try:
-            wish = replace(wish, message=wish.message or full_message(repository, last))
-            found = _of_runs((), workspace, wish, repository, settings)
-            made = True
-        finally:
-            if not made:
-                give_back(repository, last)
-        return found
+        last = own_last(repository) if wish.amend else ""
+        if last and wish.message is None:
+            wish = replace(wish, message=full_message(repository, last))
+        found = _of_runs(runs, workspace, wish, repository, settings)
+        if not last:
+            return found
+        commit = joined(repository, last, found.message, identity(repository, os.environ))
+        return replace(found, commit=commit, files=files_of(repository, commit.hash))
 
 
 def _of_runs(

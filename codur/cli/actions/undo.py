@@ -32,7 +32,7 @@ from codur.workspace.listing import is_ignored
 _SHOWN_CHARS = 60
 _UNDO = b'"op":"undo"'
 _CHANGE, _BY_PROGRAM = b'"op":"change"', b'"by":"command"'
-_FAILED = frozenset({"not_achieved", "limit", "no_model"})
+_FAILED = frozenset({"not_achieved", "limit"})
 _PROGRAM, _PROGRAM_ENDED = b'"op":"program","running":true', b'"op":"program","running":false'
 
 
@@ -158,7 +158,10 @@ def _is_left(run: RunDirectory) -> bool:
 def _failed_since(run: RunRecord) -> RunRecord | None:
     """The newest run there, if it is a later one that did not reach its goal."""
     newest = next(iter(machine.kept_runs().list(Path(run.workspace))), run)
-    return newest if newest.started > run.started and newest.summary.outcome in _FAILED else None
+    ended = newest.summary
+    # Who asked for a run of the tests, or a question, has changed nothing that could be meant.
+    failed = ended.outcome in _FAILED and ended.model_calls > 0
+    return newest if newest.started > run.started and failed else None
 
 
 def _earlier(this: RunRecord) -> tuple[str, ...]:

@@ -132,8 +132,8 @@ class Conversation:
             self._set(asked.name, asked.value)
         elif (wanted := _undoes(asked.words)) is not None:
             self._guarded(partial(self._put_back, line, wanted, again="--redo" in asked.words))
-        elif asked.words[:1] == ("commit",) and _OF_LAST.isdisjoint(asked.words):
-            done = self._commit(line, asked.words)
+        elif asked.words[:1] == ("commit",):
+            done = self._run(asked.words) == 0 if "--undo" in asked.words else self._commit(line, asked.words)
             if done and asked.task:
                 self._commands.append(asked.task)
             elif asked.task:
@@ -171,7 +171,7 @@ class Conversation:
             if asked.then and code == 0:
                 # That task's changes alone, if it left any; "all" is what the tasks of the conversation left, and not
                 # the user's own.
-                alone = self._turns[-1].diff and _WHOLE.isdisjoint(asked.then) and not asked.together
+                alone = self._turns[-1].diff and "--all" not in asked.then and not asked.together
                 run = (self._turns[-1].run_id,) if alone else ()
                 words = ("commit", *run, *(word for word in asked.then[1:] if word != "--all"))
                 self._commands.append(f"/{shlex.join(words)}")
@@ -370,11 +370,6 @@ def _greeting(directory: Path, settings: Settings, remembered: int) -> str:
 
 def _remembered(tasks: int) -> str:
     return f"{tasks} earlier task{'s' if tasks > 1 else ''} remembered (/context)"
-
-
-_OF_LAST = frozenset({"--undo", "--amend"})
-"""What makes a commit be about the last one, and not about runs of the conversation."""
-_WHOLE = _OF_LAST | {"--all"}
 
 
 def _told_shortly(turns: Sequence[Turn]) -> str:

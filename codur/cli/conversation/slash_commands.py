@@ -153,14 +153,14 @@ _AND_COMMIT = regex(
     r"(?P<task>.+?)(?:[,.;]\s+(?:and\s+)?(?:then\s+)?|\s+and\s+then\s+)(?P<wish>commit\b.*)", re.I | re.S
 )
 _AND_AMEND = regex(
-    r"(?P<task>.+?)(?:[,.;]\s+(?:and\s+)?|\s+and\s+)(?:then\s+)?(?P<wish>(?:amend|add|put|fold)\b[^.;,]*\bcommit\b.*)",
+    r"(?P<task>.+?)(?:[,.;]\s+(?:and\s+)?|\s+and\s+)(?:then\s+)?(?P<wish>(?:amend|add|fold)\b[^.;,]*\bcommit\b.*)",
     re.I | re.S,
 )
 _MAX_CHARS = 2_000
 _OF_EARLIER = regex(r"\b(?:for|of|about|to) (?:it|this|that|them|these|those)\b|\btoo\b|\bas well\b", re.I)
 """A task that goes on with what was done before."""
 _NO_TASK = regex(r"(?:the|an?|my|your|all|rest|others?|it|that|this|these|those)\b", re.I)
-_NEXT = r"(?:then|after (?:that|this)|afterwards|next)[,:]?"
+_NEXT = r"(?:then|after (?:that|this)|afterwards)[,:]?"
 _FIRST = rf"(?P<wish>.*?\bcommit\b.*?)(?:[,.;]\s+(?:and\s+)?{_NEXT}|\s+and\s+{_NEXT})\s+(?P<task>.+)"
 _COMMIT_FIRST, _SAID_FIRST = regex(_FIRST, re.I | re.S), regex(rf"(?P<rest>[^.!?]*[.!?])\s+{_FIRST}", re.I | re.S)
 _ASKED_AFTER = regex(r"(?P<wish>.*?\bcommit\b[^.!?]*)[.!]\s+(?P<task>[^.!?]+\?)", re.I | re.S)
@@ -181,10 +181,12 @@ _NO_DEED = regex(
 """What a task says that is a question, or speaks of what others are to do: its last words are no wish of its own."""
 _LEAD = r"(?:(?:hm+|no|nope|oh|sorry|wait|ok|okay|actually|then|please|on second thoughts?)[,.!]* ){0,4}"
 _THAT = r"(?:that|it|this|the last(?: one| task| change)?|your (?:last )?change)"
+_WHY = r"(?:hm+|no|nope|oh|sorry|wait|actually)\b"
 _UNDO = regex(
     rf"(?:{_LEAD}(?:undo|revert)(?: {_THAT})?"
     # after a sentence that says why
-    rf"|(?!.*\b(?:if|unless|when)\b)[^.!?\n]{{1,80}}[.!]\s+(?:so |please |just )?(?:undo|revert) {_THAT})"
+    rf"|(?!.*\b(?:if|unless|when|never)\b)(?:{_WHY}|{_LEAD}(?:it|this|that)\b)[^.!?\n]{{0,80}}[.!]\s+"
+    rf"(?:so |please |just )?undo {_THAT})"
     r"(?: (?:again|please))?[.!]?",
     re.I,
 )

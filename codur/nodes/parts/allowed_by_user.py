@@ -180,7 +180,8 @@ def _agreed_in_plan(state: RunState, context: RunContext) -> list[str]:
     steps, outputs = state["plan"].steps if state["plan"] is not None else (), state["outputs"]
     asked = [(str(step.arguments.get("text", "")), step.id) for step in steps if step.action == "ask"]
     said = [agreed_tests(text, context.artifacts.get(outputs[name])) for text, name in asked if name in outputs]
-    return [path for path in guarded(state) if any(path in text for text in said)]
+    words = {word.strip("`'\".,:;()") for text in said for word in text.split()}
+    return [path for path in guarded(state) if path in words]
 
 
 def _without(check: Check, freed: Collection[str]) -> Check:

@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from codur import checks
@@ -51,7 +52,11 @@ _LINT_SHARE = 0.5
 _WIDER_SHARE = 0.25  # of the time left, which a run of all tests may take where the task named one file of them
 _SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that all tests would take many times that
 _LEADS_OUT = regex(r"(?<![\w./])(?:/|\.\./)[\w./+@-]+")
-_MISSING = regex(r"No such file|can(?:no|')t open|not found", re.IGNORECASE)
+_MISSING = regex(
+    r"(?:can(?:no|')t open(?: file)?|[Nn]o such file or directory:?|cannot (?:access|find))\s+[`'\"]?([\w./+@-]+)"
+    r"|([\w./+@-]+)[`'\"]?:\s+(?:\[Errno 2\] )?(?:[Nn]o such file|not found|cannot open)"
+)
+"""What a program says of a file that is not there."""
 _TEST = regex(r"^[ \t]*(?:async )?def test|\bTestCase\b", re.MULTILINE)
 _NOT_RUN = "what failed before still fails; the other tests were not run"
 _MOST_NEW = 5  # tests that an edit broke, which are run once more to hear what they say
@@ -161,13 +166,17 @@ def check_before(discovery: Discovery, context: RunContext, *, sample: bool = Fa
 
 def _unseen(command: str, verdict: Verdict, context: RunContext) -> str:
     """A file outside of the workspace that a command names and misses although it is there; empty if there is none."""
-    root = context.workspace.root
-    paths = _LEADS_OUT.findall(command) if _MISSING.search(verdict.error) else ()
-    # A program names it as it was given, or whole.
-    missed = (path for path in paths if path in verdict.error or str((root / path).resolve()) in verdict.error)
-    return next(
-        (path for path in missed if root not in (there := (root / path).resolve()).parents and there.exists()), ""
-    )
+    root, missing = context.workspace.root, set(filter(None, chain.from_iterable(_MISSING.findall(verdict.error))))
+    for path in _LEADS_OUT.findall(command):
+        there = (root / path).resolve()
+        # A program names it as it was given, or whole.
+        if (
+            root not in there.parents
+            and not missing.isdisjoint({path, str(root / path), str(there)})
+            and there.exists()
+        ):
+            return str(path)
+    return ""
 
 
 def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:

@@ -33,8 +33,14 @@ _FOR_TESTS = regex(
     re.IGNORECASE,
 )
 """What asks for tests to pass, and not for tests of what it asks for."""
-_OF_TESTS = regex(r"\btests?\b", re.IGNORECASE)
-_AT_LARGE_SAID = regex(r"\b(?:all|every\w*|any|each|suite|others?|rest|whole|too)\b", re.IGNORECASE)
+_OWN = regex(r"[A-Z]|_")
+"""In the name of a class that no everyday word is."""
+_OTHER_TESTS = regex(
+    r"\b(?:tests?|suite|green|passes|pass|all|every\w*|each|others?|rest|whole|too|example|like|such as|e\.g|start\w*"
+    r"|begin\w*|first|etc|and so on)\b",
+    re.IGNORECASE,
+)
+"""Beside the names of tests, what may mean others as well."""
 _SENTENCES = regex(r"(?<=[.,;!?\n])\s+")
 _FAILED_BEFORE = regex(r"\b(?:tests?|\d+|those)\b[^.;]*\b(?:fail(?:ed|ing)?|red|broken)\b", re.IGNORECASE)
 _LEFT = regex(
@@ -118,14 +124,23 @@ def may_fail(state: RunState) -> tuple[str, ...]:
     named = any(bare_name(test) in state["task"].prompt for test in before.failing)
     if may or (state["making"] != "made" and not named and leaves_tests(state["task"].prompt)):
         return before.failing
-    meant = () if _is_judged(state) or _AT_LARGE_SAID.search(state["task"].prompt) else _named(before.failing, state)
+    meant = () if _is_judged(state) else _named(before.failing, state["task"].prompt)
     return tuple(test for test in before.failing if test not in meant) if meant else ()
 
 
-def _named(failing: Sequence[str], state: RunState) -> tuple[str, ...]:
-    """Those of the tests that a task about tests names: by their own name, or by that of their class."""
-    said = set(_WORD.findall(state["task"].prompt)) if _OF_TESTS.search(state["task"].prompt) else set()
-    return tuple(test for test in failing if not said.isdisjoint((bare_name(test), *test.split("::")[1:-1])))
+def _named(failing: Sequence[str], prompt: str) -> tuple[str, ...]:
+    """Those of the tests that a task names, by their own name or by that of their class, if it speaks of no others."""
+    if "\n" in prompt.strip():  # what is pasted tells of more than is meant
+        return ()
+    known = {test: (bare_name(test), *filter(_OWN.search, test.split("::")[1:-1])) for test in failing}
+    said = set(_WORD.findall(prompt))
+    named = {name for names in known.values() for name in names if name in said}
+    rest = re.sub(
+        rf"\b(?:{'|'.join(map(re.escape, sorted(named)))})\b(?: (?:unit ?)?(?:tests?|class|suite))?", " ", prompt
+    )
+    if not named or _OTHER_TESTS.search(rest):
+        return ()
+    return tuple(test for test, names in known.items() if not named.isdisjoint(names))
 
 
 def _is_judged(state: RunState) -> bool:

@@ -62,8 +62,8 @@ def next_move(record: StepRecord, judged: Judged | None, state: RunState, contex
 
 
 def is_due(record: StepRecord, state: RunState, context: RunContext) -> bool:
-    """Whether the check is: after the last step of a plan that edits, an edit that failed, a repair, and the last program
-    of a plan if what programs changed was not judged yet.
+    """Whether the check is: after the last step of a plan that edits, an edit that failed, a repair, and after the last
+    program of a plan if what programs changed was not judged yet.
 
     What the user asked for in so many words ("append x to notes.txt") is carried out, not judged; so are the tool calls
     of the user's own plan, and the one of a classification, for a task that is not about code.
@@ -95,7 +95,7 @@ def _unjudged(step: Step, state: RunState, context: RunContext) -> bool:
         return False
     if not updates.may_change(step, context):
         return False
-    return not context.workspace.sees_programs or bool(updates.changed_by_programs(context))
+    return updates.may_be_changed(context)
 
 
 def _lacks_words(record: StepRecord, state: RunState, context: RunContext) -> bool:

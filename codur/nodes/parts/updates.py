@@ -182,6 +182,11 @@ def changed_by_programs(context: RunContext) -> list[str]:
     return [each.path for each in changes if each.path in kept or not (each.kind == "made" or ignores(each.path))]
 
 
+def may_be_changed(context: RunContext) -> bool:
+    """Whether programs changed something, or it is not known what they did."""
+    return not context.workspace.sees_programs or bool(changed_by_programs(context))
+
+
 def agent_may_edit(agent: str, context: RunContext) -> bool:
     """Whether an agent changes files that is asked in words (a profile by itself then explains)."""
     config = context.agents.resolve(agent, in_words=True).config

@@ -22,6 +22,8 @@ _ABOVE = regex(r"//|/\*|@|#\[|# |\[.*\]$")
 _EXPORT = regex(r"export (?:default )?|(?!export|def)\w+ (?=def )")
 """What stands before a definition on its line: `export`, or Ruby's `private`."""
 
+_MADE_BY = regex(r"= (?!(?:async|function)\b)[\w.$]+\(")
+
 Find = Callable[[Sequence[SyntaxDefinition]], Sequence[SyntaxDefinition]]
 
 
@@ -40,6 +42,9 @@ def replaced(context: ToolContext, given_path: str, grammar: Grammar, code: str,
     given = without_fence(code).strip("\n").split("\n")
     target = _one(path, find(syntax.definitions), given)
     _require_own_lines(path, target, syntax.definitions)
+    if _MADE_BY.search(target.signature) and "=" not in given[0]:
+        told = f"{target.qualname} is what another function makes of one; give all of it: {target.signature:.60} …"
+        raise ToolError("invalid", told)
     lines = text.split("\n")
     start = target.start if _ABOVE.match(given[0].strip()) else target.line
     new = _indented(given, leading(lines[target.line - 1]))

@@ -111,8 +111,28 @@ def commit_files(repository: Repository, paths: Sequence[str], wanted: Wanted, s
     return _carried_out(made, made.as_they_are([f"{below}{path}" for path in paths]), wanted)
 
 
+def own_last(repository: Repository) -> str:
+    """The last commit, if it was made here and nobody else has it.
+
+    Raises:
+        ToolError: `no_match`: it was not made here; `many_matches`: it is known elsewhere, or something is under way;
+            others as `Repository.safe`.
+    """
+    top = replace(repository, root=repository.top)
+    _require_rest(repository)
+    head = commit_of(top, "HEAD")
+    made = top.safe("reflog", f"--max-count={_RECORD_LINES}", "--format=%H %gs", "HEAD").splitlines()
+    if not any(line.startswith(f"{head} {_MADE}: ") for line in made):
+        raise ToolError("no_match", "the last commit was not made by Codur, as far as git has it on record")
+    if known := top.safe(
+        "for-each-ref", f"--contains={head}", "--format=%(refname:short)", "refs/remotes", "refs/tags"
+    ):
+        raise ToolError("many_matches", f"{known.split()[0]} has the last commit too")
+    return head
+
+
 def take_back(repository: Repository, *, dry: bool = False) -> tuple[Commit, tuple[str, ...]]:
-    """Take back the last commit, if it was made here and nobody else has it: that commit, and its files below the root.
+    """Take back the last commit, if it is `own_last`: that commit, and its files below the root.
 
     The files stay as they are, and count as changed once more. What else is staged stays staged.
 
@@ -120,19 +140,9 @@ def take_back(repository: Repository, *, dry: bool = False) -> tuple[Commit, tup
         dry: only tell which it would be.
 
     Raises:
-        ToolError: `no_match`: it was not made here, or there is none before it; `many_matches`: it is known elsewhere,
-            or something is staged or under way; others as `Repository.safe`.
+        ToolError: as `own_last`; `no_match`: there is none before it; `many_matches`: something of it is staged.
     """
-    top = replace(repository, root=repository.top)
-    _require_rest(repository)
-    head = commit_of(top, "HEAD")
-    made = top.safe("reflog", f"--max-count={_RECORD_LINES}", "--format=%H %gs", "HEAD").splitlines()
-    if not any(line.startswith(f"{head} {_MADE}: ") for line in made):
-        raise ToolError("no_match", "the last commit was not made by Codur")
-    if known := top.safe(
-        "for-each-ref", f"--contains={head}", "--format=%(refname:short)", "refs/remotes", "refs/tags"
-    ):
-        raise ToolError("many_matches", f"{known.split()[0]} has the last commit too")
+    top, head = replace(repository, root=repository.top), own_last(repository)
     try:
         before = commit_of(top, "HEAD~1")
     except ToolError as error:
@@ -142,26 +152,27 @@ def take_back(repository: Repository, *, dry: bool = False) -> tuple[Commit, tup
     if staged := sorted(set(top.safe("diff", "--cached", *_FILES).split("\0")).intersection(paths)):
         raise ToolError("many_matches", f"changes of {', '.join(staged)} are staged")
     if not dry:
-        _go_to(before, paths, repository)
+        # The index first: where it is locked nothing has happened yet.
+        top.safe("reset", "--quiet", before, "--", *paths, writable=repository.own)
+        variables = (("GIT_REFLOG_ACTION", _TAKEN_BACK),)
+        top.safe("reset", "--quiet", "--soft", before, variables=variables, writable=repository.own)
     return commit, below
 
 
-def give_back(repository: Repository, commit: Commit) -> None:
-    """Make a commit that was taken back the last one again; the files stay as they are."""
-    _go_to(commit.hash, files_of(replace(repository, root=repository.top), commit.hash), repository)
-
-
-def full_message(repository: Repository, commit: Commit) -> str:
-    """The whole message of a commit."""
-    return repository.safe("log", "--max-count=1", "--no-show-signature", "--format=%B", commit.hash).strip()
-
-
-def _go_to(commit: str, paths: Sequence[str], repository: Repository) -> None:
-    """Make a commit the last one, and let the index follow at these paths, seen from the top."""
+def joined(repository: Repository, first: str, message: str, who: tuple[tuple[str, str], ...]) -> Commit:
+    """Make one commit of `first` and what was committed since, in the place of these; index and files stay."""
     top, own = replace(repository, root=repository.top), repository.own
-    variables = (("GIT_REFLOG_ACTION", _TAKEN_BACK),)
-    top.safe("reset", "--quiet", "--soft", commit, variables=variables, writable=own)
-    top.safe("reset", "--quiet", commit, "--", *paths, variables=variables, writable=own)
+    head, parents = commit_of(top, "HEAD"), top.safe("rev-parse", f"{first}^@").split()
+    tree = top.safe("rev-parse", f"{head}^{{tree}}").strip()
+    words = [word for parent in parents for word in ("-p", parent)]
+    made = top.safe("commit-tree", tree, *words, "-m", message, variables=who, writable=own).strip()
+    top.safe("update-ref", "-m", f"{_MADE}: one of two", "HEAD", made, head, variables=who, writable=own)
+    return read_commit(top.safe("log", "--max-count=1", "--no-show-signature", "--no-color", f"--format={FORMAT}"))
+
+
+def full_message(repository: Repository, commit: str) -> str:
+    """The whole message of a commit."""
+    return repository.safe("log", "--max-count=1", "--no-show-signature", "--format=%B", commit).strip()
 
 
 def _below(repository: Repository) -> str:

@@ -434,7 +434,7 @@ FOUND = {
 }
 BESIDE = {
     "cart.js": (["RATE", "weigh"], ["./lib/tax.js", "./lib/cents"]),
-    "shape.tsx": ([], []),
+    "shape.tsx": (["Field", "LIMITS"], []),
     "stack.go": (["Max"], ["fmt", "example.com/m/util"]),
     "lib.rs": (["LIMIT"], ["other", "crate::other::{helper, Thing}"]),
     "Shop.java": (["MAX"], ["import com.acme.tax.Rate;"]),
