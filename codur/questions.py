@@ -45,6 +45,9 @@ _STAYS = regex(
     r"\b(?:not|no|\w+n't|keep|leave|stays?|remains?|untouched|unchanged|only|as (?:it|they) (?:is|are))\b", re.I
 )
 _TESTS = regex(r"\b(?:tests?|specs?|snapshots?|expectations?)$", re.IGNORECASE)
+_NAMES_TESTS = regex(
+    r"\b(?:tests?|specs?|snapshots?|expectations?)\b|\btest_\w+|\w_test\b|\.(?:test|spec)\.", re.IGNORECASE
+)
 _WHY = regex(r"\b(?:so|to|because|since|as|after|before|when|if|that|which|for|while)\b", re.IGNORECASE)
 _THOSE = regex(r"\b(?:these|those|that|this)\b", re.IGNORECASE)
 _GRANTED = regex(rf"You asked: {_ASKED}\nThe user answered: {_YES}", re.IGNORECASE)
@@ -154,6 +157,11 @@ def agreed_tests(question: str, answer: str) -> str:
     # What they are to be changed for may name others.
     asked = found["asked"] if _TESTS.search(found["what"]) else found["what"]
     return f"{'' if _STAYS.search(before) else before} {_WHY.split(asked)[0]}".strip()
+
+
+def asks_of_tests(question: str) -> bool:
+    """Whether a question speaks of tests."""
+    return _NAMES_TESTS.search(question) is not None
 
 
 def named_command(words: str) -> str:

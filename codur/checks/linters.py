@@ -28,6 +28,7 @@ from codur.workspace.workspace import Workspace
 MOST_S = 60.0  # the change is done and judged; nobody should wait long for this
 """All programs together."""
 _SHOWN = 3
+_MOST_COMPARED = 8_000  # lines of a file before and after: of more it would take seconds
 _CHARS = 200
 _CACHES = tuple(
     """
@@ -170,6 +171,8 @@ class _Look:
         found = {}
         for change in self._changes:
             before, after = ((data or b"").splitlines() for data in (change.before, change.after))
+            if len(before) + len(after) > _MOST_COMPARED:
+                continue
             spans = difflib.SequenceMatcher(None, before, after).get_opcodes()
             lines = chain.from_iterable(range(start, end) for kind, _, _, start, end in spans if kind != "equal")
             found[change.path] = frozenset(line + 1 for line in lines)

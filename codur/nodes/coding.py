@@ -8,6 +8,7 @@ from codur.agents.coding import DELETES, CodingOutcome, apply_edits, write_code
 from codur.agents.registry import Agent
 from codur.checks.describe import diff_text, verdict_text
 from codur.checks.entry import is_test_code
+from codur.checks.suites.made_check import PASSES_NOW
 from codur.context.brief import CodingBrief
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.nodes.parts import allowed_by_user
@@ -38,6 +39,12 @@ _LOOKED = 8  # so many parts of files that were looked at are shown again
 _CHECK_CHARS = 6000  # of one look of an agent; the request that follows holds all of the conversation
 _ALLOWED = (
     "This changes no behaviour: what passes now must still pass, and the tests that fail now may fail as they do."
+)
+_LEFT = "What passes now must still pass, and the tests that fail now may fail as they do."
+_NAMED = "Of the tests that fail now those that the task names have to pass; the others may fail as they do."
+_SO_ALREADY = (
+    "A test that was written for this passes as the program is now, so that the code may do already what is asked for."
+    " If it does, change nothing, and say so with cannot."
 )
 _ON_DEMAND = (
     "If the task itself wants a test changed that is read only, edit it all the same, with the rest: the user is asked."
@@ -198,11 +205,11 @@ def _brief(state: RunState, context: RunContext) -> CodingBrief:
     """What the agent is told."""
     step, discovery = current_step(state), state["discovery"]
     brief = brief_of(state, step, context)
-    rest = _ALLOWED if may_fail(state) else _FOREIGN if others_fail(state) else ""
+    so_already = _SO_ALREADY if any(PASSES_NOW in note for note in state["notes"]) else ""
     read_only = {path for path in brief.sources if not context.workspace.may_edit(path)} - addable(state)
     asks = context.consult is not None and not read_only.isdisjoint(guarded(state))
     demand = _ON_DEMAND if asks and speaks_of_tests(state) else ""
-    said = (brief.objective, rest, demand, *answers(state, context))
+    said = (brief.objective, _of_failing(state), so_already, demand, *answers(state, context))
     return replace(
         brief,
         objective="\n\n".join(filter(None, said)),
@@ -217,6 +224,16 @@ def _brief(state: RunState, context: RunContext) -> CodingBrief:
         will_retry=state["iteration"] + 1 < state["task"].limits.max_iterations,
         steer=hint_of(state),
     )
+
+
+def _of_failing(state: RunState) -> str:
+    """What is said of the tests that fail before anything is changed."""
+    may, before = may_fail(state), state["before"]
+    if not may:
+        return _FOREIGN if others_fail(state) else ""
+    if before is not None and len(may) < len(before.failing):
+        return _NAMED
+    return _ALLOWED if state["discovery"].task_type == "refactor" else _LEFT
 
 
 def _record(agent: Agent, node: NodeName, outcome: CodingOutcome, state: RunState) -> StepRecord:

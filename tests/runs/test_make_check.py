@@ -268,6 +268,15 @@ def test_a_test_that_passes_now_is_asked_for_once_more(tmp_path: Path) -> None:
     assert played.result.verdict.check.startswith(f"python -m pytest {PATH}")
 
 
+def test_who_edits_is_told_that_a_test_passes_as_it_is(tmp_path: Path) -> None:
+    green = TEST.replace("1850, 1, 1)) == 19", "2001, 1, 1)) == 21")
+    cannot = calls(("cannot", {"reason": "It does so already."}))
+    played = run(tmp_path, [EDIT, answer(green), answer(green), cannot])
+    assert "passes as the program is now, so that the code may do already" in played.message(3)
+    assert (played.result.outcome, played.result.changed_files) == ("not_achieved", ())
+    assert played.result.reason.endswith("It does so already.")
+
+
 def test_where_no_test_can_be_made_that_is_said_and_nothing_else_changes(tmp_path: Path) -> None:
     wrong = TEST.replace("from dates import century", "from calendars import century")
     played = run(tmp_path, [EDIT, answer(wrong), answer(wrong), FIX])

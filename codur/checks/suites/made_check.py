@@ -21,6 +21,7 @@ from codur.python.test_run import TestEnd, narrowed
 from codur.types import Check, Verdict
 
 MOST_CHARS = 8_000  # it is shown in later requests
+PASSES_NOW = "it passes as the program is now, so it does not show what the task is about"
 _FRAME = regex(r"^(?P<path>[^\s:][^:\n]*\.py):\d+: in ", re.MULTILINE)
 _ERROR = regex(r"^E\s+(?P<type>[A-Za-z_][\w.]*)(?::[ ]*(?P<words>.*))?$", re.MULTILINE)
 _ASSERT = regex(r"\A[^\n]*\n(?:(?!E)[^\n]*\n)*E\s+assert\b")
@@ -100,7 +101,7 @@ def why_not_red(
         known: whether something of that name is defined in the workspace.
     """
     if verdict.passed:
-        return "it passes as the program is now, so it does not show what the task is about"
+        return PASSES_NOW
     if verdict.status != "failed":
         return f"it cannot be run: {verdict.note or verdict.status}"
     failed = [end for end in ends.values() if end.outcome == "failed"]

@@ -11,7 +11,7 @@ from posixpath import basename, dirname, join, splitext
 
 from codur.checks.describe import FAILED_TEST, compiler_error, headline
 from codur.checks.entry import TEST_FORM, is_test_code
-from codur.checks.suites.made_check import hangs_by_task, is_told
+from codur.checks.suites.made_check import PASSES_NOW, hangs_by_task, is_told
 from codur.checks.suites.near_tests import of_files
 from codur.lazy import regex
 from codur.python.test_command import PYTHON
@@ -167,7 +167,7 @@ def why_not_red(
     total, said = verdict.tests_total or 0, _NAME_LINE.sub("", verdict.error)
     ran = check.ran_without if check.is_among else 0
     if verdict.passed:
-        return "it passes as the program is now, so it does not show what the task is about"
+        return PASSES_NOW
     if verdict.status != "failed" or verdict.unfit:
         return f"it cannot be run: {verdict.unfit or verdict.note or verdict.status}"
     # Node's runner calls what could not be loaded by its path, and does not say why.

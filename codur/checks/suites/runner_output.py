@@ -119,7 +119,7 @@ _LEFT_OUT = regex(
 )
 """What RSpec, PHPUnit and minitest say of tests that were skipped, in the form of failures."""
 _SUITE = "Test suite failed to run"  # Jest's name for a file that could not be loaded, which it counts as no test
-_UNCOUNTED = regex(rf"{_SUITE}$|^(?:\S+ )?(\S+) \[ \1 \]$")
+_UNCOUNTED = regex(rf"{_SUITE}$|^(?:\|.+?\| )?(.+) \[ \1 \]$")
 """Names of what could not be loaded and counts as no test: Jest's, and vitest's `a.test.ts [ a.test.ts ]`."""
 _SUITE_FILE = regex(r"^FAIL +(?:\S+ +)??(\S+\.[cm]?[jt]sx?)\b", re.MULTILINE)
 _SUBTESTS = "'subtestsFailed'"  # of a suite of Node's runner: its tests are told by themselves

@@ -133,7 +133,7 @@ class Conversation:
         elif (wanted := _undoes(asked.words)) is not None:
             self._guarded(partial(self._put_back, line, wanted, again="--redo" in asked.words))
         elif asked.words[:1] == ("commit",):
-            done = self._run(asked.words) == 0 if "--undo" in asked.words else self._commit(line, asked.words)
+            done = self._commit(line, asked.words)
             if done and asked.task:
                 self._commands.append(asked.task)
             elif asked.task:
@@ -231,12 +231,19 @@ class Conversation:
         return bool(changed) and changed[-1][:1] == [word]
 
     def _commit(self, line: str, words: Sequence[str]) -> bool:
-        """Commit what a command line names; without a run, what all tasks of this conversation left."""
-        runs = () if _names_run(words) else actions.commit.left_of([turn.run_id for turn in self._turns])
+        """Commit what a command line names, or take the last commit back; without a run, what all tasks left."""
+        undoes = "--undo" in words
+        runs = () if undoes or _names_run(words) else actions.commit.left_of([turn.run_id for turn in self._turns])
         # Who named an agent did not choose a service to word it.
         offline = ("--offline",) if self._choices.offline or self._choices.agent else ()
         done = self._run((*words, *offline, *runs)) == 0
         said = "It was committed to git." if done else "It could not be committed, as was told."
+        if undoes:
+            said = (
+                "The last commit was taken back; its files stay."
+                if done
+                else "It could not be taken back, as was told."
+            )
         if "--dry-run" not in words:
             outcome = "done" if done else "not_achieved"
             self._remember(Turn(asked=line, outcome=outcome, said=said, ended=time.time()))

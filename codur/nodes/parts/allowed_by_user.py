@@ -11,7 +11,7 @@ from codur.lazy import regex
 from codur.nodes.parts.updates import current_step
 from codur.nodes.run_state import RunContext, RunState
 from codur.planning.plans.validation import asks_to_delete
-from codur.questions import agreed_tests, granted_by, is_leave_asked
+from codur.questions import agreed_tests, asks_of_tests, granted_by, is_leave_asked
 from codur.structs import replace
 from codur.types import Check, Discovery
 
@@ -179,7 +179,10 @@ def _agreed_in_plan(state: RunState, context: RunContext) -> list[str]:
     """Tests that a question of the plan names and asks to change, where the user plainly said yes."""
     steps, outputs = state["plan"].steps if state["plan"] is not None else (), state["outputs"]
     asked = [(str(step.arguments.get("text", "")), step.id) for step in steps if step.action == "ask"]
-    said = [agreed_tests(text, context.artifacts.get(outputs[name])) for text, name in asked if name in outputs]
+    answered = [(text, context.artifacts.get(outputs[name])) for text, name in asked if name in outputs]
+    said = [agreed_tests(text, answer) for text, answer in answered if asks_of_tests(text)]
+    if not all(said):  # who says no once does not mean it for the rest
+        return []
     words = {word.strip("`'\".,:;()") for text in said for word in text.split()}
     return [path for path in guarded(state) if path in words]
 

@@ -207,7 +207,7 @@ def test_a_runner_that_ran_nothing_tells_so(closing: str) -> None:
 VITEST_SUITE = """
 ⎯⎯⎯⎯⎯⎯ Failed Suites 1 ⎯⎯⎯⎯⎯⎯⎯
 
- FAIL  src/file.test.ts [ src/file.test.ts ]
+ FAIL  |unit| src/my file.test.ts [ src/my file.test.ts ]
 Error: Cannot find package 'web-file' imported from '/work/src/file.test.ts'
  ❯ src/file.test.ts:2:1
 
@@ -230,7 +230,7 @@ AssertionError: expected 1 to be 2
 def test_a_file_that_vitest_cannot_load_is_one_failure_more() -> None:
     counts = counts_in(VITEST_SUITE)
     assert counts is not None
-    assert counts.failing == ("src/file.test.ts [ src/file.test.ts ]", "src/set.test.ts > min/max")
+    assert counts.failing == ("|unit| src/my file.test.ts [ src/my file.test.ts ]", "src/set.test.ts > min/max")
     assert ((counts.passed, counts.total), are_named(counts)) == ((17, 19), True)
 
 

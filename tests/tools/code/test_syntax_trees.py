@@ -60,7 +60,7 @@ export const Field: Kind<Size> = memo("field", (props) => {
   const label = pick(() => props.label);
   return <b>{label}</b>;
 });
-const LIMITS = [1, 2].map(Number);
+const LIMITS = [1, 2].map((n) => n);
 """,
     "stack.go": """package stack
 

@@ -3,11 +3,16 @@
 (method_definition name: (_) @name) @function
 (variable_declarator name: (identifier) @name value: [(arrow_function) (function_expression)]) @function
 ; `const Field = memo(() => …)`: the function that another makes of this one.
-(program [
+((program [
   (lexical_declaration (variable_declarator name: (identifier) @name
-    value: (call_expression arguments: (arguments [(arrow_function) (function_expression)]))) @function)
+    value: (call_expression
+      function: [(identifier) @_maker (member_expression property: (property_identifier) @_maker)]
+      arguments: (arguments [(arrow_function) (function_expression)]))) @function)
   (export_statement (lexical_declaration (variable_declarator name: (identifier) @name
-    value: (call_expression arguments: (arguments [(arrow_function) (function_expression)]))) @function))])
+    value: (call_expression
+      function: [(identifier) @_maker (member_expression property: (property_identifier) @_maker)]
+      arguments: (arguments [(arrow_function) (function_expression)]))) @function))])
+  (#not-match? @_maker "^(map|filter|reduce|find|some|every|sort|flatMap|from|then|catch|on|setTimeout|setInterval|replace)$"))
 (assignment_expression
   left: (member_expression
     object: (member_expression object: (identifier) @owner property: (property_identifier) @_place)
