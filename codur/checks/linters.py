@@ -93,8 +93,15 @@ class _Job(Struct, kw_only=False):
     files: tuple[str, ...]
 
 
-def worse(workspace: Workspace, launcher: Launcher, scratch: Callable[[], Path], *, most_s: float) -> list[str]:
-    """What is worse now than it was before the changes of this run: a sentence for each program that finds more.
+class Looked(Struct):
+    """What the programs say of a change."""
+
+    worse: Sequence[str] = ()  # a sentence for each that finds more than before, or of which that is not known
+    clean: Sequence[str] = ()  # the names of those that find nothing new
+
+
+def look(workspace: Workspace, launcher: Launcher, scratch: Callable[[], Path], *, most_s: float) -> Looked:
+    """What is worse now than it was before the changes of this run.
 
     A program that is not installed is passed over; one that does not end, or fails otherwise, is told.
 
@@ -106,8 +113,11 @@ def worse(workspace: Workspace, launcher: Launcher, scratch: Callable[[], Path],
         Interrupted: the run was cancelled.
     """
     with launcher.temporary_directory() as caches:
-        look = _Look(workspace, launcher, scratch, caches, time.monotonic() + min(most_s, MOST_S))
-        return [text for job in look.jobs() if (text := look.told(job))]
+        ends = _Look(workspace, launcher, scratch, caches, time.monotonic() + min(most_s, MOST_S))
+        told = [(job.linter.name, text) for job in ends.jobs() if (text := ends.told(job)) is not None]
+    bad = {name for name, text in told if text}
+    clean = dict.fromkeys(name for name, text in told if not text and name not in bad)
+    return Looked(worse=tuple(text for _, text in told if text), clean=tuple(clean))
 
 
 class _NotRun(Exception):
@@ -140,12 +150,14 @@ class _Look:
             for directory, files in places.items():
                 yield _Job(linter, directory, tuple(files))
 
-    def told(self, job: _Job) -> str:
-        """What to say of a program's findings; empty if there is nothing new among them."""
+    def told(self, job: _Job) -> str | None:
+        """What to say of a program's findings; empty if nothing is new among them, None if it is not installed."""
         try:
             now = self._findings(job, self._workspace.root)
+            if now is None:
+                return None
             # Looked at as it was only if there is something to tell: a copy costs more than the linter.
-            was = self._findings(job, self._before) if now and self._is_old(job) else []
+            was = (self._findings(job, self._before) or []) if now and self._is_old(job) else []
         except (_NotRun, WorkspaceError) as error:
             return f"whether {job.linter.name} finds more than before is not known: {error}"
         unread = {finding.path for finding in was if _UNREAD.search(finding.text)}
@@ -212,8 +224,8 @@ class _Look:
         link_installed(root, copy)
         return copy
 
-    def _findings(self, job: _Job, root: Path) -> list[Finding]:
-        """What the program finds in the changed files of a workspace or of its copy.
+    def _findings(self, job: _Job, root: Path) -> list[Finding] | None:
+        """What the program finds in the changed files of a workspace or of its copy; None if it is not installed.
 
         Raises:
             _NotRun: it says nothing of them.
@@ -240,9 +252,11 @@ class _Look:
         if result.timed_out:
             raise _NotRun("it did not end in time")
         said = plain(f"{result.stdout}\n{result.stderr}").replace(f"{cwd}/", "")
-        found = list(read(linter, said, job.directory)) if result.started else []
+        if not result.started:
+            return None
+        found = list(read(linter, said, job.directory))
         # It failed and named nothing: settings that it cannot read, a plugin that is not there.
-        if result.started and result.exit_status and not found:
+        if result.exit_status and not found:
             lines = [line for line in said.splitlines() if line.strip() and ": note:" not in line]
             raise _NotRun((lines or ["it failed"])[-1][:_CHARS])
         return [each for each in found if each.path in job.files and not each.text.startswith("File ignored")]

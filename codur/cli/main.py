@@ -6,6 +6,7 @@ What takes time to import (`cli.NAME`) is imported inside `run`, so that Ctrl-C 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import signal
 import stat
@@ -79,7 +80,8 @@ def _is_given(stream: TextIO | None) -> bool:
         return False
     mode = os.fstat(stream.fileno()).st_mode
     # Of a pipe that stays open and silent the help is more use than a wait.
-    return stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and bool(select.select([stream], [], [], _FIRST_BYTE_S)[0]))
+    ready = stat.S_ISREG(mode) or (stat.S_ISFIFO(mode) and bool(select.select([stream], [], [], _FIRST_BYTE_S)[0]))
+    return ready and isinstance(stream.buffer, io.BufferedReader) and bool(stream.buffer.peek(1))
 
 
 def _converse(*, goes_on: bool) -> int:

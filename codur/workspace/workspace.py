@@ -10,7 +10,7 @@ import errno
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
@@ -483,6 +483,14 @@ class Workspace:
     def command_changes(self) -> tuple[CommandChange, ...]:
         """What programs changed since the beginning, net, by path; tools' changes are in `changes`."""
         return command_changes(self._journal.entries)
+
+    def sizes(self, paths: Iterable[str]) -> dict[str, int]:
+        """The sizes of those of these files that are there, in bytes."""
+        found = {}
+        for path in paths:
+            with suppress(OSError):
+                found[path] = os.lstat(self.root / path).st_size
+        return found
 
     @property
     def sees_programs(self) -> bool:

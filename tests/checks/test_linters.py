@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.checks.linters import Finding, Linter, linters, read, worse
+from codur.checks.linters import Finding, Linter, Looked, linters, look, read
 from codur.config.settings import SandboxSettings
 from codur.sandbox.launcher import Launcher
 from codur.workspace.workspace import Workspace
@@ -38,14 +38,22 @@ def changed(directory: Path, before: dict[str, str], after: dict[str, str]) -> W
 
 
 def said(
-    tmp_path: Path, launcher: Launcher, settings: str, before: dict[str, str], after: dict[str, str], most_s: float = 60
+    tmp_path: Path,
+    launcher: Launcher,
+    settings: str,
+    before: dict[str, str],
+    after: dict[str, str],
+    most_s: float = 60,
+    *,
+    cleans: bool = False,
 ) -> list[str]:
     (tmp_path / "project").mkdir()
     workspace = changed(tmp_path / "project", {"pyproject.toml": settings, **before}, after)
     was = {path: path.read_bytes() for path in workspace.root.rglob("*") if path.is_file()}
-    told = worse(workspace, launcher, lambda: tmp_path / "scratch", most_s=most_s)
+    told = look(workspace, launcher, lambda: tmp_path / "scratch", most_s=most_s)
     assert {path: path.read_bytes() for path in workspace.root.rglob("*") if path.is_file()} == was
-    return told
+    assert not any(text.startswith(name) for name in told.clean for text in told.worse)
+    return [*told.worse, *(f"clean: {name}" for name in told.clean)] if cleans else [*told.worse]
 
 
 @pytest.mark.parametrize(
@@ -115,6 +123,12 @@ def test_a_new_file_and_the_nearest_configuration(tmp_path: Path, launcher: Laun
     ]
 
 
+def test_which_find_nothing_new_is_told(tmp_path: Path, launcher: Launcher) -> None:
+    settings = RUFF + MYPY + "[tool.flake8]\n"
+    told = said(tmp_path, launcher, settings, {"a.py": "x = 1\n"}, {"a.py": "import os\n"}, cleans=True)
+    assert told == ["ruff check finds more than before: a.py:1: F401 [*] `os` imported but unused", "clean: mypy"]
+
+
 def test_a_module_and_its_stub_are_one_to_mypy(tmp_path: Path, launcher: Launcher) -> None:
     files = {"a.py": "def f(x):\n    return x\n", "a.pyi": "def f(x: int) -> int: ...\n"}
     new = {"a.py": "def f(x=1):\n    return x\n", "a.pyi": "def f(x: int = ...) -> int: ...\ny: other\n"}
@@ -136,7 +150,7 @@ def test_a_program_that_is_not_installed_is_passed_over(tmp_path: Path, launcher
     (tmp_path / "project").mkdir()
     workspace = changed(tmp_path / "project", {"go.mod": "module m\n", "m.go": "package m\n"}, {"m.go": "package  m\n"})
     with Launcher({"PATH": "/nowhere"}, sandbox=SandboxSettings()) as bare:
-        assert worse(workspace, bare, lambda: tmp_path / "scratch", most_s=60) == []
+        assert look(workspace, bare, lambda: tmp_path / "scratch", most_s=60) == Looked()
 
 
 def linter(name: str) -> Linter:
@@ -207,4 +221,4 @@ def test_what_is_not_looked_at_is_no_finding(tmp_path: Path, launcher: Launcher)
     program.write_text(f"#!/bin/sh\necho \"$PWD/a.js\"; echo '  {ignored}'; exit 1\n")
     program.chmod(0o755)
     workspace = changed(project, {".eslintrc": "{}", "a.js": "1;\n"}, {"a.js": "2;\n"})
-    assert worse(workspace, launcher, lambda: tmp_path / "scratch", most_s=60) == []
+    assert look(workspace, launcher, lambda: tmp_path / "scratch", most_s=60).worse == ()

@@ -403,3 +403,11 @@ def test_of_a_class_that_the_task_names_in_a_long_file_all_is_shown(tmp_path: Pa
     chosen = select(index, workspace.list_files(), Clues(task=prompt, named=["test_ui.py"]))
     (shown,) = fit({"test_ui.py": tests}, budget_chars=1600, wants=chosen.wants)
     assert all(f"def test_Move_{n}" in shown.text for n in "abcd")
+
+
+def test_of_a_crowded_directory_the_large_files_are_listed(tmp_path: Path) -> None:
+    files = {f"core/m{number:02}.py": "x = 1\n" for number in range(70)} | {"core/whole.py": "x = 1\n" * 500}
+    asks = classified(task_type="unknown", suggested_action="end", answer="Which orders?")
+    run = play(tmp_path, files, "the totals are off by a cent for some orders", [asks])
+    assert "\ncore/whole.py\n" in run.message(0)
+    assert "more in core/" in run.message(0)

@@ -30,6 +30,7 @@ from codur.nodes.parts.finding import (
     may_fail,
 )
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.parsing.bounded_text import listed
 from codur.python.test_command import PYTHON
 from codur.structs import replace
 from codur.tools import git
@@ -51,6 +52,7 @@ _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
 _LINT_SHARE = 0.5
 _WIDER_SHARE = 0.25  # of the time left, which a run of all tests may take where the task named one file of them
 _SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that all tests would take many times that
+_NAMED_LINTERS = 4
 _LEADS_OUT = regex(r"(?<![\w./])(?:/|\.\./)[\w./+@-]+")
 _MISSING = regex(
     r"(?:can(?:no|')t open(?: file)?|[Nn]o such file or directory:?|cannot (?:access|find))\s+[`'\"]?([\w./+@-]+)"
@@ -292,7 +294,9 @@ def linted(context: RunContext) -> list[str]:
     if not (context.settings.verification.linters and context.settings.tools.allow_run):
         return []
     most_s = _LINT_SHARE * context.time_left()  # what is done must not be lost for them
-    return checks.linters.worse(context.workspace, context.launcher, context.scratch, most_s=most_s)
+    found = checks.linters.look(context.workspace, context.launcher, context.scratch, most_s=most_s)
+    clean = f"{listed(found.clean, _NAMED_LINTERS)} {'finds' if len(found.clean) == 1 else 'find'} nothing new"
+    return [*found.worse, *([clean] if found.clean else [])]
 
 
 def edit_name(diff: str) -> str:

@@ -69,6 +69,7 @@ _TESTS_WANTED = regex(
 )
 _ELSE_WANTED = regex(r"\b(?:and|then)\W+(?:\w+ )?(?:fix|implement|change|mend|make|add|rename|remove)\b", re.IGNORECASE)
 _PLAIN = frozenset({"test", "should", "the", "and", "for", "with", "not", "are", "has", "have", "that", "this", "new"})
+_SHORT_WORDS = 12
 _TITLE_CHARS = 300  # in which a task says what it is about; in a long one each test would find a word of its name
 
 
@@ -186,15 +187,17 @@ def asks_for_tests(prompt: str) -> bool:
 def others_fail(state: RunState) -> bool:
     """Whether tests fail, before anything is changed, none of which the task asks for, is called after or named with.
 
-    Two words of a report stand in the names of some test or other. Where a model can be asked for a test, it is shown
-    what fails and may say that this is it.
+    Two words of a long report stand in the names of some test or other, those of a short one seldom by chance. Where a
+    model can be asked for a test, it is shown what fails and may say that this is it.
     """
     before, found = state["before"], state["discovery"]
     failing = before.failing if before is not None and before.status == "failed" else ()
     said = set(_WORD.findall(state["task"].prompt))
     named = {splitext(basename(path))[0] for path in found.files if path not in found.guessed} & said
     of_named = any(subject_of(test.partition("::")[0]) in named for test in failing)
-    return bool(failing) and not (of_named or is_specified(failing, state))
+    prompt = state["task"].prompt
+    spoken = len(prompt.split()) <= _SHORT_WORDS and spoken_of(failing, prompt)
+    return bool(failing) and not (of_named or spoken or is_specified(failing, state))
 
 
 def near_by_name(state: RunState) -> bool:

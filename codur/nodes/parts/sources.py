@@ -22,7 +22,7 @@ from codur.nodes.parts.quoted_text import quoted_places
 from codur.nodes.parts.updates import origin_of, warn
 from codur.nodes.run_state import RunContext, RunState, task_told
 from codur.parsing.bounded_text import bounded
-from codur.planning.plans.full_plan import RETRY_OBJECTIVE, shortened
+from codur.planning.plans.full_plan import LISTED_FILES, RETRY_OBJECTIVE, shortened
 from codur.repair.evidence.tracing import run_traced
 from codur.structs import replace
 from codur.types import Step, Verdict
@@ -43,6 +43,7 @@ _PATHS = regex(r"[\w./+@-]+")
 _PATH_WORD = regex(r"[^\W_]{4,}")
 _OF_GIT = regex(r"\b(?:(?:un)?commit\w*|git)\b", re.IGNORECASE)
 _STATUS_CHARS = 1_500
+_MOST_SIZED = 5_000
 _LOOKED_LINES = 240  # the longest part of a file that is shown again because the coding agent had a look at it
 
 
@@ -165,8 +166,8 @@ def _telling(state: RunState) -> Verdict | None:
 
 def listed_files(state: RunState, context: RunContext) -> list[str]:
     """The workspace's files as a list shows them: where the task's rare words are, what fails and what that imports,
-    what defines a name that the task writes, then sources, those first that are called as it speaks, and what is made
-    last; shortened.
+    what defines a name that the task writes, then sources, those first that are called as it speaks, of a directory the
+    largest, and what is made last; shortened.
     """
     files, verdict = context.workspace.list_files(), state["verdict"] or state["before"]
     told = (verdict.error, *verdict.failing) if verdict is not None and verdict.status == "failed" else ()
@@ -177,11 +178,14 @@ def listed_files(state: RunState, context: RunContext) -> list[str]:
     imported = {path for source in near for path in view.imports(source)} if view is not None else set()
     defining = {path for path, _ in identified(view, prompt)} if view is not None else set()
     said = _words_in(prompt)
+    # Where not all can be listed, what a directory is about is mostly in its large files.
+    sizes = context.workspace.sizes(files) if LISTED_FILES < len(files) <= _MOST_SIZED else {}
 
     def order(path: str) -> tuple[bool | int | str, ...]:
         near_by = (path not in near, path not in imported, path not in known, path not in defining)
         # A list of many files is cut: those that are called as the task speaks come before the alphabet.
-        return *near_by, standing(path), -len(_words_in(path) & said), path
+        largest = (dirname(path), -sizes.get(path, 0)) if sizes else ()
+        return *near_by, standing(path), -len(_words_in(path) & said), *largest, path
 
     # By its own name: a word of a directory's is that of all files in it.
     marked = {path for path in files if _words_in(basename(path)) & said}.union(near, imported, known, defining)
