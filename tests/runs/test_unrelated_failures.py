@@ -671,7 +671,7 @@ def test_there_a_search_mends_the_test_that_is_named(tmp_path: Path) -> None:
     "name",
     [
         *("test_pages", "test_error_on_pages", "test_pages_of_mine", "test_missing_page_rate", "test_till_rate"),
-        "test_adapter_of_tills_retries",
+        "test_adapter_of_tills_retries_while_host_is_away",
     ],
 )
 def test_a_word_in_the_name_of_a_failing_test_is_no_reason_to_make_none(name: str, tmp_path: Path) -> None:
@@ -680,7 +680,7 @@ def test_a_word_in_the_name_of_a_failing_test_is_no_reason_to_make_none(name: st
     prompt = "shop.py: the total of the pages is wrong with 19 % on top"
     if name == "test_missing_page_rate":
         prompt = "shop.py: the total is wrong with a tax_rate of 19 % on top"
-    if name == "test_adapter_of_tills_retries":
+    if name == "test_adapter_of_tills_retries_while_host_is_away":
         prompt = (
             "with an adapter of its own shop.py: total gives, whatever the till is, a sum without the 19 % on top of it"
         )
