@@ -128,7 +128,7 @@ def install(person: Person) -> None:
     words = [*person.before, person.python, "-m", "venv", "--without-pip", str(target)]
     subprocess.run(words, check=True, cwd="/", env=_environment(person.base))
     packages = next((target / "lib").glob("python*")) / "site-packages"
-    for name in sorted(_needed({}, "codur", ("mcp",)) | _needed({}, "pytest") | _needed({}, "jsonschema")):
+    for name in sorted(_needed({}, "codur", ("all",)) | _needed({}, "pytest") | _needed({}, "jsonschema")):
         distribution = importlib.metadata.distribution(name)
         for file in distribution.files or () if name != "codur" else ():
             source = Path(str(distribution.locate_file(file)))
