@@ -105,6 +105,8 @@ def _ordinary(tool: str, base: Path) -> Person:
     code = base / "code"
     shutil.copytree(ROOT / "codur", code / "codur", ignore=_NOT_COPIED)
     shutil.copytree(ROOT / "tests", code / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("config", "docs"):
+        shutil.copytree(ROOT / name, code / name)
     shutil.copy2(ROOT / "pyproject.toml", code)
     _copy_libraries(_CODUR_LIBRARIES, code)
     python = _interpreter(before, base)
