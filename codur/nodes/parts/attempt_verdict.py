@@ -295,7 +295,8 @@ def linted(context: RunContext) -> list[str]:
         return []
     most_s = _LINT_SHARE * context.time_left()  # what is done must not be lost for them
     found = checks.linters.look(context.workspace, context.launcher, context.scratch, most_s=most_s)
-    clean = f"{listed(found.clean, _NAMED_LINTERS)} {'finds' if len(found.clean) == 1 else 'find'} nothing new"
+    finds = "finds" if len(found.clean) == 1 else "find"
+    clean = f"{listed(found.clean, _NAMED_LINTERS)} {finds} nothing new in the files changed"
     return [*found.worse, *([clean] if found.clean else [])]
 
 

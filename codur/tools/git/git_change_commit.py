@@ -9,7 +9,7 @@ from pathlib import Path
 
 from codur.structs import Struct, field, replace
 from codur.tools.flow.code_outputs import Commit
-from codur.tools.git.git_commits import FORMAT, commit_of, read_commit, require_no_filter
+from codur.tools.git.git_commits import commit_of, last_commit, require_no_filter
 from codur.tools.git.git_repository import Repository
 from codur.tools.tool import ToolError
 
@@ -147,7 +147,7 @@ def take_back(repository: Repository, *, dry: bool = False) -> tuple[Commit, tup
         before = commit_of(top, "HEAD~1")
     except ToolError as error:
         raise ToolError("no_match", "the last commit is the first one") from error
-    commit = read_commit(top.safe("log", "--max-count=1", "--no-show-signature", "--no-color", f"--format={FORMAT}"))
+    commit = last_commit(top)
     below, paths = files_of(repository, head), files_of(top, head)
     if staged := sorted(set(top.safe("diff", "--cached", *_FILES).split("\0")).intersection(paths)):
         raise ToolError("many_matches", f"changes of {', '.join(staged)} are staged")
@@ -167,7 +167,7 @@ def joined(repository: Repository, first: str, message: str, who: tuple[tuple[st
     words = [word for parent in parents for word in ("-p", parent)]
     made = top.safe("commit-tree", tree, *words, "-m", message, variables=who, writable=own).strip()
     top.safe("update-ref", "-m", f"{_MADE}: one of two", "HEAD", made, head, variables=who, writable=own)
-    return read_commit(top.safe("log", "--max-count=1", "--no-show-signature", "--no-color", f"--format={FORMAT}"))
+    return last_commit(top)
 
 
 def full_message(repository: Repository, commit: str) -> str:
@@ -200,8 +200,7 @@ def _carried_out(made: _Making, entries: Mapping[str, _Entry], wanted: Wanted) -
     made.put(entries, made.index)
     _commit(made, wanted)
     made.put(entries, ())
-    options = ("--max-count=1", "--no-show-signature", "--no-color")
-    return read_commit(repository.safe("log", *options, f"--format={FORMAT}"))
+    return last_commit(repository)
 
 
 def _commit(made: _Making, wanted: Wanted) -> None:

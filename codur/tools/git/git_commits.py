@@ -50,6 +50,12 @@ def read_commit(line: str) -> Commit:
     return Commit(hash=hash_, author=author, date=date, subject=subject)
 
 
+def last_commit(repository: Repository) -> Commit:
+    """The commit that `HEAD` is at."""
+    options = ("--max-count=1", "--no-show-signature", "--no-color")
+    return read_commit(repository.safe("log", *options, f"--format={FORMAT}"))
+
+
 def first_parents(repository: Repository, commit: str, limit: int) -> list[str]:
     """The commit and those before it, along first parents."""
     return repository.safe("rev-list", "--first-parent", f"--max-count={limit}", commit).split()
@@ -161,8 +167,7 @@ def git_commit(
         "commit", "--quiet", "--no-verify", "--no-gpg-sign", "--no-edit", "--no-status", "--cleanup=whitespace",
         f"--message={message}", variables=identity(repository, context.environ), writable=repository.own,
     )  # fmt: skip
-    options = ("--max-count=1", "--no-show-signature", "--no-color")
-    commit = read_commit(repository.safe("log", *options, f"--format={FORMAT}"))
+    commit = last_commit(repository)
     return ToolResult(text=f"committed {commit.hash[:10]}: {commit.subject}", data=Commits(commits=(commit,)))
 
 
