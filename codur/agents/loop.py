@@ -9,12 +9,11 @@ from msgspec import structs
 
 from codur.agents.assignment import Assignment
 from codur.agents.offers import EVERYTHING, MORE, Offering, Offers
-from codur.checks.describe import plain
 from codur.config.settings import Profile
 from codur.events import ToolChosen, ToolRan
 from codur.llm.model import ChatReply, ChatRequest
 from codur.llm.tokens import BYTES_PER_TOKEN
-from codur.parsing.bounded_text import beginning, bounded
+from codur.parsing.bounded_text import beginning, bounded, plain
 from codur.parsing.tool_calls import is_call_alone, tool_calls_from_text
 from codur.structs import Struct, replace
 from codur.types import Message, Tier, ToolCall, ToolResult, ToolSpec

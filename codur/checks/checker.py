@@ -13,7 +13,7 @@ from typing import Any, Literal
 from codur.checks import suites
 from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
-from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, headline, plain
+from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, headline
 from codur.checks.entry import is_test_code
 from codur.checks.memory import CheckMemory, Told
 from codur.checks.pristine import Pristine
@@ -24,7 +24,7 @@ from codur.checks.suites.junit import TestCounts, counts_of, less, read_report
 from codur.checks.suites.runner_output import are_named, counts_in, is_plain_runner, told_so_far, was_exited, without
 from codur.config.settings import VerificationSettings
 from codur.lazy import regex
-from codur.parsing.bounded_text import bounded, listed
+from codur.parsing.bounded_text import bounded, listed, plain
 from codur.python.test_run import TestEnd, TestRun, read_run
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
@@ -443,9 +443,13 @@ class Checker:
             return tampered(verdict, f"{check.entry} told of no test")  # a runner counts the file itself
         failing = counts.failing if counts is not None and self.last_tests else ()
         verdict = replace(verdict, failing=failing, excused=excused, note=verdict.note or _left_out(excused, check))
+        if counts is not None or verdict.passed:
+            return verdict
         # Where tests ran, what they needed was there: that one of them asks for a host is its own failure.
-        offline = _OFFLINE.search(verdict.error) if counts is None and not verdict.passed else None
-        return replace(verdict, unfit=offline[0].strip()) if offline else verdict
+        unfit = _OFFLINE.search(verdict.error)
+        if unfit is None and check.kind == "tests":
+            unfit = suites.run_problem.NO_PROGRAM.search(output)
+        return replace(verdict, unfit=unfit[0].strip()) if unfit else verdict
 
     def _without_left_out(
         self, check: Check, result: ProcessResult, counts: TestCounts | None

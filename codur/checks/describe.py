@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from codur.lazy import regex
-from codur.parsing.bounded_text import bounded, left_out
+from codur.parsing.bounded_text import bounded, left_out, plain
 from codur.types import Attempt, Check, Verdict
 
 KEPT_ATTEMPTS = 8
@@ -12,7 +12,6 @@ DIFF_CHARS = 8_000
 """A longer diff of an attempt is kept without its last hunks."""
 ERROR_CHARS = 4_000
 """Of an attempt."""
-_TERMINAL = regex(r"(?:\x1b|#x1B)\[[0-9;?]*[A-Za-z]")
 FAILED_TEST = "FAIL: "
 """Stands before the name of a test that another runner than pytest tells of."""
 _NEXT_TEST = regex(rf"(?<=\n)\n(?={FAILED_TEST}|\S+::\S)")
@@ -217,8 +216,3 @@ def _first(texts: Sequence[str], limit: int) -> list[str]:
             break
         kept.append(text)
     return kept
-
-
-def plain(text: str) -> str:
-    """An output without terminal colours, those in pytest's XML report included."""
-    return _TERMINAL.sub("", text)

@@ -16,10 +16,10 @@ from itertools import chain
 from pathlib import Path
 from posixpath import basename, dirname, join, normpath
 
-from codur.checks.describe import plain
 from codur.checks.entry import text_of
 from codur.errors import Interrupted, WorkspaceError
 from codur.lazy import regex
+from codur.parsing.bounded_text import plain
 from codur.sandbox.launcher import Launcher
 from codur.structs import Struct, convert
 from codur.workspace.copies import link_installed

@@ -62,6 +62,18 @@ _AMENDED = regex(
     rf"(?:,?{_TAIL}){{0,2}}[.!]*",
     re.IGNORECASE,
 )
+_BEGUN = regex(
+    rf"(?:(?:{_LEAD}|no|you do (?:it|that))[,.!?;:]* ?(?:-+ )?){{0,6}}"
+    r"(?:(?:(?:run|do) (?:a )?)?git init"
+    r"|put (?:this|it|that|everything|all(?: of (?:this|it))?|the (?:project|code)) (?:under|in|into)"
+    r" (?:git|version control)"
+    r"|(?:make|turn) (?:this|it)(?: here)? (?:into )?a git repo(?:sitory)?"
+    r"|(?:initiali[sz]e|init|create|begin|start|set up) (?:a )?(?:new )?(?:git(?: repo(?:sitory)?)?|git here))"
+    rf"(?: here| in this (?:folder|directory))?(?:,?{_TAIL}){{0,2}}"
+    rf"(?:,? (?:and|with) (?:(?:commit|add) (?:{_ALL}|{_RUNS}|all (?:the )?files)|(?:a|the) first commit))?"
+    rf"(?:,?{_TAIL}){{0,2}}[.!]*",
+    re.IGNORECASE,
+)
 _CONDITION = regex(
     r",? (?:when|once|as soon as|if|after) "
     r"(?:(?:it|this|that|they|everything|all|all tests|the tests)(?:['’]?s)?(?: is| are)? )?"
@@ -72,9 +84,12 @@ _CONDITION = regex(
 
 
 def commit_wish(text: str) -> tuple[str, ...] | None:
-    """The command line of a text whose whole wish is a commit, or the end of the last one; None if it asks for more."""
-    if "commit" not in text.lower() or len(text) > _MAX_CHARS:
+    """The command line of a text whose whole wish is a commit, its end, or a repository; None if it asks for more."""
+    said = text.lower()
+    if ("commit" not in said and "git" not in said and "version control" not in said) or len(text) > _MAX_CHARS:
         return None
+    if _BEGUN.fullmatch(text.strip()):
+        return ("commit", "--init")
     if _UNDONE.fullmatch(text.strip()):
         return ("commit", "--undo")
     if _AMENDED.fullmatch(text.strip()):

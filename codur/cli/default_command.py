@@ -19,9 +19,10 @@ VALUE_OPTIONS: Final = (
 """The options of a task that take a value; the parser has the same."""
 COMMIT_OPTIONS: Final = (
     *("-C", "--directory", "--all", "-a", "--only", "--message", "-m", "--no-verify", "--dry-run", "--offline"),
-    *("--amend", "--undo", "--json"),
+    *("--amend", "--undo", "--init", "--json"),
 )
 """The options of a commit; the parser has the same."""
+_GIT_WORDS = ("commit", "git", "version control")
 
 
 def with_command(argv: Sequence[str], *, commands: Collection[str], app_options: Collection[str]) -> list[str]:
@@ -44,7 +45,8 @@ def with_command(argv: Sequence[str], *, commands: Collection[str], app_options:
     word, explicit = argv[place], "--" in argv[:place]
     options = {item.partition("=")[0] for item in argv if item.startswith("-")}
     said = word if " " in word else "" if options else " ".join(argv)
-    if options.issubset(COMMIT_OPTIONS) and "commit" in said.lower() and (wish := cli.commit_words.commit_wish(said)):
+    may_wish = options.issubset(COMMIT_OPTIONS) and any(each in said.lower() for each in _GIT_WORDS)
+    if may_wish and (wish := cli.commit_words.commit_wish(said)):
         return [*wish, *([*argv[:place], *argv[place + 1 :]] if options else [])]
     if word in commands and not explicit:
         return [word, *argv[:place], *argv[place + 1 :]]

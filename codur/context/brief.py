@@ -8,14 +8,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
-from codur.checks.describe import attempts_text, check_text, plain, verdict_text
+from codur.checks.describe import attempts_text, check_text, verdict_text
 from codur.checks.entry import is_code
 from codur.context.excerpts import Excerpt, fit
 from codur.context.outline import NOTHING_ELSE, Outline
 from codur.context.selection import Want
 from codur.lazy import regex
 from codur.llm.tokens import BYTES_PER_TOKEN
-from codur.parsing.bounded_text import bounded
+from codur.parsing.bounded_text import bounded, plain
 from codur.structs import Struct, field, replace
 from codur.types import Attempt, Check, Verdict
 

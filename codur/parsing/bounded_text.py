@@ -1,11 +1,15 @@
-"""Cutting long texts, so that their beginning and end stay, or their beginning alone; and long lists of names."""
+"""Cutting long texts, so that their beginning and end stay, or their beginning alone, or all but what colours them; and
+long lists of names."""
 
 from collections.abc import Sequence
+
+from codur.lazy import regex
 
 MAX_TEXT = 200_000
 """Longest text that a tool gives back, in characters."""
 MAX_PROBLEM = 1_000
 """Longest message of a call that was not carried out, in characters; it may quote what was given."""
+_TERMINAL = regex(r"(?:\x1b|#x1B)\[[0-9;?]*[A-Za-z]")
 
 
 def bounded(text: str, limit: int) -> str:
@@ -68,3 +72,8 @@ def _whole_lines_head(text: str) -> str:
 def _whole_lines_tail(text: str) -> str:
     start = text.find("\n")
     return text[start + 1 :] if 0 <= start < len(text) // 2 else text
+
+
+def plain(text: str) -> str:
+    """An output without terminal colours, those in pytest's XML report included."""
+    return _TERMINAL.sub("", text)

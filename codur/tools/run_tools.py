@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 from codur.lazy import regex
-from codur.parsing.bounded_text import beginning
+from codur.parsing.bounded_text import beginning, plain
 from codur.python.pytest_runner import PytestRunner
 from codur.structs import replace
 from codur.tools.flow.outputs import CheckResult, ProgramResult
@@ -13,6 +13,7 @@ from codur.tools.tool import RUNNING_TASKS, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 from codur.workspace.workspace import Workspace
 
+_BEGINS = regex(r"(?:^|[;&|]\s*)git\s+init\b")
 _TOLD_CHARS = 200
 _WORD = regex(r"[^\s;|&<>()'\"=`]+")
 _QUOTED = regex(r"'([^']*)'|\"([^\"]*)\"")
@@ -117,6 +118,8 @@ def run_command(
     """
     if not command.strip() or "\0" in command:
         raise ToolError("invalid", "command must be a command line that is not empty")
+    if _BEGINS.search(command):
+        raise ToolError("refused", "no program can make .git here; `codur commit --init` does, and commits the files")
     require_none_in_command(command, context.workspace)
     told = f"the command printed nothing: {beginning(' '.join(command.split()), _TOLD_CHARS)}"
     return _run(context, "the command", ["sh", "-c", command], stdin, silent=told)
@@ -162,7 +165,7 @@ def _run(context: ToolContext, name: str, argv: list[str], stdin: str = "", *, s
         tripped=outcome.tripped,
         counts={},
     )
-    parts = [part.rstrip("\n") for part in (outcome.stdout, outcome.stderr) if part.strip()]
+    parts = [plain(part).rstrip("\n") for part in (outcome.stdout, outcome.stderr) if part.strip()]
     if outcome.tripped:
         parts.append(f"{name} wrote to {', '.join(outcome.tripped)}, which other programs act on; that was undone")
     if outcome.timed_out:

@@ -16,7 +16,7 @@ from codur.errors import Interrupted, LimitReached
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
 from codur.structs import replace
-from codur.types import Check, Difference, Verdict
+from codur.types import Check, CheckKind, Difference, Verdict
 from codur.workspace.workspace import Workspace
 from tests.runs.kit import contents, fill
 from tests.support import plain_python
@@ -209,6 +209,22 @@ def test_a_runner_that_cannot_fetch_what_it_needs_is_unfit(tmp_path: Path) -> No
     says = "error: download failed\\n[6] Could not resolve hostname (Could not resolve host: index.crates.io)"
     check = Check(kind="tests", argv=("sh", "-c", f"printf '{says}'; exit 101"), source="x")
     assert run(tmp_path, {}, check).unfit == "[6] Could not resolve hostname (Could not resolve host: index.crates.io)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "says", "unfit"),
+    [
+        ("tests", "sh: 1: tap: not found", "sh: 1: tap: not found"),
+        ("tests", "make: pytest: No such file or directory", "make: pytest: No such file or directory"),
+        ("tests", "make: ./main: No such file or directory", ""),
+        ("command", "sh: 1: tap: not found", ""),
+    ],
+)
+def test_a_runner_that_is_not_there_is_unfit(
+    tmp_path: Path, kind: CheckKind, says: str, unfit: str
+) -> None:
+    check = Check(kind=kind, argv=("sh", "-c", f"echo '{says}' >&2; exit 127"), source="x")
+    assert run(tmp_path, {}, check).unfit == unfit
 
 
 def test_a_test_that_asks_for_a_host_fails_by_itself(tmp_path: Path) -> None:

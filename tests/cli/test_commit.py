@@ -326,6 +326,21 @@ def test_what_is_staged_of_a_commits_files_keeps_it(repository: Path, home: Path
 
 WISHES = {
     **dict.fromkeys(
+        (
+            *(
+                "git init",
+                "put this under git please",
+                "Put the project under version control.",
+                "make this a git repo",
+            ),
+            *(
+                "no, you do it. git init and a first commit",
+                "ok, initialise a git repository here and commit everything",
+            ),
+        ),
+        ("commit", "--init"),
+    ),
+    **dict.fromkeys(
         ("amend the last commit with it", "ok, add that to the commit please", "fold this into your last commit"),
         ("commit", "--amend"),
     ),
@@ -370,6 +385,13 @@ WISHES = {
     "commit with message “fix it”": ("commit", "--message=fix it"),
 }
 NO_WISHES = (
+    *(
+        "git init fails",
+        "git",
+        "put this under git and add a .gitignore",
+        "what does git init do?",
+        "make it a git alias",
+    ),
     *("did it commit", "hm, did it commit?", "i meant undo the first change. commit"),
     *("commit X to memory", "commit this to memory", "add a commit command", "fix the bug and commit it"),
     *("commit the parser first", "commit and push", "commit 'a b.txt'", "commit foo.py", "commit this and push it"),
@@ -400,7 +422,33 @@ def test_without_a_repository_nothing_is_begun(project: Path, home: Path) -> Non
     ran = codur_here("fix main.py", "--offline", "--commit", cwd=project, home=home)
     assert (ran.code, ran.out) == (2, "")
     assert "not in a git repository" in ran.err
-    assert "git init" in ran.err
+    assert "codur commit --init" in ran.err
     assert (project / "main.py").read_text() == REPAIRABLE["main.py"]
     assert commit(project, home).code == 2
     assert codur_here("fix main.py", "--commit", "--dry-run", cwd=project, home=home).code == 2
+
+
+def test_a_repository_is_begun_with_the_files_that_are_meant(project: Path, home: Path) -> None:
+    fill(project, {**REPAIRABLE, "lent.db": "x", "__pycache__/a.pyc": "x", ".env": "KEY=x"})
+    unknown = codur_here("put this under git please", cwd=project, home=home)
+    assert (unknown.code, "git does not know who commits" in unknown.err) == (2, True)
+    (home / ".gitconfig").write_text("[user]\nname = Ann\nemail = ann@example.org\n")
+    done = codur_here("put this under git please", cwd=project, home=home)
+    assert done.code == 0, done.err
+    assert "left out: .env, __pycache__/a.pyc, lent.db" in done.out
+    assert git(project, "show", "--format=%an %s", "--name-only").split() == [
+        *("Ann", "Initial", "commit"),
+        *sorted(REPAIRABLE),
+    ]
+    assert not list((project / ".git").glob("hooks/*"))
+    again = codur_here("commit", "--init", cwd=project, home=home)
+    assert (again.code, "there is a git repository already" in again.err) == (2, True)
+    (project / "sub").mkdir()
+    assert "is in the repository of" in codur_here("commit", "--init", cwd=project / "sub", home=home).err
+
+
+def test_a_repository_begins_on_the_branch_of_the_users_settings(project: Path, home: Path) -> None:
+    fill(project, REPAIRABLE)
+    (home / ".gitconfig").write_text("[user]\nname = A\nemail = a@example.org\n[init]\ndefaultBranch = trunk\n")
+    assert commit(project, home, "--init", "-m", "Begin").code == 0
+    assert git(project, "log", "--format=%D %s").strip() == "HEAD -> trunk Begin"

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from codur.checks.describe import diff_text, error_text, plain
+from codur.checks.describe import diff_text, error_text
+from codur.parsing.bounded_text import plain
 from codur.context.brief import CodingBrief, brief_text, question_text
 from codur.context.excerpts import fit
 from codur.context.outline import Outline, outline_of

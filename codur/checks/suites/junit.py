@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codur.checks.describe import plain
 from codur.checks.signature import normalised
 from codur.lazy import late, regex
-from codur.parsing.bounded_text import bounded, listed
+from codur.parsing.bounded_text import bounded, listed, plain
 from codur.python.test_run import TestEnd, TestRun
 from codur.structs import Struct, replace
 

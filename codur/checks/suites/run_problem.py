@@ -26,6 +26,12 @@ _COLLECTING = regex(
 _ERROR = regex(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Warning|Exit)(?:: .*)?)$", re.MULTILINE)
 _NAME = regex(r"[A-Za-z_]\w+")
 _LACKS = regex(r"(?:^|; )(\S+) is not installed(?=; |$)")
+NO_PROGRAM = regex(
+    r"^(?:(?:\S*/)?(?:ba|da|z)?sh: (?:line )?(?:\d+: )?([\w.@+-]+): (?:command )?not found"
+    r"|g?make(?:\[\d+\])?: ([\w.@+-]+): No such file or directory)$",
+    re.MULTILINE,
+)
+"""Said by a shell or make of a program that is not there."""
 _SHOWN_NAMES = 6
 _DISTRIBUTIONS = {
     "yaml": "pyyaml", "pil": "pillow", "bs4": "beautifulsoup4", "cv2": "opencv-python", "sklearn": "scikit-learn",
@@ -38,6 +44,7 @@ _INSTALLERS = (
     ("uv.lock", "uv sync --all-extras"), ("poetry.lock", "poetry install"), ("pdm.lock", "pdm install"),
     ("Pipfile", "pipenv install --dev"),
 )  # fmt: skip
+_NODE_INSTALLERS = (("pnpm-lock.yaml", "pnpm install"), ("yarn.lock", "yarn install"), ("package.json", "npm install"))
 _METADATA = ("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt")
 _TEST_GROUPS = ("test", "tests", "testing", "dev")
 _REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "requirements-test.txt", "test-requirements.txt")
@@ -89,7 +96,7 @@ def run_problem(check: Check | None, verdict: Verdict, *, root: Path, python: st
         planned |= set(map(subject_of, check.protected))
     return (
         _not_installed(output, root, python, planned)
-        or _not_here(verdict.unfit, root, python)
+        or _not_here(verdict.unfit, root, python, planned)
         or _not_collected(output, root)
     )
 
@@ -139,7 +146,7 @@ def _lacking(modules: Sequence[str], absent: Sequence[str], root: Path, python: 
     )
 
 
-def _not_here(unfit: str, root: Path, python: str) -> RunProblem | None:
+def _not_here(unfit: str, root: Path, python: str, planned: Collection[str]) -> RunProblem | None:
     """Tests that cannot run here, whatever the program does."""
     if not unfit:
         return None
@@ -147,6 +154,16 @@ def _not_here(unfit: str, root: Path, python: str) -> RunProblem | None:
     if lacks:
         declared = declared_dependencies(root)
         return _lacking(lacks, lacking(python, declared.runtime | declared.tests), root, python)
+    if program := NO_PROGRAM.search(unfit):
+        name = program[1] or program[2]
+        if name in planned:  # that it is called may be the fault
+            return None
+        command = next((f"Run `{command}`" for file, command in _NODE_INSTALLERS if (root / file).is_file()), "")
+        return RunProblem(
+            kind="not_installed",
+            text=f"{name}, which runs the tests, is not installed.",
+            remedy=f"{command or f'Install {name}'}, or name another check with --check.",
+        )
     return RunProblem(
         kind="not_here",
         text=f"The tests fail outside of the workspace: {unfit}.",

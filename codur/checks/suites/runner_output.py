@@ -7,10 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 
-from codur.checks.describe import FAILED_TEST, plain
+from codur.checks.describe import FAILED_TEST
 from codur.checks.suites.junit import FAILURE_CHARS, SHOWN_FAILURES, TestCounts
 from codur.lazy import late, regex
-from codur.parsing.bounded_text import bounded
+from codur.parsing.bounded_text import bounded, plain
 from codur.structs import Struct, replace
 
 textwrap = late("textwrap")

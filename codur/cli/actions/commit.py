@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from codur.cli import machine
@@ -38,9 +38,9 @@ from codur.tools.git.git_change_commit import (
     take_back,
     uncommitted,
 )
-from codur.tools.git.git_commits import identity
+from codur.tools.git.git_commits import commit_of, identity
 from codur.tools.git.git_hardening import DIFF_OPTIONS
-from codur.tools.git.git_repository import Repository, repository_around
+from codur.tools.git.git_repository import Repository, begun, repository_around
 from codur.tools.tool import ToolError
 from codur.types import Task
 from codur.ui.styled_lines import count
@@ -49,6 +49,7 @@ from codur.workspace.disk.root import Root
 from codur.workspace.history.journal import Journal
 from codur.workspace.history.net_changes import net_changes
 from codur.workspace.history.undo_run import RunChange, run_changes
+from codur.workspace.listing import SKIPPED_DIRECTORIES
 from codur.workspace.private import may_hold_secrets
 
 _GIT_TIMEOUT_S = 60.0
@@ -58,9 +59,10 @@ _LONG_CHECK = 200
 _MAX_BODY = 2_000
 _EXECUTABLE = 0o111
 _LISTED = 8
+_DATA = frozenset({".db", ".sqlite", ".sqlite3", ".log", ".pyc"})
 _SEARCHED = 20  # how many of the newest runs may have left something uncommitted
 _REMEDIES: Mapping[str, str] = {
-    "not_found": "Begin one with `git init`; `codur undo` needs none.",
+    "not_found": "Begin one with `codur commit --init`; `codur undo` needs none.",
     "no_match": "`git log` shows it.",
     "many_matches": "Commit or stash that first, or commit it yourself: git add -p, then git commit.",
     "refused": "Commit it yourself with git, or leave hooks out: codur commit --no-verify",
@@ -134,9 +136,42 @@ def take_back_last(directory: Path, *, dry: bool, json: bool) -> int:
     return 0
 
 
+def begin(directory: Path, message: str | None, *, json: bool) -> int:
+    """Begin a repository where there is none, commit the files that are there, and tell it; gives the exit code."""
+    with _at(directory.absolute().resolve(), "commit", new=True) as (repository, _):
+        with contextlib.suppress(ToolError):  # it has no commit
+            commit_of(repository, "HEAD")
+            raise UsageError("there is a git repository already", remedy="What is changed: `codur commit --all`")
+        there = sorted(known_files(repository, ["."], new=True) - {""})
+        files = tuple(path for path in there if not _stays_out(path))
+        if not files:
+            raise UsageError("there is nothing to commit yet", remedy="The repository is there, and empty.")
+        wish = Wanted(message=message or "Initial commit", who=identity(repository, os.environ))
+        with repository.launcher.temporary_directory() as scratch:
+            commit = commit_files(repository, files, wish, scratch)
+    left = tuple(path for path in there if _stays_out(path))
+    found = Committed(run="", message=wish.message, files=files, left=left, commit=commit)
+    lines = ["a git repository was begun", f"committed {commit.hash[:10]}: {commit.subject}"]
+    lines.append(f"  {listed(files, _LISTED)}")
+    if left:
+        lines.append(f"left out: {listed(left, _LISTED)} (caches, data, secrets; .gitignore may name them)")
+    say_found(found, lines, as_json=json)
+    return 0
+
+
+def _stays_out(path: str) -> bool:
+    """Whether nobody means a file when he puts all under git: a cache's, a database's, or one that may hold secrets."""
+    parts = PurePosixPath(path)
+    return parts.suffix in _DATA or not SKIPPED_DIRECTORIES.isdisjoint(parts.parts) or may_hold_secrets(path)
+
+
 @contextlib.contextmanager
-def _at(workspace: Path, run_id: str) -> Iterator[tuple[Repository, Settings]]:
-    """The repository of a workspace that nobody else is at work in, and the settings; git's no is the user's error."""
+def _at(workspace: Path, run_id: str, *, new: bool = False) -> Iterator[tuple[Repository, Settings]]:
+    """The repository of a workspace that nobody else is at work in, and the settings; git's no is the user's error.
+
+    Args:
+        new: it is made if there is none.
+    """
     state = machine.kept_state()
     state.prepare()
     settings = machine.settings_for(machine.existing(workspace), None, {}).settings
@@ -145,7 +180,10 @@ def _at(workspace: Path, run_id: str) -> Iterator[tuple[Repository, Settings]]:
         Launcher(os.environ, sandbox=settings.sandbox, state_cache=state.cache) as launcher,
     ):
         try:
-            yield repository_around(workspace, launcher, _GIT_TIMEOUT_S), settings
+            if new:
+                yield begun(workspace, launcher, _GIT_TIMEOUT_S, os.environ), settings
+            else:
+                yield repository_around(workspace, launcher, _GIT_TIMEOUT_S), settings
         except ToolError as error:
             raise UsageError(error.message, remedy=_remedy(error)) from error
 

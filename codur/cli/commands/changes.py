@@ -50,11 +50,18 @@ def commit(
     undo: Annotated[
         bool, typer.Option("--undo", help="Take the last commit back, if Codur made it; the files stay.")
     ] = False,
+    init: Annotated[
+        bool, typer.Option("--init", help="Begin a repository where there is none, and commit the files there.")
+    ] = False,
     json: options.Json = False,
 ) -> int:
     """Commit to git what runs changed and left uncommitted, and nothing else."""
     if amend and dry_run:
         raise UsageError("--amend and --dry-run cannot be given together", remedy="Leave one of the two out.")
+    if init:
+        if runs or everything or only or amend or undo or dry_run:
+            raise UsageError("--init begins a repository with all files", remedy="Say --init alone, or with -m TEXT.")
+        return actions.commit.begin(directory, message, json=json)
     if undo:
         if runs or everything or only or amend or message is not None:
             raise UsageError("--undo takes the last commit back, whatever is in it", remedy="Say --undo alone.")

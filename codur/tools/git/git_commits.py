@@ -185,17 +185,11 @@ def identity(repository: Repository, environ: Mapping[str, str]) -> tuple[tuple[
     for what in ("NAME", "EMAIL"):
         names, key = (f"GIT_AUTHOR_{what}", f"GIT_COMMITTER_{what}"), f"user.{what.lower()}"
         given = [environ.get(name, "").strip() for name in names]
-        own = "" if all(given) else _setting(key, repository, Path(environ.get("HOME", "")))
+        own = "" if all(given) else repository.setting(key) or repository.own_setting(key, environ)
         if not (own or all(given)):
             raise ToolError("refused", f"git does not know who commits; set {key} with git config")
         found += [(name, value or own) for name, value in zip(names, given, strict=True)]
     return tuple(found)
-
-
-def _setting(key: str, repository: Repository, home: Path) -> str:
-    files = [file for file in (home / ".gitconfig", home / ".config" / "git" / "config") if file.is_absolute()]
-    values = (repository.setting(key, str(file)) for file in files if file.is_file())
-    return repository.setting(key) or next(filter(None, values), "")
 
 
 TOOLS = (git_stage_files, git_commit)

@@ -20,7 +20,7 @@ from codur.tools.git import git_hardening
 from codur.tools.tool import ToolContext, ToolError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from codur.sandbox.launcher import Launcher
     from codur.sandbox.process.process_result import ProcessResult
@@ -116,6 +116,13 @@ class Repository(Struct):
         source = ["--file", file] if file else ["--local"]
         readable = (Path(file),) if file else ()
         return self.call("config", *source, "--includes", "--default", "", "--get", key, readable=readable).strip("\n")
+
+    def own_setting(self, key: str, environ: Mapping[str, str]) -> str:
+        """A setting of the user's own, in the home directory that `environ` names; empty if there is none."""
+        home = Path(environ.get("HOME", ""))
+        files = [file for file in (home / ".gitconfig", home / ".config" / "git" / "config") if file.is_absolute()]
+        values = (self.setting(key, str(file)) for file in files if file.is_file())
+        return next(filter(None, values), "")
 
     def safe(
         self,
@@ -244,6 +251,25 @@ def repository_around(root: Path, launcher: Launcher, timeout_s: float, *, asked
             _require_plain(directory)
         return Repository(top=top, root=root, launcher=launcher, timeout_s=timeout_s, own=own)
     raise ToolError("not_found", "the workspace is not in a git repository; git init makes one")
+
+
+def begun(root: Path, launcher: Launcher, timeout_s: float, environ: Mapping[str, str]) -> Repository:
+    """The repository of a directory, which is made if there is none: without hooks, on the branch that the user's git
+    settings name, else on `main`.
+
+    Args:
+        environ: the user's environment; without `HOME` the settings there are left alone.
+
+    Raises:
+        ToolError: as `repository_around`; `refused` if the directory is inside another repository.
+    """
+    if above := next((top for top in root.parents if os.path.lexists(top / ".git")), None):
+        raise ToolError("refused", f"the directory is in the repository of {above}")
+    if not os.path.lexists(root / ".git"):
+        made = Repository(top=root, root=root, launcher=launcher, timeout_s=timeout_s)
+        branch = made.own_setting("init.defaultBranch", environ) or "main"
+        made.call("init", "--quiet", "--template=", f"--initial-branch={branch}", writable=(root,))
+    return repository_around(root, launcher, timeout_s, asked=True)
 
 
 def _directories(top: Path, mark: Path) -> tuple[Path, ...]:

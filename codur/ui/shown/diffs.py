@@ -1,27 +1,58 @@
 """Unified diffs as styled lines."""
 
+from collections.abc import Iterator, Sequence
+
 from codur.lazy import regex
 from codur.ui.styled_lines import Line, Style, count, line
 
 TERMINAL_LIMIT = 200
 """Lines of a diff shown on a terminal; a longer one is cut in the middle."""
 
+_NEW_ROWS = 12
+"""Rows shown of a file that is new: all of it is as new to the last line as to the first."""
 _HUNK = regex(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 
 def diff_lines(diff: str, *, limit: int | None = None) -> list[Line]:
     """Give a unified diff as lines: `+` added, `-` removed, `@@` hunk, headers strong.
 
-    At most `limit` lines, or with None all, are shown; what is left out of the middle is said.
+    At most `limit` lines, or with None all, are shown, and of a new file the first; what is left out is said.
     """
     rows = diff.removesuffix("\n").split("\n") if diff else []
     styled = [line((row, style)) for row, style in zip(rows, _styles(rows), strict=True)]
+    if limit is not None:
+        styled = list(_cut_new(styled))
     if limit is None or len(styled) <= limit:
         return styled
     left_out = len(styled) - limit
     note = line((f"… {count(left_out, 'line')} of the diff left out; --raw prints it whole …", "warn"))
     head = (limit + 1) // 2
     return [*styled[:head], note, *styled[head + left_out :]]
+
+
+def _cut_new(styled: Sequence[Line]) -> Iterator[Line]:
+    """The lines, but of each file that is new only the first."""
+    room, out = -1, 0
+    for item in styled:
+        is_added = item.spans[0].style == "added" if item.spans else False
+        if out and not is_added:
+            yield _left_out(out)
+            out = 0
+        if item.text == "--- /dev/null":
+            room = _NEW_ROWS
+        elif item.text.startswith("diff ") and not is_added:
+            room = -1
+        if not is_added or room:
+            yield item
+            room -= is_added and room > 0
+        else:
+            out += 1
+    if out:
+        yield _left_out(out)
+
+
+def _left_out(number: int) -> Line:
+    return line((f"… {count(number, 'line')} more of this new file", "dim"))
 
 
 def _styles(rows: list[str]) -> list[Style]:

@@ -29,6 +29,7 @@ NODE_WORDS = {
     "accept": "judging what the plan says must hold",
 }
 WORDS_LINES = 8
+_NEW, _GONE = "--- /dev/null\n", "\n+++ /dev/null\n"
 _DIFF_LINES = 10
 _STEPS_LINES = 7
 _ONE_LINE = 100
@@ -82,7 +83,10 @@ class Narrator:
         )
         match event:
             case events.CheckRan():
-                return [self._check(event)]
+                # That nothing can be checked is told once, at the end.
+                untold = event.verdict.status == "no_check" and not self._verbose
+                told = self._check(event)
+                return [] if untold else [told]
             case events.ModelChosen() if event.profile:
                 chosen = f"model: {event.profile} ({event.model}): {event.reason}"
                 self._told.add(chosen)
@@ -92,7 +96,8 @@ class Narrator:
             case events.ModelPrompted():
                 return prompt_lines(event)
             case events.FileChanged():
-                changed = line(("changed: ", "dim"), f"{event.path} (+{event.added} -{event.removed})")
+                done = "created" if _NEW in event.diff else "deleted" if _GONE in event.diff else "changed"
+                changed = line((f"{done}: ", "dim"), f"{event.path} (+{event.added} -{event.removed})")
                 return [changed, *(diff_lines(event.diff) if self._verbose else ())]
             case events.Guided():
                 return [line(("told the model: ", "dim"), event.text)]

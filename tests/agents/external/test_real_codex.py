@@ -77,7 +77,7 @@ def test_it_edits_and_the_check_passes(codex: Path, tmp_path: Path) -> None:
     assert [event.text for event in played.events if isinstance(event, AgentMessage)] == ["It prints 2 now."]
     tools = [(event.tool, event.code) for event in played.events if isinstance(event, ToolRan)]
     assert tools == [("codex:command", "ok")]
-    assert "fix main.py" in str(server.requests[0]["input"])
+    assert "main.py is wrong" in str(server.requests[0]["input"])
     assert set(server.keys) == {""}
 
 

@@ -141,3 +141,17 @@ def test_declared_package_is_missing_whatever_the_task_names(tmp_path: Path) -> 
     )
     assert found is not None
     assert found.kind == "not_installed"
+
+
+def test_a_runner_that_is_not_installed_is_told_with_what_installs_it(tmp_path: Path) -> None:
+    (tmp_path / "package.json").write_text("{}")
+    check = Check(kind="tests", argv=("npm", "test"), source="package.json")
+    verdict = replace(FAILED, check="npm test", error="sh: 1: tap: not found", unfit="sh: 1: tap: not found")
+    told = run_problem(check, verdict, root=tmp_path, python=sys.executable, task="a range is refused")
+    assert told == RunProblem(
+        kind="not_installed",
+        text="tap, which runs the tests, is not installed.",
+        remedy="Run `npm install`, or name another check with --check.",
+    )
+    asked = "npm test fails: sh: 1: tap: not found"
+    assert run_problem(check, verdict, root=tmp_path, python=sys.executable, task=asked) is None
