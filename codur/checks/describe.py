@@ -25,6 +25,8 @@ _EXAMPLE = regex(r"^Expected:\n +(.+)\nGot:\n +(.+)\n\n", re.MULTILINE)
 """In a docstring, of one line."""
 _PARAGRAPH = regex(r"\n\s*\n")
 TRACEBACK = "Traceback (most recent call last)"
+_THROWN = regex(r"^ *\^+\s*\n\n(.+)$", re.MULTILINE)
+"""What Node.js says of an error that nothing caught, below the place; frames and its own version follow."""
 _STARTED_BY = regex(
     r"make(?:\[\d+\])?: \*\*\*|npm (?:ERR!|error)|error Command failed|info Visit|rake aborted!|Command failed with"
     r"|Tasks: TOP|\(See full trace"
@@ -114,6 +116,8 @@ def headline(error: str) -> str:
     begin = compiler_error(error)
     if begin >= 0:
         return error[begin:].split("\n", 1)[0].strip()
+    if rows and rows[-1].startswith("Node.js v") and (thrown := _THROWN.search(error)):
+        return thrown[1]
     return next((row for row in reversed(rows) if not _STARTED_BY.match(row)), rows[-1] if rows else "")
 
 

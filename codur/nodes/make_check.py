@@ -71,7 +71,7 @@ async def make_check(state: RunState, context: RunContext) -> RunUpdate:
     # What the user asks for is written with the change.
     own = state["discovery"].check is not None and parts.allowed_by_user.wishes_tests(state)
     if own or not may_make_check(state, context) or (near_by_name(state) and any_unwritten(context)):
-        return RunUpdate(**seen, **_without("", context))
+        return RunUpdate(**seen, **_without("", state, context))
     check, problem, failure = await _made(state, context)
     if check is not None and not check.text:
         return RunUpdate(**{**seen, **await asyncio.to_thread(_adopt, check, state, context)})
@@ -79,11 +79,17 @@ async def make_check(state: RunState, context: RunContext) -> RunUpdate:
         # A test that is of no use may still have failed where the fault is.
         frames = [place for place in places_in(failure, context.workspace.list_files()) if not standing(place.path)]
         looked = [f"{place.path}:{place.line}-{place.line}" for place in frames[:_FRAMES] if place.line]
-        return RunUpdate(**seen, **_without(problem, context), looked=[*state["looked"], *looked])
-    if context.consult is None or state["task"].approved:
+        return RunUpdate(**seen, **_without(problem, state, context), looked=[*state["looked"], *looked])
+    # Who has no tests did not ask for one to look over; it shows what is done all the same.
+    if context.consult is None or state["task"].approved or not _has_tests(state):
         context.emit(TestMade(path=check.entry or "", text=check.text, failure=failure))
         return RunUpdate(**{**seen, **await asyncio.to_thread(_adopt, check, state, context)})
     return RunUpdate(**seen, **_asked(check, failure))
+
+
+def _has_tests(state: RunState) -> bool:
+    check = state["discovery"].check
+    return check is not None and check.kind == "tests"
 
 
 async def _made(state: RunState, context: RunContext) -> tuple[Check | None, str, str]:
@@ -331,9 +337,9 @@ async def _after_answer(answer: Answer, state: RunState, context: RunContext) ->
         another, problem, failure = await _made(state, context)
         if another is not None and another.text and not problem:
             return RunUpdate(**{**_asked(another, failure), "test_knows": len(state["guidance"])})
-        return _without(problem or "none could be made in the way that you want", context)
+        return _without(problem or "none could be made in the way that you want", state, context)
     elif answer.decision == "reject":
-        return _without("you did not want the one that was made", context)
+        return _without("you did not want the one that was made", state, context)
     keep = answer.keep or state["task"].keep_test
     knows = len(state["guidance"]) if answer.decision == "edit" or answer.text else state["test_knows"]
     return RunUpdate(keep_test=keep, test_knows=knows, **await asyncio.to_thread(_adopt, check, state, context))
@@ -346,16 +352,16 @@ def _adopt(check: Check, state: RunState, context: RunContext) -> RunUpdate:
     verdict = check_before(discovery, context)
     if verdict.status != "failed":
         given_up(check, state, context)
-        return _without(f"the one that was made is not red each time: {verdict.note or verdict.status}", context)
+        return _without(f"the one that was made is not red each time: {verdict.note or verdict.status}", state, context)
     why = f"{check.entry or listed(verdict.failing, _LISTED)} is red"
     known = RunUpdate(proposed=None, making="made", discovery=discovery, before=verdict, verdict=verdict)
     return go("policy", origin="pre_plan", tier="open", why=why, **known)
 
 
-def _without(reason: str, context: RunContext) -> RunUpdate:
-    """Go on as if no test had been thought of, and say so."""
+def _without(reason: str, state: RunState, context: RunContext) -> RunUpdate:
+    """Go on as if no test had been thought of, and say so where there are tests."""
     notes = []
-    if reason:
+    if reason and _has_tests(state):
         text = f"no test shows that this is done; there is none that fails now because of the task: {reason}"
         notes = warn([text], context)
     why = reason or "there is a check that fails"

@@ -220,9 +220,7 @@ def test_a_runner_that_cannot_fetch_what_it_needs_is_unfit(tmp_path: Path) -> No
         ("command", "sh: 1: tap: not found", ""),
     ],
 )
-def test_a_runner_that_is_not_there_is_unfit(
-    tmp_path: Path, kind: CheckKind, says: str, unfit: str
-) -> None:
+def test_a_runner_that_is_not_there_is_unfit(tmp_path: Path, kind: CheckKind, says: str, unfit: str) -> None:
     check = Check(kind=kind, argv=("sh", "-c", f"echo '{says}' >&2; exit 127"), source="x")
     assert run(tmp_path, {}, check).unfit == unfit
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -178,3 +179,13 @@ def test_a_check_that_names_what_programs_cannot_see_ends_before_a_model_is_aske
     ran = codur("fix main.py", "--check", f"python3 {script}", "--offline", cwd=project, home=home)
     if "WITHOUT a sandbox" not in ran.err:
         refused(ran, f"there is no {script}", "--no-sandbox")
+
+
+@pytest.mark.parametrize("runs", ["python", "node"])
+def test_a_check_of_a_file_that_programs_cannot_see_is_refused(runs: str, project: Path, home: Path) -> None:
+    if shutil.which(runs) is None:
+        pytest.skip(f"{runs} is not here")
+    outside = home / f"repro.{runs[:2]}"
+    outside.write_text("")
+    ran = codur_here("fix main.py", "--offline", "--check", f"{runs} {outside}", cwd=project, home=home)
+    refused(ran, "contained, there is no")

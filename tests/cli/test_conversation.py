@@ -557,6 +557,9 @@ LINES = {
         task="write a CHANGELOG.md, you cut my sentence!", words=("commit",)
     ),
     "extend its test; commit when it's green": Asked(task="extend its test", then=("commit",)),
+    "commit. and why is note in the same cell? I want it as its own column, in both pages": Asked(
+        task="and why is note in the same cell? I want it as its own column, in both pages", words=("commit",)
+    ),
     "yes, commit that. what is left uncommitted then?": Asked(task="what is left uncommitted then?", words=("commit",)),
     "print the version, then commit": Asked(task="print the version", then=("commit",)),
     "move the print-settings test into test_cli.py and then commit": Asked(

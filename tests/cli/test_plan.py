@@ -364,7 +364,10 @@ def test_a_batch_asks_nobody(words: tuple[str, ...], code: int, tmp_path: Path) 
 
 
 TEST_CHOICES = "[y]es, for this task; yes and [k]eep the file; [n]o; [e]dit: "
-DOUBLES = {"main.py": "def double(number):\n    return number + 2\n"}
+DOUBLES = {
+    "main.py": "def double(number):\n    return number + 2\n",
+    "test_main.py": "from main import double\n\n\ndef test_two():\n    assert double(2) == 4\n",
+}
 DOUBLE_TEST = text("```python\nfrom main import double\n\n\ndef test_double():\n    assert double(3) == 7\n```")
 DOUBLE_RIGHT = calls(("replace_in_file", {"path": "main.py", "old": "number + 2", "new": "number * 2"}))
 
@@ -411,6 +414,19 @@ def test_a_test_that_was_made_is_answered_in_words(tmp_path: Path) -> None:
         asked, edits = ("".join(str(each["content"]) for each in r.body["messages"]) for r in here.server.requests[2:])
         assert "twice 3 is 6, not 7" in asked
         assert "and no more" in edits
+
+
+def test_where_there_are_no_tests_one_is_made_and_not_asked_about(tmp_path: Path) -> None:
+    right = text("```python\nfrom main import double\n\n\ndef test_double():\n    assert double(3) == 6\n```")
+    with place(tmp_path, [EDIT, right, DOUBLE_RIGHT]) as here:
+        for path in here.project.iterdir():
+            path.unlink()
+        fill(here.project, {"main.py": DOUBLES["main.py"]})
+        words = ("double(3) in main.py must be 6, it is wrong",)
+        with at_terminal(here, *words, CODUR_VERIFICATION__MAKE_CHECK="auto") as terminal:
+            assert terminal.ended() == 0
+        assert "test made for the task: test_double.py" in terminal.text
+        assert "def test_double" not in terminal.text
 
 
 def editor_of_test(place: Path) -> str:

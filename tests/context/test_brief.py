@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codur.checks.describe import diff_text, error_text
-from codur.parsing.bounded_text import plain
 from codur.context.brief import CodingBrief, brief_text, question_text
 from codur.context.excerpts import fit
 from codur.context.outline import Outline, outline_of
 from codur.context.selection import Want
 from codur.llm.tokens import BYTES_PER_TOKEN
+from codur.parsing.bounded_text import plain
 from codur.structs import replace
 from codur.types import Attempt, Check, Difference, Verdict
 

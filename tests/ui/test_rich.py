@@ -101,6 +101,19 @@ def test_diff_of_nothing() -> None:
     assert diff_lines("") == []
 
 
+def test_of_a_new_file_the_first_lines_are_shown_on_a_terminal() -> None:
+    new = "".join(f"+line {number}\n" for number in range(20))
+    head = "diff --git a/{0} b/{0}\n"
+    diff = (
+        f"{head.format('a.py')}new file mode 100644\n--- /dev/null\n+++ b/a.py\n@@ -0,0 +1,20 @@\n{new}"
+        f"{head.format('b.py')}--- a/b.py\n+++ b/b.py\n@@ -1,0 +1,20 @@\n{new}"
+    )
+    shown = [item.text for item in diff_lines(diff, limit=200)]
+    assert shown[4:18] == ["@@ -0,0 +1,20 @@", *(f"+line {n}" for n in range(12)), "… 8 lines more of this new file"]
+    assert shown[-20:] == [f"+line {number}" for number in range(20)]
+    assert len(diff_lines(diff)) == len(diff.splitlines())
+
+
 def test_status_words() -> None:
     status = Status()
     seen = [status.text(0.4)]

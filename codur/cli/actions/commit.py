@@ -53,7 +53,7 @@ from codur.workspace.listing import SKIPPED_DIRECTORIES
 from codur.workspace.private import may_hold_secrets
 
 _GIT_TIMEOUT_S = 60.0
-_FIRST_TEST = regex(r"^python -m pytest (\S+) && ")
+_FIRST_TEST = regex(r"^python -m pytest (\S+)(?: && |$)")
 _SUBJECT = 72
 _LONG_CHECK = 200
 _MAX_BODY = 2_000
@@ -476,7 +476,7 @@ def _checked(result: Mapping[str, Any]) -> str:
         check = check[first.end() :]
     # Of a long one the last command, which runs all tests; a part of a command would check nothing.
     check = check.rpartition(" && ")[2] if len(check) > _LONG_CHECK else check
-    return f"Checked: {check}{left}" if len(check) <= _LONG_CHECK else ""
+    return f"Checked: {check}{left}" if 0 < len(check) <= _LONG_CHECK else ""
 
 
 def _lines(done: Committed, wish: Wish) -> list[str]:

@@ -163,9 +163,13 @@ _NO_TASK = regex(r"(?:the|an?|my|your|all|rest|others?|it|that|this|these|those)
 _NEXT = r"(?:then|after (?:that|this)|afterwards)[,:]?"
 _FIRST = rf"(?P<wish>.*?\bcommit\b.*?)(?:[,.;]\s+(?:and\s+)?{_NEXT}|\s+and\s+{_NEXT})\s+(?P<task>.+)"
 _COMMIT_FIRST, _SAID_FIRST = regex(_FIRST, re.I | re.S), regex(rf"(?P<rest>[^.!?]*[.!?])\s+{_FIRST}", re.I | re.S)
-_ASKED_AFTER = regex(r"(?P<wish>.*?\bcommit\b[^.!?]*)[.!]\s+(?P<task>[^.!?]+\?)", re.I | re.S)
+_ASKED_AFTER = regex(
+    r"(?P<wish>.*?\bcommit\b[^.!?]*)[.!]\s+"
+    r"(?P<task>[^.!?]+\?(?:\s+(?!.*\b(?:commit\w*|first|before|push\w*)\b).+)?)",
+    re.I | re.S,
+)
 _FIRSTS = (_COMMIT_FIRST, _SAID_FIRST, _ASKED_AFTER)
-"""A commit, then a task; the same after a sentence of something else; a commit, then a question."""
+"""A commit, then a task; the same after a sentence of something else; a commit, then a question and more."""
 _COMMIT_AFTER = regex(
     r"(?P<wish>.*?\bcommit\b.*?)[,.;]?\s+(?:and|but)\s+(?P<task>.+?)\s+first"
     r"(?:[.!]?|[,;.]\s+(?P<rest>(?!.*\b(?:then|push|tag|and)\b)[^\n]+))",

@@ -55,7 +55,8 @@ _SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that 
 _NAMED_LINTERS = 4
 _LEADS_OUT = regex(r"(?<![\w./])(?:/|\.\./)[\w./+@-]+")
 _MISSING = regex(
-    r"(?:can(?:no|')t open(?: file)?|[Nn]o such file or directory:?|cannot (?:access|find))\s+[`'\"]?([\w./+@-]+)"
+    r"(?:can(?:no|')t open(?: file)?|[Nn]o such file or directory:?|cannot (?:access|find)|Cannot find module)\s+"
+    r"[`'\"]?([\w./+@-]+)"
     r"|([\w./+@-]+)[`'\"]?:\s+(?:\[Errno 2\] )?(?:[Nn]o such file|not found|cannot open)"
 )
 """What a program says of a file that is not there."""

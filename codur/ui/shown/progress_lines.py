@@ -102,7 +102,7 @@ class Narrator:
             case events.Guided():
                 return [line(("told the model: ", "dim"), event.text)]
             case events.TestMade():
-                return test_lines(event.path, event.text, event.failure)
+                return test_lines(event.path, event.text if self._verbose else "", event.failure)
             case events.Note():
                 self._told.add(event.text)
                 return [line(("warning: " if event.level == "warning" else "note: ", "warn"), event.text)]

@@ -426,6 +426,11 @@ def test_what_a_run_prints_and_what_is_still_to_be_done_are_no_failures(output: 
             'Traceback (most recent call last):\n  File "a.py", line 1\nAssertionError: 5\nmake: *** [test] Error 1',
             "AssertionError: 5",
         ),
+        (
+            "/tmp/n.js:1\nfunction f(){ throw new TypeError('no'); }\n              ^\n\nTypeError: a is not b\n"
+            "    at f (/tmp/n.js:1:21) {\n  code: 'X'\n}\n\nNode.js v20.20.2\n",
+            "TypeError: a is not b",
+        ),
         ("error: test failed, to rerun pass `--lib`\n", "error: test failed, to rerun pass `--lib`"),
         ("test_a.c:16: CHECK(v) failed\nmake: *** [Makefile:11: test] Error 1\n", "test_a.c:16: CHECK(v) failed"),
         ("not 3\nrake aborted!\nCommand failed with status (1)\n\nTasks: TOP => test\n", "not 3"),
