@@ -32,7 +32,7 @@ async def llm_pre_plan(state: RunState, context: RunContext) -> RunUpdate:
     try:
         require_room(state, context)
         brief = PlanningBrief(
-            prompt=task_with_git(state, context),
+            prompt=task_with_git(state, context, in_short=True),
             discovery=state["discovery"],
             files=listed_files(state, context),
             tools=_tools(state, context, reads=state["discovery"].task_type in LOOKING_TASKS),
@@ -66,7 +66,9 @@ def _tools(state: RunState, context: RunContext, *, reads: bool = False) -> tupl
 
 def _settled(state: RunState, context: RunContext) -> RunUpdate:
     coder = context.agents.for_discovery(state["discovery"], explicit=state["task"].agent)
-    why = "a check fails, and where to begin is known: nothing to classify"
+    failed = state["before"] is not None and state["before"].status == "failed"
+    why = "a check fails, and where to begin is known" if failed else "there is no file yet"
+    why += ": nothing to classify"
     # The same plan that the classifier would give for what is plain, without the call.
     plan = edit_plan(coder.name, edits=context.agents.codes(coder.name), reason=why)
     return go("policy", origin="pre_plan", why=why, plan=plan, cursor=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, cast, get_
 
 from codur import planning
 from codur.events import Emit, Guided
+from codur.lazy import regex
 from codur.patches import RepairReport
 from codur.questions import Answer, Guidance, PlanEffects, Question
 from codur.structs import Struct, field
@@ -196,18 +198,29 @@ def _reducers() -> dict[str, Callable[[Any, Any], Any]]:
 
 
 _EARLIER = "Earlier in this conversation, the latest first (only for what the task refers to):"
+_DIFFS = regex(r"^(Changed|Tried, and put back):\n(?=diff --git )(?:.+\n?)+", re.MULTILINE)
+_CHANGED_FILE = regex(r"^diff --git a/.* b/(.+)$", re.MULTILINE)
 _OLDER = (
     "(The test that was written for this task is older than the last of that. What was said holds, whatever the test "
     "expects: where it contradicts that, do as was said, and call finish beside your edits to say so.)"
 )
 
 
-def task_told(state: RunState) -> str:
-    """The task as models are told it: with what the user said since it began, and what came before it."""
+def task_told(state: RunState, *, in_short: bool = False) -> str:
+    """The task as models are told it: with what the user said since it began, and what came before it.
+
+    Args:
+        in_short: of what changed before the names of the files alone.
+    """
     task = state["task"]
     older = (_OLDER,) if is_test_older(state) else ()
-    earlier = (f"{_EARLIER}\n{task.earlier}",) if task.earlier else ()
+    before = _DIFFS.sub(_named_files, task.earlier) if in_short else task.earlier
+    earlier = (f"{_EARLIER}\n{before}",) if before else ()
     return "\n\n".join((task.said_with(state["guidance"]), *older, *earlier))
+
+
+def _named_files(diffs: re.Match[str]) -> str:
+    return f"{diffs[1]}: {', '.join(dict.fromkeys(_CHANGED_FILE.findall(diffs[0])))}"
 
 
 def is_test_older(state: RunState) -> bool:
@@ -253,6 +266,11 @@ class BestState(Struct, frozen=False, kw_only=False):
         self.start, self.start_progress = snapshot, progress
         if progress > self.progress:
             self.snapshot, self.progress = snapshot, progress
+
+    def reached(self, snapshot: Snapshot, progress: float) -> None:
+        """Take note of a state that came no further; where none did, the first that lost nothing is the best."""
+        if self.snapshot is None and progress >= self.progress:
+            self.snapshot = snapshot
 
     def start_clean(self, progress: float) -> None:
         """Start from the workspace as it was found."""

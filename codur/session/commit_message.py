@@ -1,5 +1,6 @@
 """The message of a commit by one small call of a model; who needs one does without where none answers in time."""
 
+import textwrap
 from collections.abc import Mapping, Sequence
 
 from codur.config.prompts import PromptLibrary
@@ -49,7 +50,7 @@ class Suggested(Struct):
 
 
 def suggested(material: Material, settings: Settings, environ: Mapping[str, str]) -> Suggested | None:
-    """What the fast profile suggests; None if no model can be asked, or none gives a message that can be used.
+    """What the fast profile suggests, nothing if it gives no message that can be used; None if it cannot be asked.
 
     Args:
         environ: variables that hold the keys.
@@ -64,11 +65,12 @@ def suggested(material: Material, settings: Settings, environ: Mapping[str, str]
             return None
         reply = asyncio.run(_answer(material, name, pool))
     except (CodurError, TimeoutError):
-        return None
+        return Suggested(subject="", body="", profile=name)
     subject = _plain(redactor(reply.subject)).strip(" .\"'`")
     body = "\n".join(map(_plain, _NOT_OURS.sub("", redactor(reply.body)).splitlines())).strip()
-    if not subject or len(subject) > _SUBJECT or _NOT_OURS.search(subject):
-        return None
+    if _NOT_OURS.search(subject):
+        return Suggested(subject="", body="", profile=name)
+    subject = textwrap.shorten(subject, _SUBJECT, placeholder=" …")
     return Suggested(subject=subject, body=beginning(body, _BODY), profile=name)
 
 

@@ -236,6 +236,7 @@ def test_without_an_answer_the_words_of_the_task_are_taken(repository: Path, hom
         assert "+milk, eggs" in json.dumps(server.requests[0].body)
     assert done.code == 0, done.err
     assert git(repository, "log", "-1", "--format=%s") == "fix main.py\n"
+    assert "gave no message in time" in done.out
 
 
 def test_a_commit_is_taken_back_and_nothing_else(repository: Path, home: Path) -> None:

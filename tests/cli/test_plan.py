@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ import pytest
 
 from codur.planning.plans.plan_file import read_plan
 from tests.cli.kit import environment, the_object
-from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, contents, fill
+from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, REPAIRABLE, contents, fill
 from tests.runs.test_plans import CODING, RIGHT, classified, plan, tool
 from tests.session.kit import Place, place
 from tests.support.groq_server import Replies, calls, text
@@ -427,6 +428,16 @@ def test_where_there_are_no_tests_one_is_made_and_not_asked_about(tmp_path: Path
             assert terminal.ended() == 0
         assert "test made for the task: test_double.py" in terminal.text
         assert "def test_double" not in terminal.text
+
+
+def test_what_a_dry_run_would_change_can_be_taken_over(tmp_path: Path) -> None:
+    with place(tmp_path, [], REPAIRABLE) as here:
+        with at_terminal(here, "fix main.py", "--offline", "--dry-run", CODUR_REPAIR__MODE="before_model") as terminal:
+            assert terminal.ended() == 0
+        assert contents(here.project) == REPAIRABLE
+        command = terminal.text.rpartition("next: ")[2].split("\n")[0].strip()
+        subprocess.run(["sh", "-c", command], cwd=here.project, check=True, capture_output=True)
+        assert contents(here.project) != REPAIRABLE
 
 
 def editor_of_test(place: Path) -> str:

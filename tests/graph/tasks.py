@@ -211,6 +211,14 @@ TASKS: dict[str, Scripted] = {
         replies=[EDIT, GREETING_TEST, GREETING_RIGHT],
         sections=MAKES,
     ),
+    "something new where nothing is": Scripted(
+        way="pattern pre policy coding review",
+        outcome="done",
+        prompt="make me a little app that greets",
+        files={},
+        replies=[calls(("replace_file_content", {"path": "main.py", "content": "print('Hello')\n"}))],
+        sections=MAKES,
+    ),
     "a test is made first, and the user agrees": Scripted(
         way="pattern pre policy make consult make policy coding review",
         outcome="done",

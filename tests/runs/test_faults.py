@@ -182,6 +182,24 @@ def test_keep_leaves_the_best_attempt(tmp_path: Path) -> None:
     assert run.result.changed_files == ("main.py",)
 
 
+def test_keep_leaves_the_first_attempt_where_none_came_further(tmp_path: Path) -> None:
+    files = {"main.py": "print(1)\n", "main_test.sh": "exit 1\n"}
+    edits = [calls(("replace_in_file", {"path": "main.py", "old": old, "new": new})) for old, new in ("12", "13")]
+    limits = Limits(max_iterations=2)
+    run = play(
+        tmp_path,
+        files,
+        FIX,
+        [EDIT, *edits],
+        limits=limits,
+        keep=True,
+        check_command="python main.py && sh main_test.sh",
+    )
+    assert (run.result.outcome, run.files["main.py"]) == ("limit", "print(2)\n")
+    assert run.result.best is not None
+    assert run.result.best.kept
+
+
 def test_an_edit_of_the_expected_output_is_refused(tmp_path: Path) -> None:
     cheat = calls(("replace_file_content", {"path": "expected.txt", "content": "1\n"}))
     run = play(tmp_path, NEEDS_MODEL, FIX, [EDIT, cheat, RIGHT])

@@ -85,7 +85,7 @@ def test_a_test_is_made_first_and_passes_beside_the_projects_own(tmp_path: Path)
     assert (result.verdict.tests_passed, result.verdict.tests_total) == (2, 2)
     assert result.changed_files == ("dates.py",)
     assert played.files == {**PROJECT, "dates.py": played.files["dates.py"]}
-    assert any("--keep-test keeps it" in note for note in result.notes)
+    assert any("--keep-test, or k where you are asked" in note for note in result.notes)
     (made,) = [event for event in played.events if isinstance(event, TestMade)]
     assert (made.path, made.text) == (PATH, TEST)
     assert "ValueError: too early" in made.failure

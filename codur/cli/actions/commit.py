@@ -59,6 +59,7 @@ _LONG_CHECK = 200
 _MAX_BODY = 2_000
 _EXECUTABLE = 0o111
 _LISTED = 8
+_FEW_WORDS, _NAMED = 2, 3
 _DATA = frozenset({".db", ".sqlite", ".sqlite3", ".log", ".pyc"})
 _SEARCHED = 20  # how many of the newest runs may have left something uncommitted
 _REMEDIES: Mapping[str, str] = {
@@ -90,7 +91,8 @@ class Committed(Struct):
     left: tuple[str, ...]  # new files that stay out: programs made them, or git ignores them, or no run made them
     commit: Commit | None = None  # None if nothing was to be committed
     runs: tuple[str, ...] = ()  # the oldest first
-    by: str = ""  # the profile that was asked for the message
+    by: str = ""  # the profile that worded the message
+    unanswered: str = ""  # the profile that was asked for it, and gave none
 
 
 class TakenBack(Struct):
@@ -327,7 +329,8 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
         files=files,
         left=tuple(sorted(left)),
         runs=tuple(kept.record.id for kept in of),
-        by=said.profile if said is not None else "",
+        by=said.profile if said is not None and said.subject else "",
+        unanswered=said.profile if said is not None and not said.subject else "",
     )
     if not found.message:
         raise UsageError("the commit message is empty", remedy="Say what was done, or leave --message out.")
@@ -446,10 +449,12 @@ def message_of(runs: Sequence[_Kept], files: Sequence[str], said: Suggested | No
     """
     tasks = _tasks(runs)
     first = tasks[0] if tasks else f"Change {', '.join(files)}"
+    if len(first.split()) <= _FEW_WORDS and not any(Path(path).name in first for path in files):  # "try again"
+        first = f"Change {listed(files, _NAMED)}: {first}"
     subject = textwrap.shorten(first, _SUBJECT, placeholder=" …")
     result = (runs[-1].run.result() or {}) if runs else {}
     parts = [subject]
-    if said is not None:
+    if said is not None and said.subject:
         parts = [said.subject, *([filled(said.body)] if said.body else [])]
     elif len(runs) > 1:
         parts.append("\n".join(f"- {textwrap.shorten(task, _SUBJECT - 2, placeholder=' …')}" for task in tasks))
@@ -490,6 +495,8 @@ def _lines(done: Committed, wish: Wish) -> list[str]:
                 *(f"    {line}" for line in rest),
                 f"    (worded by {done.by}; to word it anew: git commit --amend)",
             ]
+        if done.unanswered:
+            lines.append(f"    ({done.unanswered} gave no message in time; to word it anew: git commit --amend)")
         lines += [f"  {path}" for path in done.files]
     if done.left and wish.everything:
         lines.append(f"left out: {listed(done.left, _LISTED)} (git does not have them, and no task made them)")

@@ -2,6 +2,7 @@
 
 import os
 import select
+import shlex
 import stat
 import sys
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,8 @@ from codur.session.record.exchanges import Exchanges
 from codur.session.scoping import bounded
 from codur.session.stop import code_of
 from codur.session.task_run import resume_task, run_task
+from codur.store.atomic import write_private
+from codur.store.directory import StateDirectory
 from codur.store.run_records import RunDirectory
 from codur.structs import replace
 from codur.tools import git
@@ -42,7 +45,21 @@ _MAX_BYTES = 4_000_000  # of what goes on without an end, as `yes` does
 def carry_out(task: Task, showing: Showing, **given: Any) -> int:
     """Carry out one task and show it; gives the exit code. What is given: see `carried_out`."""
     result, shown = carried_out(task, showing, **given)
-    return _ended(result, shown, showing)
+    code = _ended(result, shown, showing)
+    if task.dry_run and showing.is_for_people and result.outcome == "done":
+        _tell_patch(result.diff)
+    return code
+
+
+def _tell_patch(diff: str) -> None:
+    """Lay down what a dry run would have changed, and say how it is taken over: another run may find something else."""
+    root = machine.state_directory()
+    if diff and root is not None:
+        state = StateDirectory(root)
+        state.prepare()
+        path = state.cache / "dry-run.patch"
+        write_private(path, diff.encode("utf-8", "surrogateescape"), durable=False)
+        tell(f"next: patch -p1 < {shlex.quote(str(path))}")
 
 
 def _ended(result: RunResult, shown: Output, showing: Showing) -> int:

@@ -211,6 +211,8 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
             if rest := _rest_apart(record, judged.last, state, context):
                 context.best.part, context.best.apart = context.best.start, rest
     else:
+        if edit and judged.last is not None and judged.last.status == "failed":
+            context.best.reached(context.workspace.snapshot(), judged.last.progress)
         context.workspace.restore(context.best.start)
     if foreign:
         judged = replace(judged, harmless="told" if context.best.claimed else "untold")

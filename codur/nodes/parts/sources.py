@@ -193,9 +193,9 @@ def listed_files(state: RunState, context: RunContext) -> list[str]:
     return shortened(sorted(own or files, key=order), marked)
 
 
-def task_with_git(state: RunState, context: RunContext) -> str:
+def task_with_git(state: RunState, context: RunContext, *, in_short: bool = False) -> str:
     """The task as `task_told` has it; one that speaks of commits with what git sees as changed, after its own words."""
-    told, said = task_told(state), state["task"].said_with(state["guidance"])
+    told, said = task_told(state, in_short=in_short), state["task"].said_with(state["guidance"])
     status = context.toolbox.call("git_status", {}) if _OF_GIT.search(state["task"].prompt) else None
     if status is None or not status.ok:
         return told

@@ -404,6 +404,8 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
     unwanted = asks_for_tests(task.prompt) or checks.stated_output.wants_no_tests(task.prompt)
     if found.task_type not in {"code_fix", "code_generation"} or unwanted:
         return False
+    if not context.workspace.list_files(limit=1):  # how what is to be made is called is for who makes it
+        return False
     # No test fails for what documents say, and none for a test that is to be written or moved.
     files = (*found.files, *found.missing_files)
     subjects = [path for path in files if not (checks.entry.is_document(path) or checks.entry.is_test_code(path))]

@@ -49,7 +49,11 @@ def first_plan(
 def is_settled(
     task: Task, discovery: Discovery, before: Verdict | None, files: Sequence[str], *, may_edit: Callable[[str], bool]
 ) -> bool:
-    """Whether there is nothing to classify: a red check, a request to edit and no more, and a place to begin at."""
+    """Whether there is nothing to classify: a red check, a request to edit and no more, and a place to begin at; or
+    something new where there is no file yet.
+    """
+    if not files and discovery.task_type == "code_generation":
+        return not asks_for_more(task.prompt)
     if before is None or before.status != "failed" or discovery.check is None or discovery.check.kind == "syntax":
         return False
     if discovery.task_type not in CODE_TASKS or asks_for_more(task.prompt):

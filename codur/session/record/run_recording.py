@@ -114,7 +114,9 @@ class Recording:
             context.workspace.mark(mark)
             best, marks = context.best, self._marks
             if best.snapshot is not self._best:
-                self._best, marks = best.snapshot, replace(marks, best_mark=mark)
+                # What came no further was put back in this node, and was there before it.
+                at = mark if best.snapshot is best.start else self._edited
+                self._best, marks = best.snapshot, replace(marks, best_mark=at)
             if best.start is not self._start:
                 self._start, marks = best.start, replace(marks, start_mark=mark if best.start else "")
             if best.part is not self._part:
