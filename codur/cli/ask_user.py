@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import shlex
 import signal
 import sys
@@ -43,25 +44,33 @@ s: write it to a file, and ask again"""
 _TEST_HELP = """\
 y: use it for this run, beside the project's own tests
 k: the same, and leave it in the project if the task is done
-n: do without it; then nothing shows that the task is done
+n: do without it; the task goes on, and nothing shows that it is done
 e: change it in your editor
+Say nothing for two minutes (verification.answer_s), and it is used.
 Words beside y or k are told to who edits; any others ask for another test."""
 
 
 def user_at(
-    output: Output, *, task: str, workspace: Path, approves: bool = False, typed: TypedLine | None = None
+    output: Output,
+    *,
+    task: str,
+    workspace: Path,
+    answer_s: float,
+    approves: bool = False,
+    typed: TypedLine | None = None,
 ) -> Callable[[Question], Answer] | None:
     """What asks the user; None if nobody sits at a terminal.
 
     Args:
         output: what is shown meanwhile; it gives the terminal back before each question.
         task, workspace: for plans that are saved.
+        answer_s: a test that was made is used if nothing is said for so many seconds.
         typed: takes a command that is given for an answer: it is carried out instead.
         approves: the user has approved of any plan that can be carried out.
     """
     streams = (sys.stdin, sys.stderr)  # None, where they were closed before the start
     seen = all(stream is not None and stream.isatty() for stream in streams)
-    user = _User(output, task, workspace, typed) if seen else None
+    user = _User(output, task, workspace, typed, answer_s) if seen else None
     return _approving(user, output) if approves else user
 
 
@@ -100,8 +109,9 @@ T = TypeVar("T")
 class _User:
     """The user at the terminal."""
 
-    def __init__(self, output: Output, task: str, workspace: Path, typed: TypedLine | None) -> None:
+    def __init__(self, output: Output, task: str, workspace: Path, typed: TypedLine | None, answer_s: float) -> None:
         self._output = output
+        self._answer_s = answer_s
         self._typed = typed
         self._task = task
         self._workspace = workspace
@@ -150,7 +160,10 @@ class _User:
     def _test(self, text: str, *, possible: bool) -> Answer:
         while True:
             refused = "" if possible else "used"
-            letter, more = _choice(_TEST_CHOICES, "yes keep no edit", _TEST_HELP, refused=refused, free=True)
+            most_s = self._answer_s if possible else None  # work must not wait for who went for a coffee
+            letter, more = _choice(
+                _TEST_CHOICES, "yes keep no edit", _TEST_HELP, refused=refused, free=True, most_s=most_s
+            )
             match letter:
                 case "y" | "k":
                     return Answer(decision="approve", keep=letter == "k", text=more)
@@ -202,14 +215,16 @@ class _User:
             _say(f"Written to {path}; carry it out later with: codur run --plan-file {shlex.quote(str(path))}")
 
 
-def _choice(prompt: str, words: str, help_text: str, *, refused: str, free: bool = False) -> tuple[str, str]:
+def _choice(
+    prompt: str, words: str, help_text: str, *, refused: str, free: bool = False, most_s: float | None = None
+) -> tuple[str, str]:
     """The first letter of the word that the user chooses, and what he says beside it.
 
     What is `refused` cannot be done, so yes is no choice. `free`: other words may follow, or be all that there is: the
-    letter is empty then.
+    letter is empty then. `most_s`: after so many seconds of silence it is yes.
     """
     while True:
-        said = _read(prompt).strip()
+        said = _read(prompt, most_s).strip()
         first, _, more = said.partition(" ")
         first, mark = first.rstrip(",.:;").lower(), first[-1:] in {",", ".", ":", ";"}
         letter = next((word[0] for word in words.split() if first in (word, word[0])), "")
@@ -227,11 +242,14 @@ def _choice(prompt: str, words: str, help_text: str, *, refused: str, free: bool
         _say(f"It cannot be {refused} as it is: edit it, or say no." if letter else help_text)
 
 
-def _read(prompt: str) -> str:
-    """One line from the terminal. Raises EOFError at the end of input."""
+def _read(prompt: str, most_s: float | None = None) -> str:
+    """One line from the terminal; yes if none comes within so many seconds. Raises EOFError at the end of input."""
     sys.stderr.write(prompt)
     sys.stderr.flush()
     try:
+        if most_s is not None and not select.select([sys.stdin], [], [], most_s)[0]:
+            _say("\nNo answer, so yes.")
+            return "yes"
         data = sys.stdin.buffer.readline()
     except KeyboardInterrupt:  # what is told next begins a line of its own
         show(joined([line("")]), sys.stderr)

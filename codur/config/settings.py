@@ -403,6 +403,8 @@ class VerificationSettings(Section, frozen=True, kw_only=True):
     """Further runs that a pass must survive before it counts."""
     make_check: Literal["auto", "never"] = "auto"
     """Where nothing fails because of the task, one more call writes a test that does (`auto`), or not (`never`)."""
+    answer_s: Seconds = 120.0
+    """A test that was made and is shown is used if you say nothing for so long, in seconds."""
     linters: bool = True
     """Say what the project's own linter, formatter and type checker find in changed files that they did not before."""
 

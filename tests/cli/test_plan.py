@@ -417,6 +417,17 @@ def test_a_test_that_was_made_is_answered_in_words(tmp_path: Path) -> None:
         assert "and no more" in edits
 
 
+def test_a_test_that_nobody_says_anything_of_is_used(tmp_path: Path) -> None:
+    right = text("```python\nfrom main import double\n\n\ndef test_double():\n    assert double(3) == 6\n```")
+    words = ("double(3) in main.py must be 6, it is wrong",)
+    with place(tmp_path, [EDIT, right, DOUBLE_RIGHT], DOUBLES) as here:
+        with at_terminal(
+            here, *words, CODUR_VERIFICATION__MAKE_CHECK="auto", CODUR_VERIFICATION__ANSWER_S="0.5"
+        ) as terminal:
+            assert terminal.ended() == 0
+        assert "No answer, so yes." in terminal.text
+
+
 def test_where_there_are_no_tests_one_is_made_and_not_asked_about(tmp_path: Path) -> None:
     right = text("```python\nfrom main import double\n\n\ndef test_double():\n    assert double(3) == 6\n```")
     with place(tmp_path, [EDIT, right, DOUBLE_RIGHT]) as here:

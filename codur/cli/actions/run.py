@@ -83,7 +83,8 @@ def resume_run(run: RunDirectory, showing: Showing, *, wait: bool, yes: bool, **
     try:
         for note in loaded.notes:
             shown.event(Note(level="warning", text=note))
-        user = user_at(shown, task=record.prompt, workspace=workspace, approves=yes)
+        patience = loaded.settings.verification.answer_s
+        user = user_at(shown, task=record.prompt, workspace=workspace, approves=yes, answer_s=patience)
         host = replace(machine.host(), stream=showing.shows_words(), consult=user)
         result = resume_task(run, loaded.settings, host=host, emit=shows_plans(shown), wait=wait)
     finally:
@@ -132,7 +133,9 @@ def carried_out(
         exchanges=exchanges or Exchanges(),
         stream=showing.shows_words(),
         memory=showing.memory,
-        consult=user_at(shown, task=task.prompt, workspace=workspace, typed=showing.typed),
+        consult=user_at(
+            shown, task=task.prompt, workspace=workspace, typed=showing.typed, answer_s=settings.verification.answer_s
+        ),
         guidance=showing.typed.guidance if showing.typed is not None else Guidance(),
     )
     unkept = () if host.state or task.dry_run else (f"the run is not kept: {NO_HOME} {machine.STATE_REMEDY}",)

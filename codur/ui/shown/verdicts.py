@@ -97,7 +97,7 @@ def _failing_words(verdict: Verdict, before: Verdict | None) -> str:
     if before is not None and same and whole and headline(verdict.error) == headline(before.error):
         return "; ".join(filter(None, (f"red, as before: {fail}", verdict.note)))
     if before is None and _SEVERAL <= len(failing) < total / 2:
-        return f"red: {fail}: {listed([checks.entry.bare_name(test) for test in failing], _NAMED)}"
+        return f"red: {fail}: {listed(list(dict.fromkeys(map(checks.entry.bare_name, failing))), _NAMED)}"
     return ""
 
 
