@@ -74,6 +74,13 @@ _BEGUN = regex(
     rf"(?:,?{_TAIL}){{0,2}}[.!]*",
     re.IGNORECASE,
 )
+_REWORDED = regex(
+    rf"(?:{_LEAD}[,.!?;:]* ?(?:-+ )?){{0,6}}"
+    r"(?:(?:change|set|rename) (?:(?:the|that|your) )?(?:last )?commit(?:'s)? (?:message|msg)"
+    r"|reword (?:(?:(?:the|that|your) )?(?:last )?commit(?: message)?|it|that))"
+    rf" (?:to|as|into):? (?:{_QUOTED}|(?P<bare>(?!.*(?:{_MORE}))[^\"'`“‘\s][^\"`“”\n]*))",
+    re.IGNORECASE,
+)
 _CONDITION = regex(
     r",? (?:when|once|as soon as|if|after) "
     r"(?:(?:it|this|that|they|everything|all|all tests|the tests)(?:['’]?s)?(?: is| are)? )?"
@@ -94,6 +101,9 @@ def commit_wish(text: str) -> tuple[str, ...] | None:
         return ("commit", "--undo")
     if _AMENDED.fullmatch(text.strip()):
         return ("commit", "--amend")
+    if said_as := _REWORDED.fullmatch(text.strip()):
+        new = next(filter(None, said_as.group("q1", "q2", "q3", "q4", "bare")))
+        return ("commit", f"--reword={new.strip().removesuffix('.')}")
     found = _WISH.fullmatch(text.strip())
     if found is None:
         return None

@@ -19,7 +19,7 @@ VALUE_OPTIONS: Final = (
 """The options of a task that take a value; the parser has the same."""
 COMMIT_OPTIONS: Final = (
     *("-C", "--directory", "--all", "-a", "--only", "--message", "-m", "--no-verify", "--dry-run", "--offline"),
-    *("--amend", "--undo", "--init", "--json"),
+    *("--amend", "--undo", "--init", "--reword", "--json"),
 )
 """The options of a commit; the parser has the same."""
 _GIT_WORDS = ("commit", "git", "version control")

@@ -307,6 +307,21 @@ def test_a_commit_that_others_know_is_not_taken_back(
     assert git(repository, "rev-parse", "HEAD") == head
 
 
+def test_a_commit_gets_another_message_and_nothing_else(repository: Path, home: Path) -> None:
+    assert "not made by Codur" in commit(repository, home, "--reword", "Say more").err
+    assert codur("fix main.py", "--offline", cwd=repository, home=home).code == 0
+    assert commit(repository, home, "-m", "try again").code == 0
+    tree = git(repository, "rev-parse", "HEAD^{tree}")
+    done = codur_here("change the commit message to 'Fix the range'", cwd=repository, home=home)
+    assert (done.code, "Fix the range" in done.out) == (0, True), done.err
+    assert git(repository, "log", "--format=%s").split("\n")[:2] == ["Fix the range", "first"]
+    assert (git(repository, "rev-parse", "HEAD^{tree}"), git(repository, "status", "--porcelain")) == (
+        tree,
+        " M notes.txt\n",
+    )
+    assert commit(repository, home, "--undo").code == 0
+
+
 def test_where_git_is_at_work_no_commit_is_taken_back(repository: Path, home: Path) -> None:
     assert codur("fix main.py", "--offline", "--commit", cwd=repository, home=home).code == 0
     head = git(repository, "rev-parse", "HEAD")
@@ -326,6 +341,14 @@ def test_what_is_staged_of_a_commits_files_keeps_it(repository: Path, home: Path
 
 
 WISHES = {
+    **dict.fromkeys(
+        (
+            "change the last commit message to 'Split app.py'",
+            "reword the commit to Split app.py.",
+            'please change that commit message into "Split app.py"',
+        ),
+        ("commit", "--reword=Split app.py"),
+    ),
     **dict.fromkeys(
         (
             *(
@@ -386,6 +409,7 @@ WISHES = {
     "commit with message “fix it”": ("commit", "--message=fix it"),
 }
 NO_WISHES = (
+    *("change the commit message to something better and push", "change the commit to use the new name", "reword it"),
     *(
         "git init fails",
         "git",

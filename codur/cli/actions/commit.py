@@ -138,6 +138,18 @@ def take_back_last(directory: Path, *, dry: bool, json: bool) -> int:
     return 0
 
 
+def reword(directory: Path, message: str, *, json: bool) -> int:
+    """Give the last commit, if Codur made it, another message, and tell it; gives the exit code."""
+    if not message.strip():
+        raise UsageError("the commit message is empty", remedy="Say what was done.")
+    with _at(directory.absolute().resolve(), "commit") as (repository, _):
+        commit = joined(repository, own_last(repository), message.strip(), identity(repository, os.environ))
+        files = files_of(repository, commit.hash)
+    found = Committed(run="", message=message.strip(), files=files, left=(), commit=commit)
+    say_found(found, [f"it says now: {commit.hash[:10]} {commit.subject}"], as_json=json)
+    return 0
+
+
 def begin(directory: Path, message: str | None, *, json: bool) -> int:
     """Begin a repository where there is none, commit the files that are there, and tell it; gives the exit code."""
     with _at(directory.absolute().resolve(), "commit", new=True) as (repository, _):

@@ -50,6 +50,10 @@ def commit(
     undo: Annotated[
         bool, typer.Option("--undo", help="Take the last commit back, if Codur made it; the files stay.")
     ] = False,
+    reword: Annotated[
+        str | None,
+        typer.Option("--reword", metavar="TEXT", help="Give the last commit this message, if Codur made it."),
+    ] = None,
     init: Annotated[
         bool, typer.Option("--init", help="Begin a repository where there is none, and commit the files there.")
     ] = False,
@@ -58,6 +62,10 @@ def commit(
     """Commit to git what runs changed and left uncommitted, and nothing else."""
     if amend and dry_run:
         raise UsageError("--amend and --dry-run cannot be given together", remedy="Leave one of the two out.")
+    if reword is not None:
+        if runs or everything or only or amend or undo or init or dry_run or message is not None:
+            raise UsageError("--reword changes the last commit's message alone", remedy="Say --reword TEXT alone.")
+        return actions.commit.reword(directory, reword, json=json)
     if init:
         if runs or everything or only or amend or undo or dry_run:
             raise UsageError("--init begins a repository with all files", remedy="Say --init alone, or with -m TEXT.")
