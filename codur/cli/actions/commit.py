@@ -152,21 +152,22 @@ def reword(directory: Path, message: str, *, json: bool) -> int:
 
 def begin(directory: Path, message: str | None, *, json: bool) -> int:
     """Begin a repository where there is none, commit the files that are there, and tell it; gives the exit code."""
+    said = message or "Initial commit"
     with _at(directory.absolute().resolve(), "commit", new=True) as (repository, _):
         with contextlib.suppress(ToolError):  # it has no commit
             commit_of(repository, "HEAD")
             raise UsageError("there is a git repository already", remedy="What is changed: `codur commit --all`")
         there = sorted(known_files(repository, ["."], new=True) - {""})
         files = tuple(path for path in there if not _stays_out(path))
-        if not files:
-            raise UsageError("there is nothing to commit yet", remedy="The repository is there, and empty.")
-        wish = Wanted(message=message or "Initial commit", who=identity(repository, os.environ))
-        with repository.launcher.temporary_directory() as scratch:
-            commit = commit_files(repository, files, wish, scratch)
+        commit = None
+        if files:
+            wish = Wanted(message=said, who=identity(repository, os.environ))
+            with repository.launcher.temporary_directory() as scratch:
+                commit = commit_files(repository, files, wish, scratch)
     left = tuple(path for path in there if _stays_out(path))
-    found = Committed(run="", message=wish.message, files=files, left=left, commit=commit)
-    lines = ["a git repository was begun", f"committed {commit.hash[:10]}: {commit.subject}"]
-    lines.append(f"  {listed(files, _LISTED)}")
+    found = Committed(run="", message=said, files=files, left=left, commit=commit)
+    made = f"committed {commit.hash[:10]}: {commit.subject}" if commit else "there is nothing to commit yet"
+    lines = ["a git repository was begun", made, *([f"  {listed(files, _LISTED)}"] if files else [])]
     if left:
         lines.append(f"left out: {listed(left, _LISTED)} (caches, data, secrets; .gitignore may name them)")
     say_found(found, lines, as_json=json)

@@ -47,6 +47,7 @@ _CONTAINED_WORDS = (
 )
 _LISTED = 20  # files that the user changed, which a model is told
 _TRY = ('"the tests fail, fix the bug"', '"explain FILE"', "/help")
+_TRY_EMPTY = ('"make me a web page that …"', '"write a program that …"', "/help")
 
 _TAKES_VALUE = regex(r"-\w*m|--message|-C|--directory")  # options of a commit
 
@@ -372,7 +373,8 @@ def _greeting(directory: Path, settings: Settings, remembered: int) -> str:
         f"check: {check_found(directory, settings)}",
     ]
     lines += [_remembered(remembered)] if remembered else []
-    return "\n".join([*lines, f"try: {', '.join(_TRY)}"])
+    tries = _TRY if any(directory.iterdir()) else _TRY_EMPTY
+    return "\n".join([*lines, f"try: {', '.join(tries)}"])
 
 
 def _remembered(tasks: int) -> str:
