@@ -447,9 +447,8 @@ class Checker:
             return verdict
         # Where tests ran, what they needed was there: that one of them asks for a host is its own failure.
         unfit = _OFFLINE.search(verdict.error)
-        if unfit is None and check.kind == "tests":
-            unfit = suites.run_problem.NO_PROGRAM.search(output)
-        return replace(verdict, unfit=unfit[0].strip()) if unfit else verdict
+        absent = suites.run_problem.no_program(output, result.exit_status) if check.kind == "tests" else ""
+        return replace(verdict, unfit=unfit[0].strip() if unfit else absent) if unfit or absent else verdict
 
     def _without_left_out(
         self, check: Check, result: ProcessResult, counts: TestCounts | None

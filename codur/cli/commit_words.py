@@ -63,9 +63,11 @@ _AMENDED = regex(
     re.IGNORECASE,
 )
 _BEGUN = regex(
+    r"(?!(?:.*\W)?(?:no|not|never ?mind(?: then| that)?|(?:forget|leave) (?:it|that)(?: then)?)\s+"
+    r"(?:git init|run|do|put|make|turn|init|create|begin|start|set)\b)"
     rf"(?:(?:{_LEAD}|no|you do (?:it|that))[,.!?;:]* ?(?:-+ )?){{0,6}}"
     r"(?:(?:(?:run|do) (?:a )?)?git init"
-    r"|put (?:this|it|that|everything|all(?: of (?:this|it))?|the (?:project|code)) (?:under|in|into)"
+    r"|put (?:this|it|that|everything|all(?: of (?:this|it))?|the (?:project|code)) under"
     r" (?:git|version control)"
     r"|(?:make|turn) (?:this|it)(?: here)? (?:into )?a git repo(?:sitory)?"
     r"|(?:initiali[sz]e|init|create|begin|start|set up) (?:a )?(?:new )?(?:git(?: repo(?:sitory)?)?|git here))"

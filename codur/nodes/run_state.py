@@ -198,7 +198,11 @@ def _reducers() -> dict[str, Callable[[Any, Any], Any]]:
 
 
 _EARLIER = "Earlier in this conversation, the latest first (only for what the task refers to):"
-_DIFFS = regex(r"^(Changed|Tried, and put back):\n(?=diff --git )(?:.+\n?)+", re.MULTILINE)
+_DIFFS = regex(
+    r"^(Changed|Tried, and put back):\n(?=diff --git )"
+    r"(?:(?:[-+ @\\…]|diff |index |new |deleted |old |similarity |rename |copy ).*\n?)+",
+    re.MULTILINE,
+)
 _CHANGED_FILE = regex(r"^diff --git a/.* b/(.+)$", re.MULTILINE)
 _OLDER = (
     "(The test that was written for this task is older than the last of that. What was said holds, whatever the test "
@@ -236,6 +240,7 @@ class BestState(Struct, frozen=False, kw_only=False):
     Attributes:
         snapshot, start: the workspace's contents; None is the workspace as it was found.
         progress, start_progress: the progress of their verdicts; below 0 while nothing was checked.
+        first: the first state that came no further, and lost nothing.
         part: the last state that mends all tests that run what it changes; it stays.
         apart: the tests that fail there all the same.
         harmless: the last state that fails in nothing but what failed before; an agent may say that the task is done.
@@ -249,6 +254,7 @@ class BestState(Struct, frozen=False, kw_only=False):
     progress: float = -1.0
     start: Snapshot | None = None
     start_progress: float = -1.0
+    first: Snapshot | None = None
     part: Snapshot | None = None
     apart: tuple[str, ...] = ()
     harmless: Snapshot | None = None
@@ -268,9 +274,14 @@ class BestState(Struct, frozen=False, kw_only=False):
             self.snapshot, self.progress = snapshot, progress
 
     def reached(self, snapshot: Snapshot, progress: float) -> None:
-        """Take note of a state that came no further; where none did, the first that lost nothing is the best."""
-        if self.snapshot is None and progress >= self.progress:
-            self.snapshot = snapshot
+        """Take note of the first state that came no further than the untouched workspace, and lost nothing."""
+        if self.first is None and progress >= self.progress:
+            self.first = snapshot
+
+    @property
+    def furthest(self) -> Snapshot | None:
+        """The state that is worth most of those that are no solution; None if there is none."""
+        return self.snapshot or self.harmless or self.first
 
     def start_clean(self, progress: float) -> None:
         """Start from the workspace as it was found."""

@@ -269,7 +269,7 @@ def _restore(task: Task, context: RunContext, *, ended: bool = True) -> None:
     """Put back what is not kept; all, unless the user asked for the best attempt, if the run was stopped."""
     if not ended:
         context.best.part, context.best.apart = None, ()
-    snapshot = context.best.snapshot if task.keep else context.best.part
+    snapshot = context.best.furthest if task.keep else context.best.part
     try:
         left = context.workspace.restore(snapshot)
     except KeyboardInterrupt:  # impatience must not leave half of an attempt behind

@@ -116,13 +116,16 @@ def cost_text(turns: Sequence[Turn]) -> str:
     return f"of {len(turns)} remembered tasks: {calls} model calls, {tokens:,} tokens, ${cost:.4f}"
 
 
-def since(turns: Sequence[Turn], limit: int = MAX_CHARS) -> Since:
+def since(turns: Sequence[Turn], limit: int = MAX_CHARS, *, asked: str = "test") -> Since:
     """What a task is told of the earlier ones, and where these were at work.
 
     Args:
+        asked: the task's own words; if no test is spoken of, those that were made for earlier ones are left out.
         limit: characters.
     """
     tasks = as_they_stand(turns)
+    if "test" not in asked.lower():
+        tasks = [replace(turn, said=turn.said.partition(_MADE)[0].rstrip()) for turn in tasks]
     last = next((turn for turn in reversed(tasks) if turn.diff or turn.tried), Turn(asked="", outcome=""))
     places = edited_lines(last.diff, after=True) if last.diff else edited_lines(last.tried)
     answer = tasks[-1].said if tasks and tasks[-1] is not last else ""

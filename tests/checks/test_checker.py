@@ -216,7 +216,10 @@ def test_a_runner_that_cannot_fetch_what_it_needs_is_unfit(tmp_path: Path) -> No
     [
         ("tests", "sh: 1: tap: not found", "sh: 1: tap: not found"),
         ("tests", "make: pytest: No such file or directory", "make: pytest: No such file or directory"),
+        ("tests", "./run.sh: line 3: tap: command not found", "./run.sh: line 3: tap: command not found"),
+        ("tests", "sh: 1: tap: not found\nnpm error code 127", "sh: 1: tap: not found"),
         ("tests", "make: ./main: No such file or directory", ""),
+        ("tests", "sh: 1: notify-me: not found\nAssertionError: wanted 3", ""),
         ("command", "sh: 1: tap: not found", ""),
     ],
 )

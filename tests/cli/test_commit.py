@@ -411,6 +411,11 @@ WISHES = {
 NO_WISHES = (
     *("change the commit message to something better and push", "change the commit to use the new name", "reword it"),
     *(
+        "no git init please",
+        "ok, no git init",
+        "never mind git init",
+        "put it in git please",
+        "put that in git",
         "git init fails",
         "git",
         "put this under git and add a .gitignore",
@@ -470,6 +475,21 @@ def test_a_repository_is_begun_with_the_files_that_are_meant(project: Path, home
     assert (again.code, "there is a git repository already" in again.err) == (2, True)
     (project / "sub").mkdir()
     assert "is in the repository of" in codur_here("commit", "--init", cwd=project / "sub", home=home).err
+
+
+def test_what_git_would_not_add_and_other_repositories_stay_out(project: Path, home: Path) -> None:
+    (home / ".config" / "git").mkdir(parents=True)
+    (home / ".config" / "git" / "ignore").write_text("*.mine\n")
+    (home / ".gitconfig").write_text("[user]\nname = A\nemail = a@example.org\n")
+    fill(project, {**REPAIRABLE, "a.mine": "x", "sub/b.py": "x = 1\n"})
+    git(project / "sub", "init", "-q")
+    done = commit(project, home, "--init", "--json")
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
+    assert (told["files"], told["left"]) == (sorted(REPAIRABLE), ["sub/"])
+    assert commit(project, home, "--undo").code == 0
+    assert "a.mine" in git(project, "status", "--porcelain")
+    assert "the home directory is no project" in codur_here("commit", "--init", cwd=home, home=home).err
 
 
 def test_a_repository_begins_on_the_branch_of_the_users_settings(project: Path, home: Path) -> None:

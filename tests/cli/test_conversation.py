@@ -560,6 +560,15 @@ LINES = {
     "commit. and why is note in the same cell? I want it as its own column, in both pages": Asked(
         task="and why is note in the same cell? I want it as its own column, in both pages", words=("commit",)
     ),
+    **{
+        text: Asked(task=text)
+        for text in (
+            "commit. no wait, what did you change? show me the diff and do nothing yet",
+            "commit that. did all the tests pass? Only if they did",
+            "commit it. or is something missing? then add that instead",
+            "commit that. which files? only main.py please",
+        )
+    },
     "yes, commit that. what is left uncommitted then?": Asked(task="what is left uncommitted then?", words=("commit",)),
     "print the version, then commit": Asked(task="print the version", then=("commit",)),
     "move the print-settings test into test_cli.py and then commit": Asked(

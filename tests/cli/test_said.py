@@ -182,3 +182,28 @@ def test_a_challenge_that_was_green_before_already_passes(tmp_path: Path) -> Non
     assert "needs a model" not in rows["green"]
     assert "needs a model" in rows["red"]
     assert "0 of 2 solved" in told
+
+
+def test_of_two_attempts_that_broke_nothing_the_last_is_brought_back(tmp_path: Path) -> None:
+    files = {
+        "shop.py": "RATE = 1\n",
+        "test_shop.py": "import os\n\n\ndef test_host():\n    assert os.environ['HOST']\n",
+    }
+    edits = [
+        calls(("replace_file_content", {"path": "shop.py", "content": f"RATE = {rate}\n"})) for rate in ("'2'", "2")
+    ]
+    cannot = calls(("cannot", {"reason": "HOST is not set"}))
+    found = json_reply({**EDIT_SAID, "task_type": "code_fix", "detected_files": ["shop.py"]})
+    with place(tmp_path, [found, text("NONE: it shows nowhere"), *edits, cannot], files) as here:
+        here.run("RATE should be two")
+        here.here("undo", "--redo")
+        assert (here.project / "shop.py").read_text() == "RATE = 2\n"
+
+
+def test_an_attempt_that_came_no_further_is_brought_back(tmp_path: Path) -> None:
+    edits = calls(("replace_file_content", {"path": "main.py", "content": "print(2)\n"}))
+    cannot = calls(("cannot", {"reason": "the check says nothing"}))
+    with place(tmp_path, [EDIT, edits, cannot], {"main.py": "print(1)\n"}) as here:
+        assert here.run("main.py is wrong", "--check", "exit 1").code == 1
+        here.here("undo", "--redo")
+        assert (here.project / "main.py").read_text() == "print(2)\n"

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from codur.patches import RepairRequest
-from tests.runs.kit import REPAIRABLE, fill, play
+from tests.runs.kit import EDIT, REPAIRABLE, fill, play
+from tests.support.groq_server import calls
 
 FIX = "the tests fail, fix the bug"
 MAIN = {"main.py": "def add(a, b):\n    return a - b\n"}
@@ -195,3 +196,45 @@ def test_a_revision_that_there_is_not_is_an_error(tmp_path: Path) -> None:
     assert (run.result.outcome, run.result.remedy) == ("usage", "Give a commit, branch or tag like HEAD~3.")
     assert run.result.reason == "--since: no commit is called 'v9.9'"
     assert run.files["main.py"] == REPAIRABLE["main.py"]
+
+
+LISTING = "import os\n\n\ndef listing():\n    {call}\n    return {said}\n"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        (
+            LISTING.format(call="os.system('fancyls')", said="'OK'"),
+            LISTING.format(call="os.system('fancyls')", said="'ok'"),
+        ),
+        (
+            LISTING.format(call="assert os.system('sortt a.txt') == 0", said="'ok'"),
+            LISTING.format(call="assert os.system('sort a.txt') == 0", said="'ok'"),
+        ),
+    ],
+    ids=["it can do without", "it is called wrongly"],
+)
+def test_what_a_program_under_test_misses_is_its_own_fault(wrong: str, right: str, tmp_path: Path) -> None:
+    files = {
+        "Makefile": "test:\n\tpython3 check.py\n",
+        "check.py": "import main\nassert main.listing() == 'ok'\nprint('fine')\n",
+        "main.py": wrong,
+        "a.txt": "b\na\n",
+    }
+    edit = calls(("replace_file_content", {"path": "main.py", "content": right}))
+    run = play(tmp_path, files, "make test fails: fix it", [EDIT, edit])
+    assert (run.result.outcome, run.result.changed_files) == ("done", ("main.py",)), run.result.reason
+
+
+def test_a_project_whose_runner_is_not_installed_is_worked_in(tmp_path: Path) -> None:
+    files = {"package.json": '{"scripts": {"test": "tap test/*.js"}}', "index.js": "module.exports = () => 2;\n"}
+    edit = calls(("replace_file_content", {"path": "index.js", "content": "module.exports = () => 3;\n"}))
+    run = play(tmp_path, files, "the function in index.js should give 3, it gives 2", [EDIT, edit])
+    assert (run.result.outcome, run.result.changed_files) == ("done", ("index.js",)), run.result.reason
+    (tmp_path / "again").mkdir()
+    asked = play(tmp_path / "again", files, "npm test fails: fix it", [])
+    assert (asked.result.outcome, asked.result.remedy) == (
+        "usage",
+        "Run `npm install`, or name another check with --check.",
+    )

@@ -466,3 +466,20 @@ def test_a_criterion_about_a_file_of_the_check_is_sent_back(tmp_path: Path) -> N
     run = play(tmp_path, NEEDS_MODEL, FIX, [classified(), wrong, plan(CODING, SAY), RIGHT])
     assert run.result.outcome == "done"
     assert "step 's0' cannot come to 'expected.txt contains 7'" in run.message(2)
+
+
+def test_what_no_check_has_judged_is_not_told_as_checked(tmp_path: Path) -> None:
+    passing = "from main import one\n\n\ndef test_one():\n    assert one() == 1\n"
+    files = {"main.py": "def one():\n    return 1\n", "tests/test_one.py": passing, "test_old.py": passing}
+    away = classified(
+        task_type="file_operation",
+        suggested_action="tool",
+        capability="delete_file",
+        arguments=[{"name": "path", "value": "test_old.py"}],
+        detected_files=["test_old.py"],
+    )
+    words = "you left the old test file in the root. delete it"
+    run = play(tmp_path, files, words, [away], made=("test_old.py",))
+    assert (run.result.outcome, run.result.changed_files) == ("done", ("test_old.py",))
+    assert run.result.before is not None
+    assert run.result.verdict is None

@@ -273,7 +273,7 @@ def test_a_long_diff_is_cut_on_a_terminal_only() -> None:
     diff = many_lines(297)
     result = replace(DONE, answer="", diff=diff)
     rows = diff.splitlines()
-    cut = [*rows[:100], "… 100 lines of the diff left out; --raw prints it whole …", *rows[200:]]
+    cut = [*rows[:100], "… 100 lines of the diff left out; codur diff prints it whole …", *rows[200:]]
     assert shown("plain", result)[0] == diff
     assert shown("plain", result, stdout=Terminal())[0].splitlines() == cut
     assert shown("raw", result, stdout=Terminal())[0] == diff

@@ -112,6 +112,8 @@ def test_of_a_new_file_the_first_lines_are_shown_on_a_terminal() -> None:
     assert shown[4:18] == ["@@ -0,0 +1,20 @@", *(f"+line {n}" for n in range(12)), "… 8 lines more of this new file"]
     assert shown[-20:] == [f"+line {number}" for number in range(20)]
     assert len(diff_lines(diff)) == len(diff.splitlines())
+    changed = f"--- a/a.sql\n+++ b/a.sql\n@@ -1,1 +1,20 @@\n--- /dev/null\n{new}"
+    assert len(diff_lines(changed, limit=200)) == len(changed.splitlines())
 
 
 def test_status_words() -> None:

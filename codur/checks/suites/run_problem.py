@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from codur.checks.entry import subject_of
-from codur.lazy import regex
+from codur.lazy import late, regex
 from codur.parsing.bounded_text import listed
 from codur.python.dependencies import declared_dependencies, lacking
 from codur.python.installed import normal_name
@@ -15,6 +15,8 @@ from codur.python.layout import import_roots, modules_in
 from codur.python.project_files import read_toml, table
 from codur.structs import Struct
 from codur.types import Check, Verdict
+
+difflib = late("difflib")
 
 ProblemKind = Literal["not_installed", "not_here", "too_long", "not_collected", "no_tests", "passed"]
 ENVIRONMENT: frozenset[ProblemKind] = frozenset({"not_installed", "not_here", "too_long"})
@@ -26,12 +28,36 @@ _COLLECTING = regex(
 _ERROR = regex(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Warning|Exit)(?:: .*)?)$", re.MULTILINE)
 _NAME = regex(r"[A-Za-z_]\w+")
 _LACKS = regex(r"(?:^|; )(\S+) is not installed(?=; |$)")
-NO_PROGRAM = regex(
-    r"^(?:(?:\S*/)?(?:ba|da|z)?sh: (?:line )?(?:\d+: )?([\w.@+-]+): (?:command )?not found"
-    r"|g?make(?:\[\d+\])?: ([\w.@+-]+): No such file or directory)$",
-    re.MULTILINE,
+_NO_PROGRAM = regex(
+    r"^(?:(?:\S*/)?(?:ba|da|z)?sh: (?:line )?(?:\d+: )?(?:exec: )?([\w.@+-]+): (?:command )?not found"
+    r"|\S+: line \d+: ([\w.@+-]+): command not found"
+    r"|(?:\S*/)?env: [‘'\"]([\w.@+-]+)[’'\"]: No such file or directory"
+    r"|g?make(?:\[\d+\])?: ([\w.@+-]+): No such file or directory)$"
 )
-"""Said by a shell or make of a program that is not there."""
+"""Said by a shell, `env` or make of a program that is not there."""
+_NOT_FOUND_STATUS = 127
+_AFTERWARDS = regex(
+    r"g?make(?:\[\d+\])?: \*\*\* .*Error 127|npm (?:ERR!|error).*|error Command failed with exit code 127.*"
+    r"|.*ELIFECYCLE.*"
+)
+"""What is said after that, by what called the shell."""
+_RUNNERS = (
+    "python3",
+    "python",
+    "pytest",
+    "node",
+    "npm",
+    "npx",
+    "jest",
+    "mocha",
+    "vitest",
+    "cargo",
+    "make",
+    "ctest",
+    "tap",
+    "bats",
+)
+_SLIP = 0.8  # how like a runner's name another must be to be a slip of the pen
 _SHOWN_NAMES = 6
 _DISTRIBUTIONS = {
     "yaml": "pyyaml", "pil": "pillow", "bs4": "beautifulsoup4", "cv2": "opencv-python", "sklearn": "scikit-learn",
@@ -101,6 +127,17 @@ def run_problem(check: Check | None, verdict: Verdict, *, root: Path, python: st
     )
 
 
+def no_program(output: str, exit_status: int | None) -> str:
+    """What a run of tests ended with, if that is that their runner is not there; empty if it ended otherwise."""
+    rows = [row.strip() for row in output.splitlines() if row.strip()]
+    while rows and _AFTERWARDS.fullmatch(rows[-1]):
+        by_make = rows.pop().endswith("Error 127")
+        exit_status = _NOT_FOUND_STATUS if by_make else exit_status
+    # What a program under test calls and misses is said before it fails for that, with a status of its own.
+    ended = rows and exit_status == _NOT_FOUND_STATUS and _NO_PROGRAM.fullmatch(rows[-1])
+    return rows[-1] if ended else ""
+
+
 def missing_modules(output: str, root: Path, python: str) -> list[str]:
     """The modules that a run, or one test, could not import because nothing that has them is installed.
 
@@ -154,9 +191,10 @@ def _not_here(unfit: str, root: Path, python: str, planned: Collection[str]) -> 
     if lacks:
         declared = declared_dependencies(root)
         return _lacking(lacks, lacking(python, declared.runtime | declared.tests), root, python)
-    if program := NO_PROGRAM.search(unfit):
-        name = program[1] or program[2]
-        if name in planned:  # that it is called may be the fault
+    if program := _NO_PROGRAM.search(unfit):
+        name = next(filter(None, program.groups()))
+        slip = name not in _RUNNERS and difflib.get_close_matches(name, _RUNNERS, n=1, cutoff=_SLIP)
+        if slip or name in planned:  # that it is called, or called so, may be the fault
             return None
         command = next((f"Run `{command}`" for file, command in _NODE_INSTALLERS if (root / file).is_file()), "")
         return RunProblem(

@@ -60,7 +60,9 @@ _MAX_BODY = 2_000
 _EXECUTABLE = 0o111
 _LISTED = 8
 _FEW_WORDS, _NAMED = 2, 3
-_DATA = frozenset({".db", ".sqlite", ".sqlite3", ".log", ".pyc"})
+_DATA = frozenset({".db", ".sqlite", ".sqlite3", ".log", ".pyc", ".tfstate", ".tfvars"})
+_HISTORY = "_history"
+_MOST_FILES = 10_000
 _SEARCHED = 20  # how many of the newest runs may have left something uncommitted
 _REMEDIES: Mapping[str, str] = {
     "not_found": "Begin one with `codur commit --init`; `codur undo` needs none.",
@@ -152,32 +154,70 @@ def reword(directory: Path, message: str, *, json: bool) -> int:
 
 def begin(directory: Path, message: str | None, *, json: bool) -> int:
     """Begin a repository where there is none, commit the files that are there, and tell it; gives the exit code."""
-    said = message or "Initial commit"
-    with _at(directory.absolute().resolve(), "commit", new=True) as (repository, _):
+    root, said = directory.absolute().resolve(), (message or "Initial commit").strip()
+    _require_beginning(root, said)
+    with _at(root, "commit", new=True) as (repository, _):
         with contextlib.suppress(ToolError):  # it has no commit
             commit_of(repository, "HEAD")
             raise UsageError("there is a git repository already", remedy="What is changed: `codur commit --all`")
-        there = sorted(known_files(repository, ["."], new=True) - {""})
-        files = tuple(path for path in there if not _stays_out(path))
-        commit = None
-        if files:
-            wish = Wanted(message=said, who=identity(repository, os.environ))
-            with repository.launcher.temporary_directory() as scratch:
-                commit = commit_files(repository, files, wish, scratch)
-    left = tuple(path for path in there if _stays_out(path))
+        try:
+            there = _would_be_added(repository)
+            wanted = [path for path in there if not _stays_out(path)]
+            commit = _first_commit(repository, wanted, said)
+        except ToolError as error:
+            raise ToolError(error.code, f"{error.message}; the repository was begun all the same") from error
+        files = files_of(repository, commit.hash) if commit else ()
+    left = tuple(path for path in there if path not in files)
     found = Committed(run="", message=said, files=files, left=left, commit=commit)
     made = f"committed {commit.hash[:10]}: {commit.subject}" if commit else "there is nothing to commit yet"
     lines = ["a git repository was begun", made, *([f"  {listed(files, _LISTED)}"] if files else [])]
     if left:
-        lines.append(f"left out: {listed(left, _LISTED)} (caches, data, secrets; .gitignore may name them)")
+        lines.append(
+            f"left out: {listed(left, _LISTED)} (caches, data, secrets, repositories; .gitignore may name them)"
+        )
     say_found(found, lines, as_json=json)
     return 0
+
+
+def _require_beginning(root: Path, message: str) -> None:
+    if not message:
+        raise UsageError("the commit message is empty", remedy="Say what was done, or leave --message out.")
+    if root in {Path(os.environ.get("HOME") or "/"), Path("/")}:
+        raise UsageError(
+            "the home directory is no project", remedy="Go to the project's directory, or name it with -C."
+        )
+    if above := next((top for top in root.parents if os.path.lexists(top / ".git")), None):
+        raise UsageError(f"the directory is in the repository of {above}", remedy="`codur commit` commits to that one.")
+
+
+def _would_be_added(repository: Repository) -> list[str]:
+    """The files that git would add, as the user's own git does: without what his settings ignore everywhere."""
+    home = Path(os.environ.get("HOME") or "/")
+    named = repository.own_setting("core.excludesFile", os.environ) or str(home / ".config" / "git" / "ignore")
+    path = Path(named.replace("~", str(home), 1) if named.startswith("~/") else named)
+    own = (path,) if path.is_absolute() and path.is_file() else ()
+    words = ["--others", "--exclude-standard", *(f"--exclude-from={file}" for file in own)]
+    found = repository.safe("ls-files", "-z", *words, readable=own).split("\0")
+    # What is no text in UTF-8 cannot be named.
+    return sorted(path for path in found if path and "\ufffd" not in path)
+
+
+def _first_commit(repository: Repository, files: Sequence[str], message: str) -> Commit | None:
+    files = [path for path in files if not path.endswith("/")]  # of another repository
+    if len(files) > _MOST_FILES:
+        raise ToolError("invalid", f"{len(files):,} files are too many to commit at once")
+    if not files:
+        return None
+    wish = Wanted(message=message, who=identity(repository, os.environ))
+    with repository.launcher.temporary_directory() as scratch:
+        return commit_files(repository, files, wish, scratch)
 
 
 def _stays_out(path: str) -> bool:
     """Whether nobody means a file when he puts all under git: a cache's, a database's, or one that may hold secrets."""
     parts = PurePosixPath(path)
-    return parts.suffix in _DATA or not SKIPPED_DIRECTORIES.isdisjoint(parts.parts) or may_hold_secrets(path)
+    hidden = parts.suffix in _DATA or parts.name.endswith(_HISTORY)
+    return hidden or not SKIPPED_DIRECTORIES.isdisjoint(parts.parts) or may_hold_secrets(path)
 
 
 @contextlib.contextmanager

@@ -90,7 +90,7 @@ def _best_mark(run: RunDirectory) -> str:
         return ""
     try:
         marks = read_steps(run.steps, on_damage=warn).marks
-        return marks.best_mark or marks.harmless_mark
+        return marks.best_mark or marks.harmless_mark or marks.first_mark
     except (DamagedRecord, StateError):
         return ""
 

@@ -147,7 +147,7 @@ class Conversation:
 
     def _work(self, asked: Asked) -> int:
         """Carry out a task or a program, and remember it."""
-        chosen, earlier = self._choices, since(self._turns)
+        chosen, earlier = self._choices, since(self._turns, asked=asked.task)
         task = Task(
             prompt=asked.task or f"!{asked.program}",
             workspace=str(self._directory.absolute()),

@@ -164,8 +164,9 @@ _NEXT = r"(?:then|after (?:that|this)|afterwards)[,:]?"
 _FIRST = rf"(?P<wish>.*?\bcommit\b.*?)(?:[,.;]\s+(?:and\s+)?{_NEXT}|\s+and\s+{_NEXT})\s+(?P<task>.+)"
 _COMMIT_FIRST, _SAID_FIRST = regex(_FIRST, re.I | re.S), regex(rf"(?P<rest>[^.!?]*[.!?])\s+{_FIRST}", re.I | re.S)
 _ASKED_AFTER = regex(
-    r"(?P<wish>.*?\bcommit\b[^.!?]*)[.!]\s+"
-    r"(?P<task>[^.!?]+\?(?:\s+(?!.*\b(?:commit\w*|first|before|push\w*)\b).+)?)",
+    r"(?P<wish>.*?\bcommit\b[^.!?]*)[.!]\s+(?!(?:no|wait|actually|or|hm+)\b)"
+    r"(?P<task>[^.!?]+\?(?:\s+(?=(?:i want|i['’]d like|it should)\b)"
+    r"(?!.*\b(?:commit\w*|first|before|push\w*|yet|wait|only|unless|instead|nothing)\b).+)?)",
     re.I | re.S,
 )
 _FIRSTS = (_COMMIT_FIRST, _SAID_FIRST, _ASKED_AFTER)

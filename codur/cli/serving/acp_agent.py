@@ -97,7 +97,7 @@ class CodurAgent:
         def ask(question: Question) -> Answer:
             return asyncio.run_coroutine_threadsafe(telling.asked(question), loop).result()
 
-        earlier = since(session.turns)
+        earlier = since(session.turns, asked=words)
         session.job = api.solve(
             words,
             session.directory,

@@ -103,6 +103,9 @@ def put_in_place(context: RunContext, record: Recording, start: RunState) -> Non
     if marks.harmless_mark:
         context.workspace.rewind(marks.harmless_mark)
         best.harmless = context.workspace.snapshot()
+    if marks.first_mark:
+        context.workspace.rewind(marks.first_mark)
+        best.first = context.workspace.snapshot()
     if marks.part_mark:
         context.workspace.rewind(marks.part_mark)
         best.part, best.apart = context.workspace.snapshot(), marks.apart

@@ -65,6 +65,7 @@ class Recording:
         self._best: Snapshot | None = None
         self._part: Snapshot | None = None
         self._harmless: Snapshot | None = None
+        self._first: Snapshot | None = None
         self._edited = kept.mark if kept else ""  # the mark of the node before the one that finishes now
         self._start: Snapshot | None = None
         self._marks = kept.marks if kept else Marks()
@@ -101,6 +102,7 @@ class Recording:
         """Take note that the context is where the earlier part of the run left it."""
         best = context.best
         self._best, self._start, self._part, self._harmless = best.snapshot, best.start, best.part, best.harmless
+        self._first = best.first
         self.is_in_place = True
 
     def finished(self, context: RunContext) -> Callable[[NodeName, RunUpdate, RunState], None]:
@@ -114,15 +116,15 @@ class Recording:
             context.workspace.mark(mark)
             best, marks = context.best, self._marks
             if best.snapshot is not self._best:
-                # What came no further was put back in this node, and was there before it.
-                at = mark if best.snapshot is best.start else self._edited
-                self._best, marks = best.snapshot, replace(marks, best_mark=at)
+                self._best, marks = best.snapshot, replace(marks, best_mark=mark)
             if best.start is not self._start:
                 self._start, marks = best.start, replace(marks, start_mark=mark if best.start else "")
             if best.part is not self._part:
                 self._part, marks = best.part, replace(marks, part_mark=mark, apart=best.apart)
             if best.harmless is not self._harmless:  # what was judged in this node and put back was there before it
                 self._harmless, marks = best.harmless, replace(marks, harmless_mark=self._edited)
+            if best.first is not self._first:  # as well
+                self._first, marks = best.first, replace(marks, first_mark=self._edited)
             self._edited = mark
             self._marks = replace(marks, best_progress=best.progress, start_progress=best.start_progress)
             usage, used_s = self._spent()

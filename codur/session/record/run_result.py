@@ -17,7 +17,9 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
     assert outcome is not None, "the run ended without one"
     usage = state["usage"]
     best = None if outcome == "done" else _best(state, context)  # of what is done it is the result itself
-    before = state["before"]
+    before, changed = state["before"], context.workspace.changed_files()
+    # What the check said before anything was changed says nothing of a change that was not judged.
+    unjudged = bool(changed) and before is not None and before.status != "no_check" and state["verdict"] == before
     better = best is not None and before is not None and best.progress > before.progress
     further = best is not None and not best.kept and (better or context.best.harmless is not None)
     return RunResult(
@@ -30,15 +32,15 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
         explanation=_explanation(state),
         made_test=_made_test(state, context),
         task_type=state["discovery"].task_type,
-        before=state["before"],
-        verdict=state["verdict"],
+        before=before,
+        verdict=None if unjudged else state["verdict"],
         repair=state["repair"],
         best=best,
         solved_by=state["solved_by"],
         iterations=state["iteration"],
         model_calls=usage.calls,
         usage=usage,
-        changed_files=context.workspace.changed_files(),
+        changed_files=changed,
         diff=context.workspace.diff(),
         attempts=tuple(state["attempts"]),
         records=tuple(state["records"]),
@@ -80,7 +82,7 @@ def _best(state: RunState, context: RunContext) -> BestAttempt | None:
     if not checked:
         return None
     best = max(checked, key=lambda attempt: attempt.progress)  # `max` takes the first of equal ones
-    kept = context.best.part is not None or (state["task"].keep and context.best.snapshot is not None)
+    kept = context.best.part is not None or (state["task"].keep and context.best.furthest is not None)
     return BestAttempt(number=best.number, by=best.by, progress=best.progress, kept=kept)
 
 

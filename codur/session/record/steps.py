@@ -23,6 +23,7 @@ class Marks(Struct):
     part_mark: str = ""  # when an attempt was there that stays though other tests fail as before
     apart: tuple[str, ...] = ()  # those tests
     harmless_mark: str = ""  # when an edit was there that broke nothing
+    first_mark: str = ""  # when the first attempt was there that came no further
 
 
 class Kept(Struct):

@@ -140,22 +140,23 @@ def take_back(repository: Repository, *, dry: bool = False) -> tuple[Commit, tup
         dry: only tell which it would be.
 
     Raises:
-        ToolError: as `own_last`; `no_match`: there is none before it; `many_matches`: something of it is staged.
+        ToolError: as `own_last`; `many_matches`: something of it is staged.
     """
     top, head = replace(repository, root=repository.top), own_last(repository)
-    try:
-        before = commit_of(top, "HEAD~1")
-    except ToolError as error:
-        raise ToolError("no_match", "the last commit is the first one") from error
+    before = top.safe("rev-parse", f"{head}^@").split()[:1]
     commit = last_commit(top)
     below, paths = files_of(repository, head), files_of(top, head)
     if staged := sorted(set(top.safe("diff", "--cached", *_FILES).split("\0")).intersection(paths)):
         raise ToolError("many_matches", f"changes of {', '.join(staged)} are staged")
     if not dry:
         # The index first: where it is locked nothing has happened yet.
-        top.safe("reset", "--quiet", before, "--", *paths, writable=repository.own)
+        if not before:
+            top.safe("rm", "--quiet", "--cached", "--", *paths, writable=repository.own)
+            top.safe("update-ref", "-m", _TAKEN_BACK, "-d", "HEAD", head, writable=repository.own)
+            return commit, below
+        top.safe("reset", "--quiet", *before, "--", *paths, writable=repository.own)
         variables = (("GIT_REFLOG_ACTION", _TAKEN_BACK),)
-        top.safe("reset", "--quiet", "--soft", before, variables=variables, writable=repository.own)
+        top.safe("reset", "--quiet", "--soft", *before, variables=variables, writable=repository.own)
     return commit, below
 
 

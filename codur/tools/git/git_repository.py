@@ -29,6 +29,7 @@ shutil = late("shutil")
 
 REVISION = regex(r"[\w@][\w./@^~{}:+-]*")
 """What may name a commit: never an option."""
+_BRANCH = regex(r"[\w-]+(?:[./][\w-]+)*")
 NO_COMMITS = "does not have any commits"
 """What git says of a repository without a commit."""
 _NO_SUCH_REVISION = ("unknown revision", "bad revision", "bad object", "Needed a single revision")
@@ -129,6 +130,7 @@ class Repository(Struct):
         *arguments: str,
         variables: tuple[tuple[str, str], ...] = (),
         writable: tuple[Path, ...] = (),
+        readable: tuple[Path, ...] = (),
         hooks: bool = False,
     ) -> str:
         """As `call`, with every key overridden that could start a program.
@@ -148,7 +150,7 @@ class Repository(Struct):
             )
         if hooks:
             config = tuple(item for item in config if item[0].lower() != "core.hookspath")
-        return self.call(*arguments, config=config, variables=variables, writable=writable)
+        return self.call(*arguments, config=config, variables=variables, writable=writable, readable=readable)
 
     def _environment(self) -> tuple[tuple[str, str], ...]:
         return (
@@ -261,13 +263,12 @@ def begun(root: Path, launcher: Launcher, timeout_s: float, environ: Mapping[str
         environ: the user's environment; without `HOME` the settings there are left alone.
 
     Raises:
-        ToolError: as `repository_around`; `refused` if the directory is inside another repository.
+        ToolError: as `repository_around`.
     """
-    if above := next((top for top in root.parents if os.path.lexists(top / ".git")), None):
-        raise ToolError("refused", f"the directory is in the repository of {above}")
     if not os.path.lexists(root / ".git"):
         made = Repository(top=root, root=root, launcher=launcher, timeout_s=timeout_s)
-        branch = made.own_setting("init.defaultBranch", environ) or "main"
+        branch = made.own_setting("init.defaultBranch", environ)
+        branch = branch if _BRANCH.fullmatch(branch) else "main"
         made.call("init", "--quiet", "--template=", f"--initial-branch={branch}", writable=(root,))
     return repository_around(root, launcher, timeout_s, asked=True)
 

@@ -8,7 +8,7 @@ from codur.ui.styled_lines import Line, Style, count, line
 TERMINAL_LIMIT = 200
 """Lines of a diff shown on a terminal; a longer one is cut in the middle."""
 
-_NEW_ROWS = 12
+_NEW_ROWS, _WORTH = 12, 2
 """Rows shown of a file that is new: all of it is as new to the last line as to the first."""
 _HUNK = regex(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
@@ -25,34 +25,28 @@ def diff_lines(diff: str, *, limit: int | None = None) -> list[Line]:
     if limit is None or len(styled) <= limit:
         return styled
     left_out = len(styled) - limit
-    note = line((f"… {count(left_out, 'line')} of the diff left out; --raw prints it whole …", "warn"))
+    note = line((f"… {count(left_out, 'line')} of the diff left out; codur diff prints it whole …", "warn"))
     head = (limit + 1) // 2
     return [*styled[:head], note, *styled[head + left_out :]]
 
 
 def _cut_new(styled: Sequence[Line]) -> Iterator[Line]:
     """The lines, but of each file that is new only the first."""
-    room, out = -1, 0
-    for item in styled:
-        is_added = item.spans[0].style == "added" if item.spans else False
-        if out and not is_added:
-            yield _left_out(out)
-            out = 0
-        if item.text == "--- /dev/null":
-            room = _NEW_ROWS
-        elif item.text.startswith("diff ") and not is_added:
-            room = -1
-        if not is_added or room:
+    is_new, added = False, list[Line]()
+    for item in (*styled, None):
+        style = item.spans[0].style if item and item.spans else "plain"
+        if item and style == "added" and is_new:
+            added.append(item)
+            continue
+        more = len(added) - _NEW_ROWS
+        yield from added[:_NEW_ROWS] if more > _WORTH else added
+        if more > _WORTH:
+            yield line((f"… {count(more, 'line')} more of this new file", "dim"))
+        added = []
+        if item and style == "strong" and item.text.startswith(("diff ", "--- ")):
+            is_new = item.text == "--- /dev/null"
+        if item:
             yield item
-            room -= is_added and room > 0
-        else:
-            out += 1
-    if out:
-        yield _left_out(out)
-
-
-def _left_out(number: int) -> Line:
-    return line((f"… {count(number, 'line')} more of this new file", "dim"))
 
 
 def _styles(rows: list[str]) -> list[Style]:

@@ -29,7 +29,7 @@ NODE_WORDS = {
     "accept": "judging what the plan says must hold",
 }
 WORDS_LINES = 8
-_NEW, _GONE = "--- /dev/null\n", "\n+++ /dev/null\n"
+_NEW, _GONE = "--- /dev/null\n", "\n+++ /dev/null"
 _DIFF_LINES = 10
 _STEPS_LINES = 7
 _ONE_LINE = 100
@@ -96,7 +96,8 @@ class Narrator:
             case events.ModelPrompted():
                 return prompt_lines(event)
             case events.FileChanged():
-                done = "created" if _NEW in event.diff else "deleted" if _GONE in event.diff else "changed"
+                head = event.diff.partition("\n@@")[0]
+                done = "created" if _NEW in head else "deleted" if head.endswith(_GONE) else "changed"
                 changed = line((f"{done}: ", "dim"), f"{event.path} (+{event.added} -{event.removed})")
                 return [changed, *(diff_lines(event.diff) if self._verbose else ())]
             case events.Guided():

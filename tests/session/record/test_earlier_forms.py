@@ -67,7 +67,7 @@ SINCE = {
     "RepairRequest": {"until"},
     "RepairReport": {"suspects"},
     "PlanEffects": {"tests"},
-    "steps.jsonl": {"part_mark", "apart", "harmless_mark"},
+    "steps.jsonl": {"part_mark", "apart", "harmless_mark", "first_mark"},
     "file_changed": {"diff"},
     "model_answered": {"text"},
 }
