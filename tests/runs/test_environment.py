@@ -233,7 +233,7 @@ def test_a_project_whose_runner_is_not_installed_is_worked_in(tmp_path: Path) ->
     run = play(tmp_path, files, "the function in index.js should give 3, it gives 2", [EDIT, edit])
     assert (run.result.outcome, run.result.changed_files) == ("done", ("index.js",)), run.result.reason
     (tmp_path / "again").mkdir()
-    asked = play(tmp_path / "again", files, "npm test fails: fix it", [])
+    asked = play(tmp_path / "again", files, "make the tests pass", [])
     assert (asked.result.outcome, asked.result.remedy) == (
         "usage",
         "Run `npm install`, or name another check with --check.",

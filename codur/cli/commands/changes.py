@@ -54,9 +54,7 @@ def commit(
         str | None,
         typer.Option("--reword", metavar="TEXT", help="Give the last commit this message, if Codur made it."),
     ] = None,
-    init: Annotated[
-        bool, typer.Option("--init", help="Begin a repository where there is none, and commit the files there.")
-    ] = False,
+    init: Annotated[bool, typer.Option("--init", help="Begin a git repository, with the files there.")] = False,
     json: options.Json = False,
 ) -> int:
     """Commit to git what runs changed and left uncommitted, and nothing else."""
