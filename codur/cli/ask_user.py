@@ -19,6 +19,7 @@ from codur.events import Emit, Event, PlanShown
 from codur.lazy import late, regex
 from codur.planning import plans
 from codur.questions import Answer, PlanEffects, Question, is_leave_asked
+from codur.structs import Struct
 from codur.types import Plan
 from codur.ui.output_formats import Output, show
 from codur.ui.sanitise import sanitise
@@ -31,23 +32,39 @@ if TYPE_CHECKING:
 tempfile = late("tempfile")
 slash_commands = late("codur.cli.conversation.slash_commands")
 
-_CHOICES = "Carry it out? [y]es, [n]o, [e]dit, [s]ave: "
-_TEST_CHOICES = "Must it pass? [y]es, for this task; yes and [k]eep the file; [n]o; [e]dit: "
 _AND_KEEP = regex(r"and keep(?: the file| it)?\b\W*", re.IGNORECASE)
 _ALWAYS = "always"
 _WHY = "Why not? (A reason makes a new plan; Enter ends the run.) "
-_HELP = """\
+
+
+class _Choices(Struct):
+    """A question with a few answers: its words, the answers by their first letters, and what each of them means."""
+
+    prompt: str
+    words: str
+    help: str
+
+
+_OF_PLAN = _Choices(
+    prompt="Carry it out? [y]es, [n]o, [e]dit, [s]ave: ",
+    words="yes no edit save",
+    help="""\
 y: carry it out
 n: do not; the first time you can say why, here or when asked, for a new plan
 e: change it in your editor
-s: write it to a file, and ask again"""
-_TEST_HELP = """\
+s: write it to a file, and ask again""",
+)
+_OF_TEST = _Choices(
+    prompt="Must it pass? [y]es, for this task; yes and [k]eep the file; [n]o; [e]dit: ",
+    words="yes keep no edit",
+    help="""\
 y: use it for this run, beside the project's own tests
 k: the same, and leave it in the project if the task is done
 n: do without it; the task goes on, and nothing shows that it is done
 e: change it in your editor
 Say nothing for two minutes (verification.answer_s), and it is used.
-Words beside y or k are told to who edits; any others ask for another test."""
+Words beside y or k are told to who edits; any others ask for another test.""",
+)
 
 
 def user_at(
@@ -56,7 +73,6 @@ def user_at(
     task: str,
     workspace: Path,
     answer_s: float,
-    approves: bool = False,
     typed: TypedLine | None = None,
 ) -> Callable[[Question], Answer] | None:
     """What asks the user; None if nobody sits at a terminal.
@@ -66,12 +82,10 @@ def user_at(
         task, workspace: for plans that are saved.
         answer_s: a test that was made is used if nothing is said for so many seconds.
         typed: takes a command that is given for an answer: it is carried out instead.
-        approves: the user has approved of any plan that can be carried out.
     """
     streams = (sys.stdin, sys.stderr)  # None, where they were closed before the start
     seen = all(stream is not None and stream.isatty() for stream in streams)
-    user = _User(output, task, workspace, typed, answer_s) if seen else None
-    return _approving(user, output) if approves else user
+    return _User(output, task, workspace, typed, answer_s) if seen else None
 
 
 def shows_plans(output: Output) -> Emit:
@@ -90,7 +104,7 @@ def _show_approved(plan: Plan, effects: PlanEffects, output: Output) -> None:
     show(joined([*plan_lines(plan, effects, width=width()), line("Carried out, as --yes says.")]), sys.stderr)
 
 
-def _approving(user: Callable[[Question], Answer] | None, output: Output) -> Callable[[Question], Answer]:
+def approving(user: Callable[[Question], Answer] | None, output: Output) -> Callable[[Question], Answer]:
     """A user who approves of plans, and sees them; anything else is asked, if there is somebody."""
 
     def answer(question: Question) -> Answer:
@@ -143,7 +157,7 @@ class _User:
     def _approval(self, plan: Plan, *, possible: bool, renews: bool) -> Answer:
         while True:
             refused = "" if possible else "carried out"
-            letter, more = _choice(_CHOICES, "yes no edit save", _HELP, refused=refused, free=renews)
+            letter, more = _choice(_OF_PLAN, refused=refused, free=renews)
             match letter:
                 case "y" if not more:
                     return Answer(decision="approve")
@@ -161,9 +175,7 @@ class _User:
         while True:
             refused = "" if possible else "used"
             most_s = self._answer_s if possible else None  # work must not wait for who went for a coffee
-            letter, more = _choice(
-                _TEST_CHOICES, "yes keep no edit", _TEST_HELP, refused=refused, free=True, most_s=most_s
-            )
+            letter, more = _choice(_OF_TEST, refused=refused, free=True, most_s=most_s)
             match letter:
                 case "y" | "k":
                     return Answer(decision="approve", keep=letter == "k", text=more)
@@ -215,21 +227,19 @@ class _User:
             _say(f"Written to {path}; carry it out later with: codur run --plan-file {shlex.quote(str(path))}")
 
 
-def _choice(
-    prompt: str, words: str, help_text: str, *, refused: str, free: bool = False, most_s: float | None = None
-) -> tuple[str, str]:
+def _choice(choices: _Choices, *, refused: str, free: bool, most_s: float | None = None) -> tuple[str, str]:
     """The first letter of the word that the user chooses, and what he says beside it.
 
     What is `refused` cannot be done, so yes is no choice. `free`: other words may follow, or be all that there is: the
     letter is empty then. `most_s`: after so many seconds of silence it is yes.
     """
     while True:
-        said = _read(prompt, most_s).strip()
+        said = _read(choices.prompt, most_s).strip()
         first, _, more = said.partition(" ")
         first, mark = first.rstrip(",.:;").lower(), first[-1:] in {",", ".", ":", ";"}
-        letter = next((word[0] for word in words.split() if first in (word, word[0])), "")
+        letter = next((word[0] for word in choices.words.split() if first in (word, word[0])), "")
         # As the question words it: "yes and keep the file".
-        if letter == "y" and "keep" in words and (kept := _AND_KEEP.match(more)):
+        if letter == "y" and "keep" in choices.words and (kept := _AND_KEEP.match(more)):
             letter, more = "k", more[kept.end() :]
         if more and first in {"keep", "edit"} and not mark:  # "keep the old name" is no choice
             letter = ""
@@ -239,7 +249,7 @@ def _choice(
             return letter, more.strip()
         if more and free and not letter:
             return "", said
-        _say(f"It cannot be {refused} as it is: edit it, or say no." if letter else help_text)
+        _say(f"It cannot be {refused} as it is: edit it, or say no." if letter else choices.help)
 
 
 def _read(prompt: str, most_s: float | None = None) -> str:

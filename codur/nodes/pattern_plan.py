@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 from codur import planning, python
 from codur.checks import suites
 from codur.checks.describe import verdict_line
-from codur.checks.entry import is_test_code
 from codur.events import Note
 from codur.lazy import loaded
 from codur.nodes.parts import updates
-from codur.nodes.parts.attempt_verdict import check_before, fitted
+from codur.nodes.parts.attempt_verdict import check_before, fitted, unguarded
 from codur.nodes.parts.finding import is_about_tests, may_fail, others_fail
 from codur.nodes.parts.plan_rules import completed, problem_of
 from codur.nodes.parts.updates import can_ask, can_repair, explained, go, not_of_the_program, why_no_search, why_not
@@ -108,9 +107,7 @@ def _unchecked(problem: RunProblem, state: RunState, context: RunContext) -> Run
     """With a look at the syntax in place of a check that cannot run here, where the task is not that tests pass."""
     text = f"the check cannot be used, so what is changed will not be checked by it: {problem.text} {problem.remedy}"
     context.emit(Note(level="warning", text=text))
-    before = state["discovery"].check
-    # What only says how the tests are run ("…, and let npm test run them") is no longer what decides.
-    context.workspace.unprotect([path for path in before.protected if not is_test_code(path)] if before else [])
+    unguarded(state["discovery"].check, context)
     check = Check(kind="syntax", argv=(), timeout_s=context.settings.verification.timeout_s, source="what is left")
     discovery = replace(state["discovery"], check=check)
     return {**state, "discovery": discovery, "before": check_before(discovery, context)}

@@ -126,6 +126,7 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "verification.max_output_kb": (1, 257, LOWER),
     "verification.confirm_runs": (None, 0, CANNOT),
     "verification.make_check": (None, "never", CANNOT),
+    "verification.answer_s": (None, 1, CANNOT),
     "verification.linters": (False, None, OFF),
     "repair.mode": ("off", "after_failure", OFF),
     "repair.budget_s": (0.0, 9, LOWER),

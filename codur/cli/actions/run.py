@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from codur.cli import machine
-from codur.cli.ask_user import shows_plans, user_at
+from codur.cli.ask_user import approving, shows_plans, user_at
 from codur.cli.machine import Showing
 from codur.cli.printing import tell, warn
 from codur.config.reading.agent_files import shipped_names
@@ -84,7 +84,8 @@ def resume_run(run: RunDirectory, showing: Showing, *, wait: bool, yes: bool, **
         for note in loaded.notes:
             shown.event(Note(level="warning", text=note))
         patience = loaded.settings.verification.answer_s
-        user = user_at(shown, task=record.prompt, workspace=workspace, approves=yes, answer_s=patience)
+        user = user_at(shown, task=record.prompt, workspace=workspace, answer_s=patience)
+        user = approving(user, shown) if yes else user
         host = replace(machine.host(), stream=showing.shows_words(), consult=user)
         result = resume_task(run, loaded.settings, host=host, emit=shows_plans(shown), wait=wait)
     finally:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from codur import checks
 from codur.checks import confirmation, suites
 from codur.checks.describe import diff_text
-from codur.checks.entry import is_document
+from codur.checks.entry import is_document, is_test_code
 from codur.errors import LimitReached, UsageError, WorkspaceError
 from codur.events import CheckBegan, CheckRan, Note
 from codur.lazy import regex
@@ -278,6 +278,12 @@ def tried(check: Check, context: RunContext) -> tuple[Verdict, Mapping[str, Test
     context.checker.conditions.forget(check)  # the one before at its place may have held more
     verdict = context.checker.run(replace(check, beside=None))
     return verdict, context.checker.last_tests
+
+
+def unguarded(check: Check | None, context: RunContext) -> None:
+    """Free what only says how a check is run that no longer decides: "…, and let npm test run them"."""
+    if check is not None:
+        context.workspace.unprotect([path for path in check.protected if not is_test_code(path)])
 
 
 def given_up(check: Check, state: RunState, context: RunContext) -> None:
