@@ -546,10 +546,12 @@ def _lines(done: Committed, wish: Wish) -> list[str]:
             rest = [line for line in done.message.splitlines()[1:] if line]
             lines += [
                 *(f"    {line}" for line in rest),
-                f"    (worded by {done.by}; to word it anew: git commit --amend)",
+                f"    (worded by {done.by}; to word it anew: codur commit --reword TEXT)",
             ]
         if done.unanswered:
-            lines.append(f"    ({done.unanswered} gave no message in time; to word it anew: git commit --amend)")
+            lines.append(
+                f"    ({done.unanswered} gave no message in time; to word it anew: codur commit --reword TEXT)"
+            )
         lines += [f"  {path}" for path in done.files]
     if done.left and wish.everything:
         lines.append(f"left out: {listed(done.left, _LISTED)} (git does not have them, and no task made them)")
