@@ -108,14 +108,30 @@ class ScopeRules(Struct):
     max_files: int = 0
 
 
-CheckKind = Literal["command", "output", "tests", "syntax"]
+CheckKind = Literal["command", "output", "tests", "kept_output", "syntax"]
+
+
+class ProgramRun(Struct):
+    """What a program did in a copy of the workspace.
+
+    Attributes:
+        written: paths of the files that it wrote, and their texts; of a long one, or no text, `sha256:…`.
+        varying: lines of its output, from 0, that differ from run to run.
+    """
+
+    argv: tuple[str, ...]
+    output: str = ""
+    written: tuple[tuple[str, str], ...] = ()
+    varying: tuple[int, ...] = ()
+    duration_s: float = 0.0
 
 
 class Check(Struct):
     """How a run's result is judged.
 
     Attributes:
-        kind: a command's exit status, a program's output, a test run, or (nothing better found) syntax and import.
+        kind: a command's exit status, a program's output, a test run, what programs print and write
+            now, or (nothing better found) syntax and import.
         argv: what is run; the item `{python}` stands for the interpreter chosen for the workspace.
         entry: the program's workspace-relative path for `output` and `syntax`; None otherwise.
         stdin_file: workspace-relative file given on standard input.
@@ -133,6 +149,7 @@ class Check(Struct):
         sample_s: seconds of tests after which a run that would take far longer than `timeout_s` ends; 0 for none.
         beside: the project's own check, which must pass, too.
         left_out: node ids of tests that failed before a test was made, and may go on to.
+        runs: what the programs of `kept_output` did before anything was changed.
         ran_without: of a made test of another runner than pytest: how many of the project's own passed before.
     """
 
@@ -153,6 +170,7 @@ class Check(Struct):
     beside: Check | None = None
     left_out: tuple[str, ...] = ()
     ran_without: int = 0
+    runs: tuple[ProgramRun, ...] = ()
 
     @property
     def whole(self) -> bool:
@@ -169,6 +187,8 @@ class Check(Struct):
         """The command as a person would type it, with `< input` where a file is given on standard input."""
         if self.beside is not None and not self.is_among:
             return f"{replace(self, beside=None).label} && {self.beside.label}"
+        if len(self.runs) > 1:
+            return " && ".join(replace(self, argv=run.argv, runs=()).label for run in self.runs)
         if self.argv[:2] == ("sh", "-c"):
             words = self.argv[2]
         else:

@@ -10,6 +10,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, Literal
 
+from codur import checks
 from codur.checks import suites
 from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
@@ -200,6 +201,8 @@ class Checker:
         """
         if check is None or check.kind == "syntax" or not self.allow_run:
             return syntax_verdict(self.workspace, check, sandbox=self.programs.launcher.name)
+        if check.kind == "kept_output":
+            return checks.kept_output.verdict_on(check, self)
         if check.text:  # a made test, which lies in the workspace only as long as it runs
             return self._made(check, check.text.encode())
         # Before and after: a file that was changed in between runs makes the verdict as doubtful as one changed by the

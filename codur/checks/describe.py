@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from codur.lazy import regex
-from codur.parsing.bounded_text import bounded, left_out, plain
+from codur.parsing.bounded_text import bounded, left_out, listed, plain
 from codur.types import Attempt, Check, Verdict
 
 KEPT_ATTEMPTS = 8
@@ -33,6 +33,7 @@ _STARTED_BY = regex(
 )
 """What make, npm, yarn and rake say below what they started."""
 _HEADLINE_LINES = 4
+_NAMED = 3
 _NEXT_HUNK = regex(r"^(?=@@ |--- .*\n\+\+\+ )", re.MULTILINE)
 
 
@@ -47,6 +48,10 @@ def check_text(check: Check | None, failing: int = 0) -> str:
     if check.kind == "output":
         wanted = check.expected_file or "the output stated in the task"
         return f"`{check.label}` must print exactly what {wanted} says (white space at line ends does not count)."
+    if check.kind == "kept_output":
+        written = [path for run in check.runs for path, _ in run.written]
+        also = f", and write what it writes now to {listed(written, _NAMED)}" if written else ""
+        return f"`{check.label}` must print exactly what it prints now{also}."
     if check.is_among:
         return (
             f"`{check.label}` must pass: {check.entry} was written for this task, runs with the others and fails now."

@@ -129,8 +129,8 @@ def find_entry(workspace: Workspace, files: Sequence[str]) -> str | None:
     Args:
         files: the files that the prompt names, most relevant first.
     """
-    named = [path for path in files if _may_be_program(path) and workspace.is_file(path)]
-    others = [path for path in workspace.list_files(pattern="*.py") if _may_be_program(path) and path not in named]
+    named = [path for path in files if may_be_program(path) and workspace.is_file(path)]
+    others = [path for path in workspace.list_files(pattern="*.py") if may_be_program(path) and path not in named]
     complete = len(named) + len(others) <= MAX_PARSED
     near = sorted(others, key=lambda path: path.count("/"))  # a program lies at the top more often than deep down
     modules = {path: look(workspace, path) for path in [*named, *near][:MAX_PARSED]}
@@ -168,7 +168,7 @@ def find_new_program(workspace: Workspace, prompt: str, files: Sequence[str], fo
     text = _FENCED.sub("", prompt)  # a traceback or a listing names files that nobody asks for
     for match in _PYTHON_NAME.finditer(text):
         path = _inside(workspace, match[0])
-        if path is None or not _may_be_program(path) or workspace.exists(path) or path in parts:
+        if path is None or not may_be_program(path) or workspace.exists(path) or path in parts:
             continue
         # Only after a verb of making: a file that is merely named may be missing by a slip.
         if found is None or _CREATES.search(text[max(0, match.start() - 120) : match.start()]):
@@ -183,7 +183,8 @@ def _inside(workspace: Workspace, name: str) -> str | None:
         return None
 
 
-def _may_be_program(path: str) -> bool:
+def may_be_program(path: str) -> bool:
+    """Whether a Python file may be run by itself, by its name: no test, nothing hidden, and nothing that tools run."""
     if path.startswith(".") or "/." in path:
         return False
     return path.endswith(".py") and not is_test_file(path) and posixpath.basename(path) not in _NO_PROGRAMS

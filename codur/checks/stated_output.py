@@ -264,6 +264,27 @@ _TESTS_RESHAPED = regex(
     r"|\b(?:delete|remove|drop)\s+yours\b",
     re.IGNORECASE,
 )
+_OTHER_CODE = regex(
+    r"\b(?:refactor|restructur|reorgani[sz]|simplif|moderni[sz]|optimi[sz]|vectori[sz]|paralleli[sz]|de-?dup)\w*"
+    r"|\b(?:tidy|clean)(?:ing|ed)?(?:[ -]?up)?\b|\bspeed\w*\b[^.;\n]*\bup\b|\b(?:faster|quicker|readab\w+)\b"
+    r"|\b(?:too|so|very|is) slow\b|\btype (?:hints?|annotations?)\b|\bdocstrings?\b|\b(?:rename|extract|inline)\b"
+    r"|\b(?:split|break|move)\b[^.;\n]*\b(?:into|to|up)\b|\binto (?:\w+ )?(?:functions?|modules?|class(?:es)?|files)\b",
+    re.IGNORECASE,
+)
+_OF_OUTPUT = regex(
+    r"\b(?:print\w*|output\w*|displays?|shows?|messages?|logs?|logging|headers?|headings?|columns?|round\w*|formats?"
+    r"|layout|table|instead of|add (?:an?|the) (?!type|docstring)\w+|fix\w*|bugs?|wrong|new)\b",
+    re.IGNORECASE,
+)
+"""What may ask for another output."""
+_RESULTS = r"\b(?:outputs?|results?|behaviou?r|numbers|what (?:it|they) (?:do|print|write)\w*)\b"
+_STAYS = r"\b(?:the same|not change|n['’]t change|unchanged|identical|as (?:it|they) (?:is|are))\b"
+_KEPT = regex(
+    rf"{_RESULTS}[^.;\n]{{0,40}}{_STAYS}|\b(?:without|not|n['’]t|never) chang(?:e|ing)\b[^.;\n]{{0,40}}{_RESULTS}"
+    rf"|\b(?:keep\w*|same|identical)\b[^.;\n]{{0,20}}{_RESULTS}",
+    re.IGNORECASE,
+)
+"""What says that it must not change."""
 _PLACE_CHARS, _MOST_PLACES = 300, 5  # of what follows, and of such requests in one prompt
 _NO_TESTS = regex(
     r"\b(?:no|without|not|never|[a-z]+n['’]?t|keep|leave)\b(?:[ \t]+[\w'’]+){0,6}?[ \t]+(?:tests?|specs?)\b"
@@ -319,6 +340,12 @@ def forbids_tests(prompt: str) -> bool:
 def wants_no_tests(prompt: str) -> bool:
     """Whether the user says that no test is to be made."""
     return _NONE_WANTED.search(prompt) is not None
+
+
+def keeps_output(prompt: str) -> bool:
+    """Whether a prompt asks for other code that does the same, and for nothing that changes what is printed."""
+    said = _said(prompt)
+    return bool(_KEPT.search(said) or (_OTHER_CODE.search(said) and not _OF_OUTPUT.search(said)))
 
 
 def reshapes_tests(prompt: str) -> bool:

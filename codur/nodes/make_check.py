@@ -9,6 +9,7 @@ from functools import partial
 from itertools import pairwise
 from posixpath import basename, dirname, splitext
 
+from codur import checks
 from codur.checks.describe import error_text
 from codur.checks.entry import bare_name, is_python_suite, text_of
 from codur.checks.suites import made_for_runner
@@ -20,7 +21,7 @@ from codur.context.places import places_in
 from codur.context.ranking import said_in, stems_of
 from codur.context.selection import Want
 from codur.errors import LimitReached, ModelError, WorkspaceError
-from codur.events import TestMade
+from codur.events import Note, TestMade
 from codur.lazy import regex
 from codur.llm.model import ChatRequest
 from codur.llm.tokens import estimate_tokens
@@ -29,7 +30,7 @@ from codur.nodes.parts.attempt_verdict import check_before, given_up, seen_befor
 from codur.nodes.parts.finding import near_by_name
 from codur.nodes.parts.foreign_failures import any_unwritten
 from codur.nodes.parts.sources import brief_of
-from codur.nodes.parts.updates import current_step, go, may_make_check, warn
+from codur.nodes.parts.updates import current_step, go, may_keep_output, may_make_check, warn
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.parsing.bounded_text import listed
 from codur.parsing.code import code_from_text
@@ -67,6 +68,8 @@ async def make_check(state: RunState, context: RunContext) -> RunUpdate:
     seen = await asyncio.to_thread(seen_before, state, context)
     seen["test_knows"] = len(state["guidance"])
     state = {**state, **seen}
+    if may_keep_output(state, context):
+        return RunUpdate(**{**seen, **await asyncio.to_thread(_kept_output, state, context)})
     # what was found only now decides: there is a failing check
     # What the user asks for is written with the change.
     own = state["discovery"].check is not None and parts.allowed_by_user.wishes_tests(state)
@@ -85,6 +88,28 @@ async def make_check(state: RunState, context: RunContext) -> RunUpdate:
         context.emit(TestMade(path=check.entry or "", text=check.text, failure=failure))
         return RunUpdate(**{**seen, **await asyncio.to_thread(_adopt, check, state, context)})
     return RunUpdate(**seen, **_asked(check, failure))
+
+
+def _kept_output(state: RunState, context: RunContext) -> RunUpdate:
+    """What programs print and write now as the check, if they do so alike each time."""
+    discovery = state["discovery"]
+    files = [path for path in discovery.files if path not in discovery.guessed]
+    check = checks.kept_output.find(context.checker, files, state["task"].prompt, context.time_left())
+    if check is None:
+        return _without("", state, context)
+    verdict = checks.kept_output.as_before(check, context.checker)
+    context.checker.guard(check)
+    context.best.found(verdict.progress)
+    context.emit(
+        Note(
+            level="info",
+            text=f"no tests; `{check.label}` has to give what it gives now: {checks.kept_output.what_of(check)}",
+        )
+    )
+    discovery = replace(discovery, check=check)
+    why = f"what `{check.label}` gives now is known"
+    known = RunUpdate(making="without", discovery=discovery, before=verdict, verdict=verdict)
+    return go("policy", origin="pre_plan", why=why, **known)
 
 
 def _has_tests(state: RunState) -> bool:

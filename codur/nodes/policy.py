@@ -113,18 +113,20 @@ def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     asked = ask_late(step, plan, state, context)
     if asked is not None:
         return asked
-    if _needs_test(step, plan, state, context):
-        why = "nothing fails because of what the task tells, so a test is made first"
+    if _needs_check(step, plan, state, context):
+        why = "no check tells done from not done, so one is made first"
         return go("make_check", origin=plan.origin, why=why)
     node = "delegate" if _is_for_others(step, state, context) else _NODE_OF[step.action]
     return go(node, origin=plan.origin, tier=step.tier, why=step.objective)
 
 
-def _needs_test(step: Step, plan: Plan, state: RunState, context: RunContext) -> bool:
-    """Whether the step edits for a task that nothing would tell done from not done.
+def _needs_check(step: Step, plan: Plan, state: RunState, context: RunContext) -> bool:
+    """Whether the step edits for a task that nothing would tell done from not done, or broken from whole.
 
     What programs of others work on, and what the user planned, is done as they say: no other model is asked for it.
     """
+    if plan.origin != "pattern" and updates.edits(step, context) and updates.may_keep_output(state, context):
+        return True
     if plan.origin not in {"pre_plan", "plan"} or step.action not in {"coding", "delegate"}:
         return False
     if (

@@ -17,6 +17,7 @@ from tests.agents.external.kit import CODEX_DONE
 from tests.agents.external.kit import RIGHT as PRINTS_2
 from tests.graph.tasks import FLAKY
 from tests.runs import test_external as external
+from tests.runs import test_kept_output as kept_output
 from tests.runs import test_unrelated_failures as unrelated
 from tests.runs.kit import EDIT, MEDIAN_RIGHT, NEEDS_MODEL, REPAIRABLE, Played, play
 from tests.runs.test_approval import User
@@ -80,6 +81,9 @@ ROWS: dict[str, Callable[[Path], Played]] = {
     "the same, without any tests": lambda place: run(place, [NEW, NO_TEST, ADDED], WANTED, files=NO_TESTS),
     "a refactoring": lambda place: run(place, [REFACTOR, SIMPLER], ONE_LINE),
     "a refactoring, some tests are red": lambda place: run(place, [SIMPLER], ONE_LINE, files=RED_PROJECT),
+    "a refactoring, without any tests": lambda place: kept_output.play(
+        place, kept_output.FILES, kept_output.PROMPT, [kept_output.REFACTOR, kept_output.in_function()]
+    ),
     "expected output, a challenge": lambda place: play(place, NEEDS_MODEL, "main.py is wrong", [EDIT, RIGHT]),
     "a search without a model (`--offline`)": lambda place: play(
         place, REPAIRABLE, "fix main.py", [], search=True, key=None, offline=True

@@ -334,7 +334,7 @@ def _with_hollow(checker: Checker, check: Check, verdict: Verdict, change: Chang
     except WorkspaceError:  # too large to copy
         return verdict
     if earlier is None or earlier.status != "failed":  # nothing failed before, so that a pass is no news
-        return replace(verdict, note=_unreached(after))
+        return replace(verdict, note="; ".join(filter(None, (verdict.note, _unreached(after)))))
     reaches = [f"{path}: {each}" for path, text in after.items() for each in new_reaches(before[path], text)]
     if reaches:
         what = ", ".join(reaches[:_NAMED])

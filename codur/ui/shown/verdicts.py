@@ -165,7 +165,8 @@ def _passed_line(result: RunResult, verdict: Verdict) -> Line:
     if not _changed(result) and (result.verdict is None or (before is not None and before.passed)):
         return line(("the check passed before anything was changed", "warn"), f": {command}; nothing was changed")
     if before is not None and before.passed and result.task_type == "refactor":
-        return line(("✔ checked: ", "good"), f"{_STILL}: {command}")
+        told = f" ({verdict.note})" if verdict.note and verdict.tests_total is None else ""
+        return line(("✔ checked: ", "good"), f"{_STILL}: {command}{told}")
     if before is not None and before.passed:
         return line(("✔ still passes", "good"), f": {_tests_words(verdict, before)}{command}")
     if before is not None and before.status == "flaky":

@@ -1,0 +1,248 @@
+"""What programs print and write now, as the check of a change that is to leave it so, where there are no tests.
+
+A characterization test (M. Feathers, Working Effectively with Legacy Code, 2004, chapter 13), of whole programs. They
+run in copies of the workspace alone: such programs write real files.
+"""
+
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from hashlib import sha256
+from pathlib import Path
+from stat import S_ISREG
+from typing import Protocol
+
+from codur.checks import entry
+from codur.checks.check_programs import CheckPrograms
+from codur.checks.compare import around, first_difference, lines_of
+from codur.checks.signature import signature_of
+from codur.errors import WorkspaceError
+from codur.lazy import regex
+from codur.parsing.bounded_text import listed
+from codur.python.test_command import PYTHON
+from codur.structs import replace
+from codur.types import Check, Difference, ProgramRun, Verdict
+from codur.workspace.workspace import Workspace
+
+_MOST_PROGRAMS = 4
+_LONGEST_S, _LEAST_S, _SLOWER = 30.0, 10.0, 3  # a first run, what a later one may take at least, and by how much longer
+_SHARE = 0.05  # of the time left, which one of the first runs may take
+_OUTPUT_BYTES, _FILE_BYTES, _SHOWN_CHARS = 262_144, 65_536, 2_000
+_FASTER, _WORTH_TELLING_S = 1.5, 0.3
+_USAGE = regex(r"\bpython3?[ \t]+(?:\./)?([\w./-]+\.py)\b([^`\n#|<>;&$*(){}\[\]]*)")
+_SERVES = regex(r"\.(?:run_forever|serve_forever|mainloop|run_polling)\(|\bapp\.run\(|\buvicorn\.run\(|\binput\(")
+"""A program that waits for somebody."""
+_BY_ITSELF = frozenset({"__pycache__"})
+
+
+class Judge(Protocol):
+    """What runs the programs of a workspace, or of a copy: a `Checker`."""
+
+    workspace: Workspace
+    programs: CheckPrograms
+    allow_run: bool
+
+    def temporary_directory(self) -> AbstractContextManager[Path]:
+        """An empty directory outside the workspace."""
+
+    def on(self, workspace: Workspace) -> "Judge":
+        """The same for a copy of the workspace."""
+
+
+def find(judge: Judge, files: Sequence[str], prompt: str, time_left_s: float) -> Check | None:
+    """The check that programs print and write what they do now.
+
+    Args:
+        files: what the task is about, the programs themselves or modules that they import; empty for all programs.
+
+    Returns:
+        None if none of them ends well, and alike in two runs, and tells anything; or if nothing contains it.
+    """
+    if judge.programs.launcher.name == "none" or not judge.allow_run:
+        return None
+    limit_s = min(_LONGEST_S, _SHARE * time_left_s)
+    runs = []
+    for argv in list(_programs(judge, files, prompt))[:_MOST_PROGRAMS]:
+        run = _steady(judge, argv, limit_s)
+        if run is not None:
+            runs.append(run)
+    if not runs:
+        return None
+    timeout_s = max(_LEAST_S, *(_SLOWER * run.duration_s for run in runs))
+    source = "there are no tests, so what it prints and writes must stay"
+    return Check(kind="kept_output", argv=runs[0].argv, runs=tuple(runs), timeout_s=timeout_s, source=source)
+
+
+def verdict_on(check: Check, judge: Judge) -> Verdict:
+    """Whether the programs of such a check still print and write what they did.
+
+    Raises:
+        Interrupted, LimitReached, WorkspaceError: as `Checker.run`.
+    """
+    duration_s = 0.0
+    for number, before in enumerate(check.runs):
+        now, failed = _once(judge, before.argv, check.timeout_s)
+        duration_s += now.duration_s
+        verdict = failed or _compared(check, before, now)
+        if verdict is not None:
+            progress = number / len(check.runs)
+            return replace(verdict, check=check.label, progress=progress, duration_s=duration_s)
+    earlier_s = sum(run.duration_s for run in check.runs)
+    took = f" in {duration_s:.1f} s, before in {earlier_s:.1f} s" if _is_worth_telling(duration_s, earlier_s) else ""
+    return replace(as_before(check, judge), note=f"the same is {what_of(check)}{took}", duration_s=duration_s)
+
+
+def as_before(check: Check, judge: Judge) -> Verdict:
+    """The verdict on programs that nobody has changed."""
+    sandbox = judge.programs.launcher.name
+    return Verdict(status="passed", check=check.label, exit_status=0, progress=1.0, sandbox=sandbox)
+
+
+def what_of(check: Check) -> str:
+    """What is compared, in words: `printed, and written to out.csv`."""
+    written = [path for run in check.runs for path, _ in run.written]
+    prints = any(run.output.strip() for run in check.runs)
+    parts = [*(["printed"] if prints else []), *([f"written to {listed(written, 3)}"] if written else [])]
+    return ", and ".join(parts)
+
+
+def _is_worth_telling(now_s: float, before_s: float) -> bool:
+    short, long = sorted((now_s, before_s))
+    return long >= _WORTH_TELLING_S and long >= _FASTER * short
+
+
+# --- which programs ---------------------------------------------------------------------------------------------------
+
+
+def _programs(judge: Judge, files: Sequence[str], prompt: str) -> Iterator[tuple[str, ...]]:
+    """Commands of the programs that are meant, or that import what is; those that the task names first."""
+    workspace = judge.workspace
+    paths = [path for path in workspace.list_files(pattern="*.py") if entry.may_be_program(path)][: entry.MAX_PARSED]
+    modules = {path: entry.look(workspace, path) for path in paths}
+    meant = {path for path in files if path.endswith(".py")}
+    reach = set(meant or paths)
+    while more := {
+        path for path, module in modules.items() if path not in reach and not reach.isdisjoint(module.imports)
+    }:
+        reach |= more
+    readme = next((path for path in workspace.list_files() if path.casefold().startswith("readme")), "")
+    said = f"{prompt}\n{entry.text_of(workspace, readme) if readme else ''}"
+    arguments = dict(reversed([(path, words) for path, words in _USAGE.findall(said)]))
+    scripts = [path for path in paths if path in reach and modules[path].script]
+    for path in sorted(scripts, key=lambda path: (path not in meant, path.count("/"), path)):
+        if not _SERVES.search(entry.text_of(workspace, path)):
+            yield (PYTHON, path, *shlex.split(arguments.get(path, "").replace("'", " ").replace('"', " ")))
+
+
+# --- one run ----------------------------------------------------------------------------------------------------------
+
+
+def _steady(judge: Judge, argv: tuple[str, ...], limit_s: float) -> ProgramRun | None:
+    """What two runs of a program have in common; None if one of them fails, or nothing is left to compare."""
+    try:
+        first, failed = _once(judge, argv, limit_s)
+        if failed is not None:
+            return None
+        second, failed = _once(judge, argv, limit_s)
+    except WorkspaceError:  # too large to copy
+        return None
+    lines, again = lines_of(first.output), lines_of(second.output)
+    if failed is not None or len(lines) != len(again):
+        return None
+    varying = tuple(number for number, pair in enumerate(zip(lines, again, strict=True)) if pair[0] != pair[1])
+    written = tuple(item for item in first.written if item in second.written)
+    if not written and not any(line for number, line in enumerate(lines) if number not in varying):
+        return None
+    return replace(first, written=written, varying=varying, duration_s=min(first.duration_s, second.duration_s))
+
+
+def _once(judge: Judge, argv: tuple[str, ...], limit_s: float) -> tuple[ProgramRun, Verdict | None]:
+    """What a program does in a copy of the workspace, and the verdict if it does not end well."""
+    with judge.temporary_directory() as temporary:
+        copy = judge.workspace.scratch_copy(temporary / judge.workspace.root.name)
+        there, before = judge.on(copy), _stamps(copy.root)
+        program = Check(kind="command", argv=argv, timeout_s=limit_s, source="kept output")
+        result = there.programs.run(program, argv, stdin=b"", output_bytes=_OUTPUT_BYTES)
+        after = _stamps(copy.root)
+        written = tuple((path, _content(copy.root / path)) for path in sorted(after) if before.get(path) != after[path])
+        output, said = (text.replace(f"{copy.root}/", "") for text in (result.stdout, result.stderr))
+    run = ProgramRun(argv=argv, output=output, written=written, duration_s=result.duration_s)
+    if result.exit_status == 0 and not result.truncated:
+        return run, None
+    return run, Verdict(
+        status="failed",
+        exit_status=result.exit_status,
+        timed_out=result.timed_out,
+        error=said[-_SHOWN_CHARS:].strip(),
+        signature=signature_of(
+            kind="output", exit_status="timeout" if result.timed_out else result.exit_status, error=said
+        ),
+        sandbox=judge.programs.launcher.name,
+    )
+
+
+def _stamps(root: Path) -> dict[str, tuple[int, int, int]]:
+    """Size, time and inode of each regular file below a directory; no link is followed."""
+    found = {}
+    for directory, names, files in os.walk(root):
+        names[:] = [name for name in names if name not in _BY_ITSELF]
+        for name in files:
+            place = Path(directory, name)
+            status = place.lstat()
+            if S_ISREG(status.st_mode):
+                path = place.relative_to(root).as_posix()
+                found[path] = (status.st_size, status.st_mtime_ns, status.st_ino)
+    return found
+
+
+def _content(path: Path) -> str:
+    """A file's text or, of a long one or of one that is no text, its digest."""
+    with path.open("rb") as stream:
+        data = stream.read(_FILE_BYTES + 1)
+        if len(data) <= _FILE_BYTES and b"\0" not in data:
+            return data.decode("utf-8", errors="replace")
+        digest = sha256(data)
+        while data := stream.read(_FILE_BYTES):
+            digest.update(data)
+    return f"sha256:{digest.hexdigest()}"
+
+
+# --- compared ---------------------------------------------------------------------------------------------------------
+
+
+def _compared(check: Check, before: ProgramRun, now: ProgramRun) -> Verdict | None:
+    """The verdict if a run prints or writes something else than before."""
+    program = replace(check, argv=before.argv, runs=()).label
+    wanted = _without(before.output, before.varying)
+    if difference := first_difference(wanted, _without(now.output, before.varying)):
+        return _differs(f"`{program}` prints something else than before", before.output, now.output, difference)
+    written: Mapping[str, str] = dict(now.written)
+    for path, text in before.written:
+        if path not in written:
+            error = f"`{program}` does not write {path}, as it did"
+            return Verdict(status="failed", error=error, signature=error)
+        if difference := first_difference(text, written[path]):
+            return _differs(f"`{program}` writes something else to {path}", text, written[path], difference)
+    return None
+
+
+def _without(text: str, varying: Iterable[int]) -> str:
+    lines = lines_of(text)
+    for number in varying:
+        if number < len(lines):
+            lines[number] = "(differs from run to run)"
+    return "\n".join(lines)
+
+
+def _differs(what: str, wanted: str, got: str, difference: Difference) -> Verdict:
+    # In the error and nowhere else: it says which of several outputs it is a line of.
+    lines = (f"{line!r}" if line is not None else "no such line" for line in (difference.expected, difference.actual))
+    error = "{}, line {}: expected {}, got {}".format(what, difference.line, *lines)
+    return Verdict(
+        status="failed",
+        error=error,
+        expected=around(wanted, difference.line, limit=_SHOWN_CHARS),
+        actual=around(got, difference.line, limit=_SHOWN_CHARS),
+        signature=signature_of(kind="output", exit_status=0, error=what, difference=difference),
+    )

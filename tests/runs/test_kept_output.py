@@ -1,0 +1,165 @@
+"""Where there are no tests, what programs print and write before a refactoring is its check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from codur.checks.stated_output import keeps_output
+from codur.ui.shown.run_report import summary_lines
+from tests.runs import kit
+from tests.runs.kit import Played
+from tests.runs.test_make_check import MAKES
+from tests.runs.test_plans import classified
+from tests.support.groq_server import ServerReply, calls
+
+REFACTOR = classified(task_type="refactor", suggested_action="edit", confidence=0.95, detected_files=["report.py"])
+REPORT = """\
+import csv
+import time
+
+from prices import price
+
+began = time.perf_counter()
+total = 0
+with open("sales.csv") as file:
+    for row in csv.DictReader(file):
+        total = total + price(row["item"]) * int(row["count"])
+with open("total.txt", "w") as file:
+    file.write(str(total) + "\\n")
+print("total", total)
+print(f"took {time.perf_counter() - began:.9f} s")
+"""
+PRICES = """\
+def price(item):
+    if item == "tea":
+        return 3
+    else:
+        return 5
+"""
+FILES = {"report.py": REPORT, "prices.py": PRICES, "sales.csv": "item,count\ntea,2\ncake,1\n", "README.md": "Sales.\n"}
+PROMPT = "refactor report.py into functions"
+
+
+def play(place: Path, files: Mapping[str, str], prompt: str, replies: list[ServerReply]) -> Played:
+    return kit.play(place, files, prompt, replies, sections=MAKES)
+
+
+def written(code: str, path: str = "report.py") -> ServerReply:
+    return calls(("replace_file_content", {"path": path, "content": code}))
+
+
+def in_function(*changes: tuple[str, str]) -> ServerReply:
+    head, _, body = REPORT.partition("began")
+    code = f"{head}\n\ndef main():\n" + "".join(f"    {row}\n" for row in f"began{body}".splitlines()) + "\n\nmain()\n"
+    for old, new in changes:
+        assert old in code
+        code = code.replace(old, new)
+    return written(code)
+
+
+def words(run: Played) -> str:
+    return "\n".join(row.text for row in summary_lines(run.result))
+
+
+def test_a_refactoring_that_prints_and_writes_the_same_is_checked_by_that(tmp_path: Path) -> None:
+    run = play(tmp_path, FILES, PROMPT, [REFACTOR, in_function()])
+
+    assert run.result.outcome == "done"
+    assert run.result.verdict
+    assert run.result.verdict.passed
+    assert "what passed before still passes: `python report.py`" in words(run)
+    assert "written to total.txt" in words(run)
+    assert "must print exactly what it prints now, and write what it writes now to total.txt" in run.message(1)
+    # It ran in copies alone.
+    assert "total.txt" not in run.files
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('print("total", total)', 'print("Total", total)'), "expected 'total 11', got 'Total 11'"),
+        (('str(total) + "\\n"', 'str(total + 1) + "\\n"'), "writes something else to total.txt"),
+        (('"total.txt"', '"totals.txt"'), "does not write total.txt"),
+        (('int(row["count"])', 'int(row["Count"])'), "KeyError: 'Count'"),
+    ],
+    ids=["printed", "written", "elsewhere", "crashes"],
+)
+def test_one_that_does_not_is_put_back_and_told_so(change: tuple[str, str], said: str, tmp_path: Path) -> None:
+    run = play(tmp_path, FILES, PROMPT, [REFACTOR, in_function(change), in_function()])
+
+    assert said in run.message(2)
+    assert run.result.outcome == "done"
+    assert len(run.result.attempts) == 1
+
+
+def test_the_program_that_uses_a_module_tells_of_it(tmp_path: Path) -> None:
+    wrong = written("PRICES = {'tea': 4}\n\n\ndef price(item):\n    return PRICES.get(item, 5)\n", "prices.py")
+    right = written("PRICES = {'tea': 3}\n\n\ndef price(item):\n    return PRICES.get(item, 5)\n", "prices.py")
+
+    run = play(tmp_path, FILES, "simplify price in prices.py", [REFACTOR, wrong, right])
+
+    assert "`python report.py` prints something else than before" in run.message(2)
+    assert run.result.outcome == "done"
+
+
+def test_a_program_runs_with_the_arguments_that_the_readme_gives_it(tmp_path: Path) -> None:
+    files = {
+        "greet.py": "import sys\n\nname = sys.argv[1]\nprint('hello ' + name)\n",
+        "README.md": "Run `python greet.py Ada` to be greeted.\n",
+    }
+    right = written('import sys\n\nprint(f"hello {sys.argv[1]}")\n', "greet.py")
+
+    run = play(tmp_path, files, "simplify greet.py", [REFACTOR, right])
+
+    assert "`python greet.py Ada`" in words(run)
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["import sys\n\nsys.exit(2)\n", "import random\n\nprint(random.random())\n", "x = 1\nlist(range(x))\n"],
+    ids=["fails", "differs", "is silent"],
+)
+def test_what_tells_nothing_is_no_check(code: str, tmp_path: Path) -> None:
+    run = play(tmp_path, {"main.py": code}, "refactor main.py", [REFACTOR, written(f"{code}# tidy\n", "main.py")])
+
+    assert run.result.outcome == "done"
+    assert "nothing to check: " in words(run)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "refactor report.py",
+        "make report.py faster",
+        "clean up the scripts",
+        "report.py is too slow",
+        "add type hints to report.py",
+        "split report.py into functions",
+        "change how totals are kept in report.py; the output must stay the same",
+        "rewrite the table code without changing what it prints",
+        "use pathlib, and keep the output exactly the same",
+    ],
+)
+def test_a_prompt_that_keeps_what_is_printed(prompt: str) -> None:
+    assert keeps_output(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "change the tax rate to 20 %",
+        "make the report prettier",
+        "simplify the output of report.py",
+        "clean up the messages",
+        "refactor report.py so that it prints a header",
+        "optimise the layout",
+        "remove the debug prints and tidy up",
+        "refactor report.py and add a sum for each month",
+        "make report.py faster and fix the rounding",
+    ],
+)
+def test_a_prompt_that_may_not(prompt: str) -> None:
+    assert not keeps_output(prompt)
