@@ -213,7 +213,7 @@ class _Look:
     def _before(self) -> Path:
         """A copy in which the changed files are as they were."""
         root = self._workspace.root
-        copy = self._workspace.scratch_copy(self._scratch(), extra=self._workspace.generated_files()).root
+        copy = self._workspace.scratch_copy(self._scratch()).root
         for change in self._changes:
             path = copy / change.path
             if change.before is None:

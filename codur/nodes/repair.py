@@ -77,7 +77,7 @@ def _suspected(fault: Fault, context: RunContext, begun: float) -> RunUpdate:
 def _fault(state: RunState, check: Check, verdict: Verdict, context: RunContext) -> Fault:
     """What is to be repaired, in a copy of the workspace."""
     asked = state["task"].repair
-    copy = context.workspace.scratch_copy(context.scratch(), extra=context.workspace.generated_files())
+    copy = context.workspace.scratch_copy(context.scratch())
     here, there = str(context.workspace.root), str(copy.root)  # parameters of tests may be files of the project
     verdict = replace(verdict, failing=tuple(test.replace(here, there) for test in verdict.failing))
     return Fault(

@@ -37,7 +37,7 @@ __all__ = ["CommandChange", "FileChange", "FileError", "Image", "Observed", "Sna
 
 copy = late("copy")
 
-_MAX_GENERATED = 1_000
+_MAX_GENERATED, _MAX_GENERATED_BYTES = 1_000, 16 << 20  # of them in a copy, and of each
 
 
 class Workspace:
@@ -525,16 +525,26 @@ class Workspace:
         asked = (paths.real(self.root, path) for path in (*self._protection.keys, *extra) if self.is_file(path))
         return copies.few_enough((*listed, *asked))
 
-    def generated_files(self) -> list[str]:
-        """Paths of files that git ignores beside those that are listed, which programs may need in a copy."""
-        return list(islice(listing.generated_beside(self._pinned, self.list_files()), _MAX_GENERATED))
+    def _is_small(self, path: str) -> bool:
+        try:
+            return (self.root / path).lstat().st_size <= _MAX_GENERATED_BYTES
+        except OSError:  # gone
+            return False
 
-    def scratch_copy(self, target: Path, *, extra: Iterable[str] = (), only: Iterable[str] | None = None) -> Workspace:
+    def scratch_copy(
+        self,
+        target: Path,
+        *,
+        extra: Iterable[str] = (),
+        only: Iterable[str] | None = None,
+        generated: bool = True,
+    ) -> Workspace:
         """Copy files to the directory `target`, which is made.
 
         Args:
             extra: see `to_copy`.
             only: copy these and nothing else.
+            generated: also what git ignores beside the listed files, if it is small: programs may need it.
 
         Returns:
             A workspace on the copy, with the same protection; it does not wait for the disk.
@@ -542,8 +552,10 @@ class Workspace:
         Raises:
             WorkspaceError: more than 10,000 files or 256 MiB, or a file cannot be copied.
         """
-        copies.copy_files(self._pinned, self.to_copy(extra) if only is None else only, target)
-        made = Workspace(target.resolve(), max_file_bytes=self.max_file_bytes, durable=False)
-        made.protect(self._protection.keys)
-        made.scope = self.scope.on(made.root)
-        return made
+        made = filter(self._is_small, listing.generated_beside(self._pinned, self.list_files()) if generated else ())
+        wanted = self.to_copy((*extra, *islice(made, _MAX_GENERATED))) if only is None else only
+        copies.copy_files(self._pinned, wanted, target)
+        copy = Workspace(target.resolve(), max_file_bytes=self.max_file_bytes, durable=False)
+        copy.protect(self._protection.keys)
+        copy.scope = self.scope.on(copy.root)
+        return copy

@@ -204,16 +204,19 @@ def _needs_expected(checker: Checker, check: Check, before: Mapping[str, bytes |
 
 @contextmanager
 def _copied(
-    checker: Checker, before: Mapping[str, bytes | None], *, without: Sequence[str] = ()
+    checker: Checker, before: Mapping[str, bytes | None], *, without: Sequence[str] = (), generated: bool = False
 ) -> Iterator[Workspace]:
     """A copy of the workspace, to be changed before a program runs in it: after that it may be full of links.
+
+    Args:
+        generated: with what git ignores, which may be an earlier output of the program.
 
     Raises:
         WorkspaceError: the workspace is too large to copy.
     """
     workspace = checker.workspace
     with checker.temporary_directory() as temporary:
-        copy = workspace.scratch_copy(temporary / workspace.root.name, extra=before)
+        copy = workspace.scratch_copy(temporary / workspace.root.name, extra=before, generated=generated)
         for path in without:
             (copy.root / path).unlink(missing_ok=True)
         yield copy
@@ -363,7 +366,7 @@ def _passes_hollow(
     # If the failing ones fail in the hollow program, the check can fail; all tests would take as long as the whole run.
     failing = earlier.failing[:_MOST_TESTS] if earlier is not None and "pytest" in check.argv else ()
     narrow = replace(check, tests=failing) if failing and not check.text else check
-    with _copied(checker, before) as copy:
+    with _copied(checker, before, generated=True) as copy:
         sources = [path for path in copy.list_files() if path.endswith(".py") and path not in tests]
         found = False
         for path in sources[:_MOST_SOURCES] if only is None else only:
@@ -386,7 +389,7 @@ def _passes_otherwise(checker: Checker, check: Check, verdict: Verdict, change: 
     # Where it is built anew in the copy it may take longer; that it did not end says nothing.
     slow = replace(check, timeout_s=min(check.timeout_s, _SLOWER * verdict.duration_s + _LOADED_S))
     if other:
-        with _copied(checker, change.before) as copy:
+        with _copied(checker, change.before, generated=True) as copy:
             judge = checker.on(copy, without=[test])
             judge.conditions = Conditions()  # tests of other names
             link_installed(checker.workspace.root, copy.root)

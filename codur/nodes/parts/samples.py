@@ -90,7 +90,7 @@ class Copy:
     def _make(self) -> None:
         context = self._context
         with self._busy:
-            self._workspace = context.workspace.scratch_copy(self._root, extra=context.workspace.generated_files())
+            self._workspace = context.workspace.scratch_copy(self._root)
             self._toolbox = context.toolbox.on(self._workspace, self._launcher)
             self._checker = context.checker.on(self._workspace, self._launcher)
 

@@ -224,7 +224,7 @@ def test_runs(state: RunState, context: RunContext) -> Sequence[TestRun]:
     if not tests or tests in context.traced or context.time_left() < _LEAST_LEFT_S:
         return context.traced.get(tests, ())
     try:
-        copy = context.workspace.scratch_copy(context.scratch(), extra=context.workspace.generated_files())
+        copy = context.workspace.scratch_copy(context.scratch())
         coverage = run_traced(context.checker.on(copy), replace(check, tests=tests), verdict, most_s=_TRACE_S)
     except (LimitReached, WorkspaceError):
         coverage = None
