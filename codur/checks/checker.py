@@ -11,12 +11,13 @@ from secrets import token_hex
 from typing import Any, Literal
 
 from codur import checks
-from codur.checks import suites
+from codur.checks import native_build, suites
 from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
 from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, headline
 from codur.checks.entry import is_test_code
 from codur.checks.memory import CheckMemory, Told
+from codur.checks.native_build import NativeBuild
 from codur.checks.pristine import Pristine
 from codur.checks.python_syntax import syntax_verdict
 from codur.checks.signature import signature_of, told_apart
@@ -75,6 +76,7 @@ class Checker:
     Attributes:
         pristine: the check's files as they were when it was guarded.
         conditions: what decides how its tests run.
+        native: the extensions that tests of Python load, built anew where a change touches their sources.
         passed_apart: checks, and contents of copies without the expected output, in which they passed.
         last_tests: how the tests of the last run of pytest ended, by node id; empty if it did not tell.
         long: whether that run was cut off for its many tests, and not for one that hangs, or ended as a sample of them.
@@ -96,6 +98,7 @@ class Checker:
         self.pristine = Pristine()
         self.conditions = Conditions()
         self.passed_apart: set[tuple[Check, bytes]] = set()
+        self.native = NativeBuild()
         self._memory = memory
         self._told: Told | None = None  # of a run that need not be made again
         self._tripped: list[str] = []
@@ -125,6 +128,7 @@ class Checker:
         for each in filter(None, (check, check.beside)):
             self.pristine.keep(each, self.workspace)
             self.conditions.keep(each, self.workspace)
+            self.native.keep(self.workspace)
             self.workspace.protect(each.protected)
             files = {word: word if word.endswith(".py") else f"{word.replace('.', '/')}.py" for word in each.argv[1:]}
             self._given |= {word: path for word, path in files.items() if self.workspace.is_file(path)}
@@ -157,6 +161,7 @@ class Checker:
         """
         programs = self.programs.on(workspace, launcher)
         other = Checker(workspace, self.settings, programs, allow_run=self.allow_run)
+        other.native = self.native
         other.pristine, other.passed_apart = self.pristine.without(without), self.passed_apart
         # Before the conditions are copied: they are read from the files.
         other.pristine.restore(workspace)  # a copy has no ignored files, and the check may need one
@@ -205,6 +210,8 @@ class Checker:
             return checks.kept_output.verdict_on(check, self)
         if check.text:  # a made test, which lies in the workspace only as long as it runs
             return self._made(check, check.text.encode())
+        if self.native.is_stale(check, self.workspace) and (built := self._built_anew(check)):
+            return built
         # Before and after: a file that was changed in between runs makes the verdict as doubtful as one changed by the
         # program.
         found = self.pristine.restore(self.workspace)
@@ -230,6 +237,32 @@ class Checker:
             note = f"{who} changed {', '.join(touched or found)}, which belongs to the check; put back"
             return replace(verdict, status="tampered", note=note, signature=f"tampered: {touched or found}")
         return verdict
+
+    def _built_anew(self, check: Check) -> Verdict | None:
+        """The verdict in a copy for which the extensions that the tests load were built of the sources as they are.
+
+        None if these were found so and cannot be built here: then what is there is all that can be tested.
+        """
+        with self.temporary_directory() as temporary:
+            copy = self.workspace.scratch_copy(temporary / self.workspace.root.name)
+            there = self.on(copy)
+            built = self.native.built(copy, there.programs)
+            if built.error and not self.native.is_changed(self.workspace):
+                return None
+            if built.error and not built.is_compiled:
+                note = f"its extension cannot be built here: {headline(built.error)}"
+                return Verdict(status="no_check", check=check.label, note=note, sandbox=self.programs.launcher.name)
+            if built.error:
+                error = self._error_text(built.error)
+                signature = signature_of(kind="command", exit_status=1, error=headline(error))
+                sandbox = self.programs.launcher.name
+                return Verdict(
+                    status="failed", check=native_build.COMMAND, error=error, signature=signature, sandbox=sandbox
+                )
+            there.native = NativeBuild()
+            verdict = there.run(check)
+            self.last_tests, self.long = there.last_tests, there.long
+            return verdict
 
     def _made(self, check: Check, text: bytes) -> Verdict:
         """A test that was made for the task and, if it passes, the project's own check."""

@@ -104,7 +104,7 @@ def fill(directory: Path, files: Mapping[str, str]) -> Path:
 
 def contents(directory: Path) -> dict[str, str]:
     return {
-        path.relative_to(directory).as_posix(): path.read_text()
+        path.relative_to(directory).as_posix(): path.read_text(errors="replace")
         for path in sorted(directory.rglob("*"))
         if path.is_file() and ".git" not in path.parts
     }

@@ -309,6 +309,17 @@ def linted(context: RunContext) -> list[str]:
     return [*found.worse, *([clean] if found.clean else [])]
 
 
+def left_to_build(state: RunState, context: RunContext) -> list[str]:
+    """That what is built in the workspace is of the sources as they were before the change."""
+    check, native = state["discovery"].check, context.checker.native
+    if check is None or not (native.is_changed(context.workspace) and native.is_stale(check, context.workspace)):
+        return []
+    command = checks.native_build.COMMAND
+    return parts.updates.warn(
+        [f"what was tested was built in a copy; yours is still of the code before: `{command}`"], context
+    )
+
+
 def edit_name(diff: str) -> str:
     """What a change is called: equal for equal diffs."""
     return hashlib.sha256(diff.encode("utf-8", "surrogateescape")).hexdigest()[:16]
