@@ -115,11 +115,13 @@ class ProgramRun(Struct):
     """What a program did in a copy of the workspace.
 
     Attributes:
+        stdin_file: workspace-relative file that it was given on standard input.
         written: paths of the files that it wrote, and their texts; of a long one, or no text, `sha256:…`.
         varying: lines of its output, from 0, that differ from run to run.
     """
 
     argv: tuple[str, ...]
+    stdin_file: str | None = None
     output: str = ""
     written: tuple[tuple[str, str], ...] = ()
     varying: tuple[int, ...] = ()
@@ -188,7 +190,9 @@ class Check(Struct):
         if self.beside is not None and not self.is_among:
             return f"{replace(self, beside=None).label} && {self.beside.label}"
         if len(self.runs) > 1:
-            return " && ".join(replace(self, argv=run.argv, runs=()).label for run in self.runs)
+            return " && ".join(
+                replace(self, argv=run.argv, stdin_file=run.stdin_file, runs=()).label for run in self.runs
+            )
         if self.argv[:2] == ("sh", "-c"):
             words = self.argv[2]
         else:

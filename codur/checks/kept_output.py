@@ -5,17 +5,19 @@ run in copies of the workspace alone: such programs write real files.
 """
 
 import os
-import shlex
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from hashlib import sha256
 from pathlib import Path
+from posixpath import splitext
 from stat import S_ISREG
 from typing import Protocol
 
 from codur.checks import entry
 from codur.checks.check_programs import CheckPrograms
 from codur.checks.compare import around, first_difference, lines_of
+from codur.checks.describe import headline
 from codur.checks.signature import signature_of
 from codur.errors import WorkspaceError
 from codur.lazy import regex
@@ -30,9 +32,10 @@ _LONGEST_S, _LEAST_S, _SLOWER = 30.0, 10.0, 3  # a first run, what a later one m
 _SHARE = 0.05  # of the time left, which one of the first runs may take
 _OUTPUT_BYTES, _FILE_BYTES, _SHOWN_CHARS = 262_144, 65_536, 2_000
 _FASTER, _WORTH_TELLING_S = 1.5, 0.3
-_USAGE = regex(r"\bpython3?[ \t]+(?:\./)?([\w./-]+\.py)\b([^`\n#|<>;&$*(){}\[\]]*)")
+_USAGE = regex(r"\bpython3?[ \t]+(?:\./)?([\w./-]+\.py)\b([^`\n#|<>;&$*(){}\[\]]*)(?:<[ \t]*([\w./-]+))?")
 _SERVES = regex(r"\.(?:run_forever|serve_forever|mainloop|run_polling)\(|\bapp\.run\(|\buvicorn\.run\(|\binput\(")
 """A program that waits for somebody."""
+_MAY_NAME_PATHS = frozenset({".py", ".sh", ".sql", ".json", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".txt"})
 _BY_ITSELF = frozenset({"__pycache__"})
 
 
@@ -50,28 +53,42 @@ class Judge(Protocol):
         """The same for a copy of the workspace."""
 
 
-def find(judge: Judge, files: Sequence[str], prompt: str, time_left_s: float) -> Check | None:
+def find(judge: Judge, files: Sequence[str], prompt: str, time_left_s: float) -> tuple[Check | None, str]:
     """The check that programs print and write what they do now.
 
     Args:
         files: what the task is about, the programs themselves or modules that they import; empty for all programs.
 
     Returns:
-        None if none of them ends well, and alike in two runs, and tells anything; or if nothing contains it.
+        None, and why, if none of them ends well, and alike in two runs, and tells anything; or if nothing contains it.
     """
-    if judge.programs.launcher.name == "none" or not judge.allow_run:
-        return None
+    if not judge.allow_run:
+        return None, ""
+    if judge.programs.launcher.name == "none":
+        return None, "without a sandbox no program is run for that"
     limit_s = min(_LONGEST_S, _SHARE * time_left_s)
-    runs = []
-    for argv in list(_programs(judge, files, prompt))[:_MOST_PROGRAMS]:
-        run = _steady(judge, argv, limit_s)
+    runs: dict[str, ProgramRun] = {}
+    reasons: dict[str, str] = {}
+    for program in _programs(judge, files, prompt):
+        path = program.argv[1]
+        if path in runs or len({*runs, *reasons, path}) > _MOST_PROGRAMS:
+            continue
+        run, reason = _steady(judge, program, limit_s)
         if run is not None:
-            runs.append(run)
+            runs[path] = run
+        reasons[path] = reason
     if not runs:
-        return None
-    timeout_s = max(_LEAST_S, *(_SLOWER * run.duration_s for run in runs))
-    source = "there are no tests, so what it prints and writes must stay"
-    return Check(kind="kept_output", argv=runs[0].argv, runs=tuple(runs), timeout_s=timeout_s, source=source)
+        return None, next(iter(reasons.values()), "")
+    first, *_ = kept = tuple(runs.values())
+    check = Check(
+        kind="kept_output",
+        argv=first.argv,
+        stdin_file=first.stdin_file,
+        runs=kept,
+        timeout_s=max(_LEAST_S, *(_SLOWER * run.duration_s for run in kept)),
+        source="there are no tests, so what it prints and writes must stay",
+    )
+    return check, ""
 
 
 def verdict_on(check: Check, judge: Judge) -> Verdict:
@@ -82,9 +99,9 @@ def verdict_on(check: Check, judge: Judge) -> Verdict:
     """
     duration_s = 0.0
     for number, before in enumerate(check.runs):
-        now, failed = _once(judge, before.argv, check.timeout_s)
+        now, failed = _once(judge, before, check.timeout_s)
         duration_s += now.duration_s
-        verdict = failed or _compared(check, before, now)
+        verdict = failed or _compared(before, now)
         if verdict is not None:
             progress = number / len(check.runs)
             return replace(verdict, check=check.label, progress=progress, duration_s=duration_s)
@@ -115,7 +132,7 @@ def _is_worth_telling(now_s: float, before_s: float) -> bool:
 # --- which programs ---------------------------------------------------------------------------------------------------
 
 
-def _programs(judge: Judge, files: Sequence[str], prompt: str) -> Iterator[tuple[str, ...]]:
+def _programs(judge: Judge, files: Sequence[str], prompt: str) -> Iterator[ProgramRun]:
     """Commands of the programs that are meant, or that import what is; those that the task names first."""
     workspace = judge.workspace
     paths = [path for path in workspace.list_files(pattern="*.py") if entry.may_be_program(path)][: entry.MAX_PARSED]
@@ -128,58 +145,80 @@ def _programs(judge: Judge, files: Sequence[str], prompt: str) -> Iterator[tuple
         reach |= more
     readme = next((path for path in workspace.list_files() if path.casefold().startswith("readme")), "")
     said = f"{prompt}\n{entry.text_of(workspace, readme) if readme else ''}"
-    arguments = dict(reversed([(path, words) for path, words in _USAGE.findall(said)]))
+    usages = [found.groups() for found in _USAGE.finditer(said)]
     scripts = [path for path in paths if path in reach and modules[path].script]
     for path in sorted(scripts, key=lambda path: (path not in meant, path.count("/"), path)):
-        if not _SERVES.search(entry.text_of(workspace, path)):
-            yield (PYTHON, path, *shlex.split(arguments.get(path, "").replace("'", " ").replace('"', " ")))
+        if _SERVES.search(entry.text_of(workspace, path)):
+            continue
+        for of, words, given in [*usages, (path, "", None)]:
+            if of == path and (given is None or workspace.is_file(given)):
+                yield ProgramRun(argv=(PYTHON, path, *re.sub(r"['\"]", " ", words or "").split()), stdin_file=given)
 
 
 # --- one run ----------------------------------------------------------------------------------------------------------
 
 
-def _steady(judge: Judge, argv: tuple[str, ...], limit_s: float) -> ProgramRun | None:
-    """What two runs of a program have in common; None if one of them fails, or nothing is left to compare."""
+def _steady(judge: Judge, program: ProgramRun, limit_s: float) -> tuple[ProgramRun | None, str]:
+    """What two runs of a program have in common; or None, and why nothing can be compared."""
+    label = _label(program)
     try:
-        first, failed = _once(judge, argv, limit_s)
-        if failed is not None:
-            return None
-        second, failed = _once(judge, argv, limit_s)
-    except WorkspaceError:  # too large to copy
-        return None
+        first, failed = _once(judge, program, limit_s)
+        second, failed = (first, failed) if failed else _once(judge, program, limit_s)
+    except WorkspaceError as error:  # too large to copy
+        return None, error.message
+    if failed is not None and failed.timed_out:
+        return None, f"`{label}` takes longer than {limit_s:.0f} s"
+    if failed is not None:
+        return None, f"`{label}` ends with status {failed.exit_status}: {headline(failed.error)}".rstrip(": ")
     lines, again = lines_of(first.output), lines_of(second.output)
-    if failed is not None or len(lines) != len(again):
-        return None
+    if len(lines) != len(again):
+        return None, f"what `{label}` prints differs from run to run"
     varying = tuple(number for number, pair in enumerate(zip(lines, again, strict=True)) if pair[0] != pair[1])
     written = tuple(item for item in first.written if item in second.written)
     if not written and not any(line for number, line in enumerate(lines) if number not in varying):
-        return None
-    return replace(first, written=written, varying=varying, duration_s=min(first.duration_s, second.duration_s))
+        return None, f"`{label}` prints and writes nothing that is the same in each run"
+    duration_s = min(first.duration_s, second.duration_s)
+    return replace(first, written=written, varying=varying, duration_s=duration_s), ""
 
 
-def _once(judge: Judge, argv: tuple[str, ...], limit_s: float) -> tuple[ProgramRun, Verdict | None]:
+def _once(judge: Judge, program: ProgramRun, limit_s: float) -> tuple[ProgramRun, Verdict | None]:
     """What a program does in a copy of the workspace, and the verdict if it does not end well."""
+    root = judge.workspace.root
     with judge.temporary_directory() as temporary:
-        copy = judge.workspace.scratch_copy(temporary / judge.workspace.root.name)
+        copy = judge.workspace.scratch_copy(temporary / root.name)
+        _lead_to(copy, root)
         there, before = judge.on(copy), _stamps(copy.root)
-        program = Check(kind="command", argv=argv, timeout_s=limit_s, source="kept output")
-        result = there.programs.run(program, argv, stdin=b"", output_bytes=_OUTPUT_BYTES)
+        check = Check(kind="command", argv=program.argv, timeout_s=limit_s, source="kept output")
+        stdin = copy.read_bytes(program.stdin_file) if program.stdin_file else b""
+        result = there.programs.run(check, program.argv, stdin=stdin, output_bytes=_OUTPUT_BYTES)
         after = _stamps(copy.root)
-        written = tuple((path, _content(copy.root / path)) for path in sorted(after) if before.get(path) != after[path])
+        changed = sorted(path for path in after if before.get(path) != after[path])
+        written = tuple((path, _content(copy.root / path).replace(f"{copy.root}/", "")) for path in changed)
         output, said = (text.replace(f"{copy.root}/", "") for text in (result.stdout, result.stderr))
-    run = ProgramRun(argv=argv, output=output, written=written, duration_s=result.duration_s)
+    run = replace(program, output=output, written=written, duration_s=result.duration_s)
     if result.exit_status == 0 and not result.truncated:
         return run, None
+    status = result.exit_status
     return run, Verdict(
         status="failed",
-        exit_status=result.exit_status,
+        exit_status=status,
         timed_out=result.timed_out,
         error=said[-_SHOWN_CHARS:].strip(),
-        signature=signature_of(
-            kind="output", exit_status="timeout" if result.timed_out else result.exit_status, error=said
-        ),
+        signature=signature_of(kind="output", exit_status="timeout" if result.timed_out else status, error=said),
         sandbox=judge.programs.launcher.name,
     )
+
+
+def _lead_to(copy: Workspace, root: Path) -> None:
+    """Have programs that name their directory by its whole path mean the copy."""
+    here, there = str(root).encode(), str(copy.root).encode()
+    for path in copy.list_files():
+        if splitext(path)[1] in _MAY_NAME_PATHS and here in (text := copy.read_bytes(path)):
+            (copy.root / path).write_bytes(text.replace(here, there))
+
+
+def _label(program: ProgramRun) -> str:
+    return Check(kind="command", argv=program.argv, stdin_file=program.stdin_file, source="").label
 
 
 def _stamps(root: Path) -> dict[str, tuple[int, int, int]]:
@@ -211,9 +250,9 @@ def _content(path: Path) -> str:
 # --- compared ---------------------------------------------------------------------------------------------------------
 
 
-def _compared(check: Check, before: ProgramRun, now: ProgramRun) -> Verdict | None:
+def _compared(before: ProgramRun, now: ProgramRun) -> Verdict | None:
     """The verdict if a run prints or writes something else than before."""
-    program = replace(check, argv=before.argv, runs=()).label
+    program = _label(before)
     wanted = _without(before.output, before.varying)
     if difference := first_difference(wanted, _without(now.output, before.varying)):
         return _differs(f"`{program}` prints something else than before", before.output, now.output, difference)

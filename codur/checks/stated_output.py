@@ -265,10 +265,12 @@ _TESTS_RESHAPED = regex(
     re.IGNORECASE,
 )
 _OTHER_CODE = regex(
-    r"\b(?:refactor|restructur|reorgani[sz]|simplif|moderni[sz]|optimi[sz]|vectori[sz]|paralleli[sz]|de-?dup)\w*"
-    r"|\b(?:tidy|clean)(?:ing|ed)?(?:[ -]?up)?\b|\bspeed\w*\b[^.;\n]*\bup\b|\b(?:faster|quicker|readab\w+)\b"
+    r"\b(?:refactor|restructur|reorgani[sz]|simplif|moderni[sz]|optimi[sz]|vectori[sz]|paralleli[sz]|de-?dup|duplicat)\w*"
+    r"|\b(?:tidy|clean)(?:ing|ed)?(?:[ -]?up)?\b|\bspeed\w*\b[^.;\n]*\bup\b|\b(?:fast|quick)(?:er)?\b|\breadab\w+"
     r"|\b(?:too|so|very|is) slow\b|\btype (?:hints?|annotations?)\b|\bdocstrings?\b|\b(?:rename|extract|inline)\b"
-    r"|\b(?:split|break|move)\b[^.;\n]*\b(?:into|to|up)\b|\binto (?:\w+ )?(?:functions?|modules?|class(?:es)?|files)\b",
+    r"|\b(?:shared?|common|f-strings?|pathlib|dataclass(?:es)?|comprehensions?|helpers?)\b"
+    r"|\b(?:pull|factor|take)\b[^.;\n]* out\b"
+    r"|\b(?:in|into|to)\s+(?:(?:an?|one|its|own|the|two|three|several|small|\w+er)\s+)*(?:\w+\.py|functions?|modules?|class(?:es)?|files)\b",
     re.IGNORECASE,
 )
 _OF_OUTPUT = regex(

@@ -94,9 +94,10 @@ def _kept_output(state: RunState, context: RunContext) -> RunUpdate:
     """What programs print and write now as the check, if they do so alike each time."""
     discovery = state["discovery"]
     files = [path for path in discovery.files if path not in discovery.guessed]
-    check = checks.kept_output.find(context.checker, files, state["task"].prompt, context.time_left())
+    check, reason = checks.kept_output.find(context.checker, files, state["task"].prompt, context.time_left())
     if check is None:
-        return _without("", state, context)
+        notes = warn([f"nothing will tell whether this still does the same: {reason}"] if reason else [], context)
+        return RunUpdate(**{**_without("", state, context), "notes": notes})
     verdict = checks.kept_output.as_before(check, context.checker)
     context.checker.guard(check)
     context.best.found(verdict.progress)

@@ -117,16 +117,41 @@ def test_a_program_runs_with_the_arguments_that_the_readme_gives_it(tmp_path: Pa
     assert "`python greet.py Ada`" in words(run)
 
 
+def test_a_program_that_names_its_directory_by_its_whole_path_runs_in_copies_too(tmp_path: Path) -> None:
+    place = tmp_path / "project"
+    names_all = REPORT.replace('"sales.csv"', f'"{place}/sales.csv"').replace('"total.txt"', f'"{place}/total.txt"')
+    right = written(names_all.replace("total = total +", "total +="))
+
+    run = play(tmp_path, {**FILES, "report.py": names_all}, "simplify report.py", [REFACTOR, right])
+
+    assert "the same is printed, and written to total.txt" in words(run)
+    assert "total.txt" not in run.files
+
+
+def test_a_program_is_given_the_input_that_the_task_names(tmp_path: Path) -> None:
+    files = {"count.py": "import sys\n\nn = 0\nfor line in sys.stdin:\n    n = n + 1\nprint(n)\n", "a.txt": "x\ny\n"}
+    wrong = written("import sys\n\nprint(len(sys.stdin.read()))\n", "count.py")
+    right = written("import sys\n\nprint(sum(1 for _ in sys.stdin))\n", "count.py")
+
+    run = play(tmp_path, files, "tidy up count.py, it is run as python count.py < a.txt", [REFACTOR, wrong, right])
+
+    assert "`python count.py < a.txt` prints something else than before, line 1: expected '2', got '4'" in run.message(
+        2
+    )
+    assert "`python count.py < a.txt`" in words(run)
+
+
 @pytest.mark.parametrize(
     "code",
     ["import sys\n\nsys.exit(2)\n", "import random\n\nprint(random.random())\n", "x = 1\nlist(range(x))\n"],
     ids=["fails", "differs", "is silent"],
 )
-def test_what_tells_nothing_is_no_check(code: str, tmp_path: Path) -> None:
+def test_what_tells_nothing_is_no_check_and_why_is_said(code: str, tmp_path: Path) -> None:
     run = play(tmp_path, {"main.py": code}, "refactor main.py", [REFACTOR, written(f"{code}# tidy\n", "main.py")])
 
     assert run.result.outcome == "done"
     assert "nothing to check: " in words(run)
+    assert "nothing will tell whether this still does the same: `python main.py`" in run.result.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -140,6 +165,10 @@ def test_what_tells_nothing_is_no_check(code: str, tmp_path: Path) -> None:
         "split report.py into functions",
         "change how totals are kept in report.py; the output must stay the same",
         "rewrite the table code without changing what it prints",
+        "a.py and b.py define the same helpers (line, fmt): put them in a module common.py and import them",
+        "make close.py fast, it takes 15 seconds. same output please",
+        "use pathlib instead of os.path in report.py, the result must stay exactly the same",
+        "rename fmt_num to number in both scripts",
         "use pathlib, and keep the output exactly the same",
     ],
 )
@@ -151,6 +180,8 @@ def test_a_prompt_that_keeps_what_is_printed(prompt: str) -> None:
     "prompt",
     [
         "change the tax rate to 20 %",
+        "move the total to the top",
+        "put the date in a line of its own",
         "make the report prettier",
         "simplify the output of report.py",
         "clean up the messages",
