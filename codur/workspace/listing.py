@@ -39,6 +39,7 @@ class Found(Struct):
 class _Progress(Struct, frozen=False, kw_only=False):
     """What a walk has come to: the entries that it may still look at, and the links that it met."""
 
+    tracked: ignore.Tracked
     left: int = _MAX_ENTRIES
     links: set[str] = field(default_factory=set)
 
@@ -50,7 +51,7 @@ def find(root: Root, under: str, pattern: str | None, limit: int) -> Found:
         FileError: the pattern is too long.
     """
     glob = Glob(pattern) if pattern else None
-    progress = _Progress()
+    progress = _Progress(ignore.Tracked(root.path))
     found = (path for path in _files(root, under, progress) if glob is None or glob.matches(path))
     return Found(paths=list(islice(found, max(limit, 0))), links=progress.links)
 
@@ -62,7 +63,9 @@ def _files(root: Root, under: str, progress: _Progress) -> Iterator[str]:
 
 def directories(root: Root, under: str) -> Iterator[str]:
     """Paths of directories below `under`, as `walk` goes through them, also those that hold no file."""
-    for path in _walk(root, f"{under}/" if under else "", _rules_above(root, under), _Progress()):
+    for path in _walk(
+        root, f"{under}/" if under else "", _rules_above(root, under), _Progress(ignore.Tracked(root.path))
+    ):
         if path.endswith("/"):
             yield path.rstrip("/")
 
@@ -71,7 +74,8 @@ def is_ignored(root: Root, path: str) -> bool:
     """Whether the path, which need not exist, or a directory around it is left out."""
     rules = _rules_above(root, path)
     around = (path[: place + 1] for place, letter in enumerate(path) if letter == "/")
-    return rules is not None and any(map(rules.ignores, (*around, path)))
+    tracked = ignore.Tracked(root.path)
+    return rules is not None and any(rules.ignores(each) and not tracked.has(each) for each in (*around, path))
 
 
 def generated_beside(root: Root, listed: Iterable[str]) -> Iterator[str]:
@@ -81,7 +85,7 @@ def generated_beside(root: Root, listed: Iterable[str]) -> Iterator[str]:
     """
     known = set(listed)
     for base in sorted({f"{path.rpartition('/')[0]}/" if "/" in path else "" for path in known}):
-        for name, is_link in _entries(root, base, _Progress()).items():
+        for name, is_link in _entries(root, base, _Progress(ignore.Tracked(root.path))).items():
             if not (is_link or name.endswith("/") or name.startswith(".env") or f"{base}{name}" in known):
                 yield f"{base}{name}"
 
@@ -126,7 +130,7 @@ def _inside(
         entries.pop("target/", None)
     for key, is_link in entries.items():
         path = f"{base}{key}"
-        if rules is not None and rules.ignores(path):
+        if rules is not None and rules.ignores(path) and not progress.tracked.has(path):
             continue
         if is_link:
             if not _leads_to_a_file(root.path, path):

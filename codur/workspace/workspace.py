@@ -544,7 +544,8 @@ class Workspace:
         Args:
             extra: see `to_copy`.
             only: copy these and nothing else.
-            generated: also what git ignores beside the listed files, if it is small: programs may need it.
+            generated: also what git ignores beside the listed files, if it is small, and what was changed of the rest:
+                programs may need it.
 
         Returns:
             A workspace on the copy, with the same protection; it does not wait for the disk.
@@ -553,7 +554,8 @@ class Workspace:
             WorkspaceError: more than 10,000 files or 256 MiB, or a file cannot be copied.
         """
         made = filter(self._is_small, listing.generated_beside(self._pinned, self.list_files()) if generated else ())
-        wanted = self.to_copy((*extra, *islice(made, _MAX_GENERATED))) if only is None else only
+        beside = [*islice(made, _MAX_GENERATED), *(self.changed_files() if generated else ())]
+        wanted = self.to_copy((*extra, *beside)) if only is None else only
         copies.copy_files(self._pinned, wanted, target)
         copy = Workspace(target.resolve(), max_file_bytes=self.max_file_bytes, durable=False)
         copy.protect(self._protection.keys)

@@ -341,6 +341,16 @@ def test_a_test_that_is_added_must_fail_without_the_change(tmp_path: Path) -> No
     assert "pass without the change, too" in played.result.attempts[0].error
 
 
+def test_so_it_must_where_git_ignores_what_is_changed(tmp_path: Path) -> None:
+    """What is not listed is in the copy, too, in which the tests run without the change."""
+    moved = {"lib/sums.py": FILES["sums.py"], "test_sums.py": FILES["test_sums.py"], ".gitignore": "lib/\n"}
+    moved |= {"conftest.py": "import sys\n\nsys.path.insert(0, 'lib')\n"}
+    added = ("replace_file_content", {"path": "test_sums.py", "content": WITH_MEAN})
+    source = ("replace_file_content", {"path": "lib/sums.py", "content": MEAN})
+    played = play(tmp_path, moved, "lib/sums.py needs a mean, with a test", [ADDS, calls(source, added)])
+    assert (played.result.outcome, played.files["lib/sums.py"]) == ("done", MEAN), played.result.reason
+
+
 def test_a_test_that_is_not_added_is_missed(tmp_path: Path) -> None:
     alone = calls(("replace_file_content", {"path": "sums.py", "content": MEAN}))
     played = play(tmp_path, FILES, WANTED, [ADDS, alone])

@@ -119,6 +119,47 @@ def test_ignore_rules_agree_with_git(tmp_path: Path) -> None:
     assert workspace.list_files("src") == [path for path in sorted(listed) if path.startswith("src/")]
 
 
+def git(place: Path, *words: str) -> None:
+    own = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
+    subprocess.run(["git", *own, *words], cwd=place, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("where", ["top", "below", "worktree"])
+def test_what_git_has_is_listed_though_a_pattern_ignores_it(where: str, tmp_path: Path) -> None:
+    top = tmp_path / "repository"
+    base = "packages/fast/" if where == "below" else ""
+    kept = ["lib/enc.c", "lib/deep/dec.c", "made.log"]
+    make(top, *(f"{base}{path}" for path in kept), f"{base}x.py", f"{base}xlib/enc.c")
+    (top / base / ".gitignore").write_text("lib/\n*.log\n")
+    git(top, "init", "-q")
+    git(top, "add", "-f", *(f"{base}{path}" for path in kept), f"{base}x.py", f"{base}.gitignore")
+    git(top, "commit", "-qm", "first")
+    place = top / base
+    if where == "worktree":
+        place = tmp_path / "other"
+        git(top, "worktree", "add", "-q", str(place))
+    make(place, "lib/new.c", "lib/deep/dec.cc", "other.log", "b/lib/enc.c", "lib/enc.c.orig")
+
+    workspace = Workspace(place)
+
+    assert set(kept) < set(workspace.list_files())
+    assert not {"lib/new.c", "lib/deep/dec.cc", "other.log", "b/lib/enc.c"} & set(workspace.list_files())
+    assert not any(map(workspace.ignores, kept))
+    assert all(map(workspace.ignores, ["lib/new.c", "lib/deep/dec.cc", "other.log", "b/lib/enc.c", "lib/enc.c.orig"]))
+
+
+@pytest.mark.parametrize("index", [b"", b"DIRC\0\0\0\4\0\0\0\1lib/enc.c\0", b"\0lib/enc.c\0", None])
+def test_an_index_that_cannot_be_read_tells_nothing(index: bytes | None, tmp_path: Path) -> None:
+    make(tmp_path, "lib/enc.c", "x.py", ".git/HEAD")
+    (tmp_path / ".gitignore").write_text("lib/\n")
+    if index is None:
+        os.mkfifo(tmp_path / ".git/index")
+    else:
+        (tmp_path / ".git/index").write_bytes(index)
+
+    assert Workspace(tmp_path).list_files() == [".gitignore", "x.py"]
+
+
 def test_a_line_that_is_no_pattern_matches_nothing(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("\\\n*.log\n")
     (tmp_path / "a.log").touch()

@@ -390,7 +390,9 @@ def _put_as_found(copy: Workspace, changes: Iterable[FileChange]) -> None:
         if change.before is None:
             (copy.root / change.path).unlink(missing_ok=True)
         else:
-            (copy.root / change.path).write_bytes(change.before)
+            place = copy.root / change.path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(change.before)
 
 
 def _newly_failing(check: Check | None, verdict: Verdict, state: RunState, context: RunContext) -> Verdict:

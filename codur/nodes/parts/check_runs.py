@@ -1,6 +1,7 @@
 """Runs of the check after an edit: what stood before decides first, and what fails by chance is told apart."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from codur.events import Note
 from codur.nodes.parts import foreign_failures
@@ -69,7 +70,8 @@ def _run(check: Check | None, state: RunState, context: RunContext) -> Verdict:
         return verdict
     # In a copy, where nothing is left of the first run: a fault of the first time is none of chance.
     python = check.argv[:1] == (PYTHON,)
-    apart = context.checker.on(context.workspace.scratch_copy(context.scratch())) if python else context.checker
+    clean = partial(context.workspace.scratch_copy, extra=context.workspace.changed_files(), generated=False)
+    apart = context.checker.on(clean(context.scratch())) if python else context.checker
     alone = apart.run(replace(check, tests=broken) if "pytest" in check.argv else check)
     if alone.status not in {"passed", "failed"} or not set(broken).isdisjoint(alone.failing) or alone.timed_out:
         return verdict
