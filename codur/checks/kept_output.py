@@ -6,6 +6,7 @@ run in copies of the workspace alone: such programs write real files.
 
 import os
 import re
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from hashlib import sha256
@@ -27,7 +28,7 @@ from codur.structs import replace
 from codur.types import Check, Difference, ProgramRun, Verdict
 from codur.workspace.workspace import Workspace
 
-_MOST_PROGRAMS = 4
+_MOST_PROGRAMS, _NAMED = 8, 3
 _LONGEST_S, _LEAST_S, _SLOWER = 30.0, 10.0, 3  # a first run, what a later one may take at least, and by how much longer
 _SHARE = 0.05  # of the time left, which one of the first runs may take
 _OUTPUT_BYTES, _FILE_BYTES, _SHOWN_CHARS = 262_144, 65_536, 2_000
@@ -36,6 +37,8 @@ _USAGE = regex(r"\bpython3?[ \t]+(?:\./)?([\w./-]+\.py)\b([^`\n#|<>;&$*(){}\[\]]
 _SERVES = regex(r"\.(?:run_forever|serve_forever|mainloop|run_polling)\(|\bapp\.run\(|\buvicorn\.run\(|\binput\(")
 """A program that waits for somebody."""
 _MAY_NAME_PATHS = frozenset({".py", ".sh", ".sql", ".json", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".txt"})
+_NAME = regex(r"\b[A-Za-z]\w*_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*")
+"""A name that is no everyday word."""
 _BY_ITSELF = frozenset({"__pycache__"})
 
 
@@ -60,7 +63,8 @@ def find(judge: Judge, files: Sequence[str], prompt: str, time_left_s: float) ->
         files: what the task is about, the programs themselves or modules that they import; empty for all programs.
 
     Returns:
-        None, and why, if none of them ends well, and alike in two runs, and tells anything; or if nothing contains it.
+        It, and which programs are not compared and why. None if none of them ends well, and alike in two runs, and
+        tells anything; or if nothing contains it.
     """
     if not judge.allow_run:
         return None, ""
@@ -69,16 +73,23 @@ def find(judge: Judge, files: Sequence[str], prompt: str, time_left_s: float) ->
     limit_s = min(_LONGEST_S, _SHARE * time_left_s)
     runs: dict[str, ProgramRun] = {}
     reasons: dict[str, str] = {}
+    began = time.monotonic()
     for program in _programs(judge, files, prompt):
-        path = program.argv[1]
-        if path in runs or len({*runs, *reasons, path}) > _MOST_PROGRAMS:
+        path, late = program.argv[1], time.monotonic() - began > limit_s
+        if path in runs:
             continue
-        run, reason = _steady(judge, program, limit_s)
+        if _SERVES.search(entry.text_of(judge.workspace, path)):
+            run, reason = None, f"`{_label(program)}` waits for somebody"
+        elif len(runs) == _MOST_PROGRAMS or late:
+            run, reason = None, f"`{_label(program)}` is one of many"
+        else:
+            run, reason = _steady(judge, program, limit_s)
         if run is not None:
             runs[path] = run
         reasons[path] = reason
+    left = listed([reason for path, reason in reasons.items() if path not in runs], _NAMED)
     if not runs:
-        return None, next(iter(reasons.values()), "")
+        return None, left
     first, *_ = kept = tuple(runs.values())
     check = Check(
         kind="kept_output",
@@ -88,7 +99,7 @@ def find(judge: Judge, files: Sequence[str], prompt: str, time_left_s: float) ->
         timeout_s=max(_LEAST_S, *(_SLOWER * run.duration_s for run in kept)),
         source="there are no tests, so what it prints and writes must stay",
     )
-    return check, ""
+    return check, left
 
 
 def verdict_on(check: Check, judge: Judge) -> Verdict:
@@ -119,9 +130,10 @@ def as_before(check: Check, judge: Judge) -> Verdict:
 def what_of(check: Check) -> str:
     """What is compared, in words: `printed, and written to out.csv`."""
     written = [path for run in check.runs for path, _ in run.written]
-    prints = any(run.output.strip() for run in check.runs)
-    parts = [*(["printed"] if prints else []), *([f"written to {listed(written, 3)}"] if written else [])]
-    return ", and ".join(parts)
+    varying = sum(len(run.varying) for run in check.runs)
+    but = f" (but for {varying} line{'s' * (varying > 1)} that differ{'s' * (varying == 1)} from run to run)"
+    prints = [f"printed{but if varying else ''}"] if any(run.output.strip() for run in check.runs) else []
+    return ", and ".join([*prints, *([f"written to {listed(written, _NAMED)}"] if written else [])])
 
 
 def _is_worth_telling(now_s: float, before_s: float) -> bool:
@@ -137,7 +149,9 @@ def _programs(judge: Judge, files: Sequence[str], prompt: str) -> Iterator[Progr
     workspace = judge.workspace
     paths = [path for path in workspace.list_files(pattern="*.py") if entry.may_be_program(path)][: entry.MAX_PARSED]
     modules = {path: entry.look(workspace, path) for path in paths}
-    meant = {path for path in files if path.endswith(".py")}
+    names = set(_NAME.findall(prompt))
+    told = (path for path in paths if not names.isdisjoint(_NAME.findall(entry.text_of(workspace, path))))
+    meant = {path for path in files if path.endswith(".py")} or set(told)
     reach = set(meant or paths)
     while more := {
         path for path, module in modules.items() if path not in reach and not reach.isdisjoint(module.imports)
@@ -148,8 +162,6 @@ def _programs(judge: Judge, files: Sequence[str], prompt: str) -> Iterator[Progr
     usages = [found.groups() for found in _USAGE.finditer(said)]
     scripts = [path for path in paths if path in reach and modules[path].script]
     for path in sorted(scripts, key=lambda path: (path not in meant, path.count("/"), path)):
-        if _SERVES.search(entry.text_of(workspace, path)):
-            continue
         for of, words, given in [*usages, (path, "", None)]:
             if of == path and (given is None or workspace.is_file(given)):
                 yield ProgramRun(argv=(PYTHON, path, *re.sub(r"['\"]", " ", words or "").split()), stdin_file=given)

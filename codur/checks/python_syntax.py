@@ -8,7 +8,6 @@ from codur.types import Check, Verdict
 from codur.workspace.workspace import Workspace
 
 NOT_FOUND = "no expected output and no tests were found"
-NOT_CHECKED = f"{NOT_FOUND}; only the syntax was looked at"
 NOT_ALLOWED = "not checked: running programs is not allowed (tools.allow_run is off)"
 
 
@@ -26,7 +25,9 @@ def syntax_verdict(workspace: Workspace, check: Check | None, *, sandbox: str) -
                     signature=signature_of(kind="syntax", error=problem),
                     sandbox=sandbox,
                 )
-    note = NOT_FOUND if check is None else NOT_CHECKED if check.kind == "syntax" else NOT_ALLOWED
+    why = NOT_FOUND if check is None else check.source if check.kind == "syntax" else NOT_ALLOWED
+    looked = check is not None and check.kind == "syntax" and any(path.endswith(".py") for path in wanted)
+    note = f"{why}; only the syntax was looked at" if looked else why
     # Never `passed`: that files parse says nothing of what they do.
     return Verdict(status="no_check", note=note, progress=0.0, sandbox=sandbox)
 

@@ -282,7 +282,8 @@ _OF_OUTPUT = regex(
 _RESULTS = r"\b(?:outputs?|results?|behaviou?r|numbers|what (?:it|they) (?:do|print|write)\w*)\b"
 _STAYS = r"\b(?:the same|not change|n['’]t change|unchanged|identical|as (?:it|they) (?:is|are))\b"
 _KEPT = regex(
-    rf"{_RESULTS}[^.;\n]{{0,40}}{_STAYS}|\b(?:without|not|n['’]t|never) chang(?:e|ing)\b[^.;\n]{{0,40}}{_RESULTS}"
+    rf"{_RESULTS}(?:[^.;\n]|\.(?=\w)){{0,60}}{_STAYS}"
+    rf"|\b(?:without|not|n['’]t|never) chang(?:e|ing)\b[^.;\n]{{0,40}}{_RESULTS}"
     rf"|\b(?:keep\w*|same|identical)\b[^.;\n]{{0,20}}{_RESULTS}",
     re.IGNORECASE,
 )

@@ -94,17 +94,18 @@ def _kept_output(state: RunState, context: RunContext) -> RunUpdate:
     """What programs print and write now as the check, if they do so alike each time."""
     discovery = state["discovery"]
     files = [path for path in discovery.files if path not in discovery.guessed]
-    check, reason = checks.kept_output.find(context.checker, files, state["task"].prompt, context.time_left())
+    check, left = checks.kept_output.find(context.checker, files, state["task"].prompt, context.time_left())
     if check is None:
-        notes = warn([f"nothing will tell whether this still does the same: {reason}"] if reason else [], context)
+        notes = warn([f"nothing will tell whether this still does the same: {left}"] if left else [], context)
         return RunUpdate(**{**_without("", state, context), "notes": notes})
+    rest = f"; not compared: {left}" if left else ""
     verdict = checks.kept_output.as_before(check, context.checker)
     context.checker.guard(check)
     context.best.found(verdict.progress)
     context.emit(
         Note(
             level="info",
-            text=f"no tests; `{check.label}` has to give what it gives now: {checks.kept_output.what_of(check)}",
+            text=f"no tests; `{check.label}` has to give what it gives now: {checks.kept_output.what_of(check)}{rest}",
         )
     )
     discovery = replace(discovery, check=check)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from codur.checks.stated_output import keeps_output
+from codur.events import Note
 from codur.ui.shown.run_report import summary_lines
 from tests.runs import kit
 from tests.runs.kit import Played
@@ -71,7 +72,7 @@ def test_a_refactoring_that_prints_and_writes_the_same_is_checked_by_that(tmp_pa
     assert run.result.verdict
     assert run.result.verdict.passed
     assert "what passed before still passes: `python report.py`" in words(run)
-    assert "written to total.txt" in words(run)
+    assert "printed (but for 1 line that differs from run to run), and written to total.txt" in words(run)
     assert "must print exactly what it prints now, and write what it writes now to total.txt" in run.message(1)
     # It ran in copies alone.
     assert "total.txt" not in run.files
@@ -124,7 +125,7 @@ def test_a_program_that_names_its_directory_by_its_whole_path_runs_in_copies_too
 
     run = play(tmp_path, {**FILES, "report.py": names_all}, "simplify report.py", [REFACTOR, right])
 
-    assert "the same is printed, and written to total.txt" in words(run)
+    assert "from run to run), and written to total.txt" in words(run)
     assert "total.txt" not in run.files
 
 
@@ -139,6 +140,23 @@ def test_a_program_is_given_the_input_that_the_task_names(tmp_path: Path) -> Non
         2
     )
     assert "`python count.py < a.txt`" in words(run)
+
+
+def test_what_uses_a_name_is_compared_and_what_is_not_is_said(tmp_path: Path) -> None:
+    use = "from prices import unit_price\n\nprint(unit_price('tea'))\n"
+    files = {
+        "prices.py": "def unit_price(item):\n    return len(item)\n",
+        "a.py": use,
+        "b.py": "print(1)\n",
+        "c.py": f"{use}\nimport http.server\nhttp.server.HTTPServer(('', 0), None).serve_forever()\n",
+    }
+    run = play(tmp_path, files, "rename unit_price to price everywhere", [])
+
+    assert "what passed before still passes: `python a.py` (the same is printed)" in words(run)
+    said = [event.text for event in run.events if isinstance(event, Note)]
+    assert (
+        "no tests; `python a.py` has to give what it gives now: printed; not compared: `python c.py` waits" in said[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -169,6 +187,7 @@ def test_what_tells_nothing_is_no_check_and_why_is_said(code: str, tmp_path: Pat
         "make close.py fast, it takes 15 seconds. same output please",
         "use pathlib instead of os.path in report.py, the result must stay exactly the same",
         "rename fmt_num to number in both scripts",
+        "rewrite jobs.py with pandas; what it prints and out/jobs.csv must stay the same",
         "use pathlib, and keep the output exactly the same",
     ],
 )

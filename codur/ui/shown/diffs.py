@@ -31,20 +31,22 @@ def diff_lines(diff: str, *, limit: int | None = None) -> list[Line]:
 
 
 def _cut_new(styled: Sequence[Line]) -> Iterator[Line]:
-    """The lines, but of each file that is new only the first."""
-    is_new, added = False, list[Line]()
+    """The lines, but of each file that is new, or deleted, only the first."""
+    whole, rows = "", list[Line]()
     for item in (*styled, None):
         style = item.spans[0].style if item and item.spans else "plain"
-        if item and style == "added" and is_new:
-            added.append(item)
+        if item and whole and style in {"added", "removed"}:
+            rows.append(item)
             continue
-        more = len(added) - _NEW_ROWS
-        yield from added[:_NEW_ROWS] if more > _WORTH else added
+        more = len(rows) - _NEW_ROWS
+        yield from rows[:_NEW_ROWS] if more > _WORTH else rows
         if more > _WORTH:
-            yield line((f"… {count(more, 'line')} more of this new file", "dim"))
-        added = []
-        if item and style == "strong" and item.text.startswith(("diff ", "--- ")):
-            is_new = item.text == "--- /dev/null"
+            yield line((f"… {count(more, 'line')} more of this {whole} file", "dim"))
+        rows = []
+        if item and style == "strong" and item.text.startswith(("diff ", "--- ", "+++ ")):
+            whole = {"--- /dev/null": "new", "+++ /dev/null": "deleted"}.get(
+                item.text, whole if item.text[0] == "+" else ""
+            )
         if item:
             yield item
 
