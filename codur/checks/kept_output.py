@@ -32,7 +32,7 @@ _MOST_PROGRAMS, _NAMED = 8, 3
 _LONGEST_S, _LEAST_S, _SLOWER = 30.0, 10.0, 3  # a first run, what a later one may take at least, and by how much longer
 _SHARE = 0.05  # of the time left, which one of the first runs may take
 _OUTPUT_BYTES, _FILE_BYTES, _SHOWN_CHARS = 262_144, 65_536, 2_000
-_FASTER, _WORTH_TELLING_S = 1.5, 0.3
+_FASTER, _WORTH_TELLING_S = 2, 0.5  # so many times, and by how much at least, to be no chance
 _USAGE = regex(r"\bpython3?[ \t]+(?:\./)?([\w./-]+\.py)\b([^`\n#|<>;&$*(){}\[\]]*)(?:<[ \t]*([\w./-]+))?")
 _SERVES = regex(r"\.(?:run_forever|serve_forever|mainloop|run_polling)\(|\bapp\.run\(|\buvicorn\.run\(|\binput\(")
 """A program that waits for somebody."""
@@ -109,15 +109,20 @@ def verdict_on(check: Check, judge: Judge) -> Verdict:
         Interrupted, LimitReached, WorkspaceError: as `Checker.run`.
     """
     duration_s = 0.0
-    for number, before in enumerate(check.runs):
+    # One that was moved or deleted prints nothing more, and that it should is nothing that anybody said.
+    runs = [run for run in check.runs if judge.workspace.is_file(run.argv[1])]
+    if not runs:
+        note = "the programs that were to be compared are gone"
+        return Verdict(status="no_check", check=check.label, note=note, sandbox=judge.programs.launcher.name)
+    for number, before in enumerate(runs):
         now, failed = _once(judge, before, check.timeout_s)
         duration_s += now.duration_s
         verdict = failed or _compared(before, now)
         if verdict is not None:
-            progress = number / len(check.runs)
+            progress = number / len(runs)
             return replace(verdict, check=check.label, progress=progress, duration_s=duration_s)
-    earlier_s = sum(run.duration_s for run in check.runs)
-    took = f" in {duration_s:.1f} s, before in {earlier_s:.1f} s" if _is_worth_telling(duration_s, earlier_s) else ""
+    earlier_s = sum(run.duration_s for run in runs)
+    took = f"; {duration_s:.1f} s, before {earlier_s:.1f} s" if _is_worth_telling(duration_s, earlier_s) else ""
     return replace(as_before(check, judge), note=f"the same is {what_of(check)}{took}", duration_s=duration_s)
 
 
@@ -138,7 +143,7 @@ def what_of(check: Check) -> str:
 
 def _is_worth_telling(now_s: float, before_s: float) -> bool:
     short, long = sorted((now_s, before_s))
-    return long >= _WORTH_TELLING_S and long >= _FASTER * short
+    return long - short >= _WORTH_TELLING_S and long >= _FASTER * short
 
 
 # --- which programs ---------------------------------------------------------------------------------------------------

@@ -41,19 +41,30 @@ class NativeBuild:
     def __init__(self) -> None:
         self._first: bytes | None = None
         self._is_old = False  # what is there was built of other sources already
+        self._there: tuple[tuple[str, int, int], ...] = ()  # what is built, its sizes and times
         self._built: dict[bytes, Built] = {}
 
     def keep(self, workspace: Workspace) -> None:
         """Take the sources as they are for those of what is built."""
         if self._first is None:
             self._first = _digest(workspace)
-            self._is_old = bool(self._first) and _is_older(workspace)
+            self._is_old = self.is_older(workspace)
+            self._there = _stamps(workspace) if self._first else ()
 
     def is_stale(self, check: Check, workspace: Workspace) -> bool:
         """Whether tests of Python load extensions that were built of other sources than there are now."""
         if check.kind != "tests" or check.argv[:1] != (PYTHON,) or not self._first:
             return False
-        return self._is_old or self.is_changed(workspace)
+        # A program may have built it anew meanwhile: of which sources nobody knows, least of all in a copy with others.
+        return self._is_old or self.is_changed(workspace) or _stamps(workspace) != self._there
+
+    def is_older(self, workspace: Workspace) -> bool:
+        """Whether a source was changed after all that is built in the workspace."""
+        if not self._first:
+            return False
+        built = [time for _, _, time in _stamps(workspace)]
+        last = max(((workspace.root / path).stat().st_mtime_ns for path in _sources(workspace)), default=0)
+        return bool(built) and last > max(built)
 
     def is_changed(self, workspace: Workspace) -> bool:
         """Whether the sources of extensions are not what they were."""
@@ -90,11 +101,9 @@ def _sources(workspace: Workspace) -> list[str]:
     return [path for path in workspace.list_files() if splitext(path)[1] in _SOURCES or basename(path) == "setup.py"]
 
 
-def _is_older(workspace: Workspace) -> bool:
-    """Whether a source was changed after all that is built in the workspace."""
-    built = [(workspace.root / path).stat().st_mtime_ns for path in _extensions(workspace)]
-    last = max(((workspace.root / path).stat().st_mtime_ns for path in _sources(workspace)), default=0)
-    return bool(built) and last > max(built)
+def _stamps(workspace: Workspace) -> tuple[tuple[str, int, int], ...]:
+    found = ((path, (workspace.root / path).stat()) for path in _extensions(workspace))
+    return tuple((path, status.st_size, status.st_mtime_ns) for path, status in found)
 
 
 def _build(copy: Workspace, programs: CheckPrograms) -> Built:

@@ -280,7 +280,10 @@ _OF_OUTPUT = regex(
 )
 """What may ask for another output."""
 _RESULTS = r"\b(?:outputs?|results?|behaviou?r|numbers|what (?:it|they) (?:do|print|write)\w*)\b"
-_STAYS = r"\b(?:the same|not change|n['’]t change|unchanged|identical|as (?:it|they) (?:is|are))\b"
+_STAYS = (
+    r"\b(?:the same|not change|n['’]t change|unchanged|identical|as before"
+    r"|as (?:it|they) (?:is|are))\b"
+)
 _KEPT = regex(
     rf"{_RESULTS}(?:[^.;\n]|\.(?=\w)){{0,60}}{_STAYS}"
     rf"|\b(?:without|not|n['’]t|never) chang(?:e|ing)\b[^.;\n]{{0,40}}{_RESULTS}"
@@ -288,6 +291,13 @@ _KEPT = regex(
     re.IGNORECASE,
 )
 """What says that it must not change."""
+_OTHER_PROGRAMS = regex(
+    r"\bsplit\b(?:[^.;\n]|\.(?=\w)){0,60}\b(?:scripts|programs"
+    r"|in(?:to)? (?:two|three)(?! (?:functions|modules|classes)))\b"
+    r"|\bonly (?:prints?|writes?|reads?)\b",
+    re.IGNORECASE,
+)
+"""What has one program do less."""
 _PLACE_CHARS, _MOST_PLACES = 300, 5  # of what follows, and of such requests in one prompt
 _NO_TESTS = regex(
     r"\b(?:no|without|not|never|[a-z]+n['’]?t|keep|leave)\b(?:[ \t]+[\w'’]+){0,6}?[ \t]+(?:tests?|specs?)\b"
@@ -348,7 +358,8 @@ def wants_no_tests(prompt: str) -> bool:
 def keeps_output(prompt: str) -> bool:
     """Whether a prompt asks for other code that does the same, and for nothing that changes what is printed."""
     said = _said(prompt)
-    return bool(_KEPT.search(said) or (_OTHER_CODE.search(said) and not _OF_OUTPUT.search(said)))
+    asks = bool(_KEPT.search(said) or (_OTHER_CODE.search(said) and not _OF_OUTPUT.search(said)))
+    return asks and not _OTHER_PROGRAMS.search(said)
 
 
 def reshapes_tests(prompt: str) -> bool:

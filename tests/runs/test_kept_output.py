@@ -159,6 +159,14 @@ def test_what_uses_a_name_is_compared_and_what_is_not_is_said(tmp_path: Path) ->
     )
 
 
+def test_a_program_that_is_moved_is_not_missed(tmp_path: Path) -> None:
+    moved = calls(("move_file", {"source": "report.py", "target": "sales/report.py"}))
+    run = play(tmp_path, FILES, "clean up: report.py has to be in sales/", [REFACTOR, moved])
+
+    assert run.result.outcome == "done", run.result.reason
+    assert "nothing to check: the programs that were to be compared are gone" in words(run)
+
+
 @pytest.mark.parametrize(
     "code",
     ["import sys\n\nsys.exit(2)\n", "import random\n\nprint(random.random())\n", "x = 1\nlist(range(x))\n"],
@@ -188,6 +196,8 @@ def test_what_tells_nothing_is_no_check_and_why_is_said(code: str, tmp_path: Pat
         "use pathlib instead of os.path in report.py, the result must stay exactly the same",
         "rename fmt_num to number in both scripts",
         "rewrite jobs.py with pandas; what it prints and out/jobs.csv must stay the same",
+        "split report.py into two functions",
+        "report.py: put the helpers into a module, results as before",
         "use pathlib, and keep the output exactly the same",
     ],
 )
@@ -201,6 +211,7 @@ def test_a_prompt_that_keeps_what_is_printed(prompt: str) -> None:
         "change the tax rate to 20 %",
         "move the total to the top",
         "put the date in a line of its own",
+        "split report.py in two: report.py only prints, table.py only writes total.txt; results as before",
         "make the report prettier",
         "simplify the output of report.py",
         "clean up the messages",

@@ -121,6 +121,28 @@ def test_what_was_left_unbuilt_before_is_built_too(tmp_path: Path) -> None:
     assert run.result.before.passed
 
 
+def test_what_was_built_anew_in_place_is_not_taken_for_the_code_before(tmp_path: Path) -> None:
+    """A test that is asked for has to fail without the change, whatever lies in the workspace by now."""
+    files = {**FILES, "tests/test_add.py": FILES["tests/test_add.py"].replace("== 3", "== 1")}
+    library = built(tmp_path, files)
+    test = "\n\ndef test_none():\n    assert add(1, 0) == 2\n"
+    source = ("replace_in_file", {"path": "src/sum.c", "old": "a - b", "new": "a - b + (b == 0)"})
+    added = ("replace_file_content", {"path": "tests/test_add.py", "content": files["tests/test_add.py"] + test})
+    replies = [classified(task_type="code_generation", suggested_action="edit", confidence=0.95), calls(source, added)]
+
+    def reply(request: object) -> ServerReply:
+        if len(replies) == 1:  # as a step of a plan that builds it would
+            fill(library.parents[1], {"src/sum.c": SOURCE.replace("a - b", "a - b + (b == 0)")})
+            command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+            subprocess.run(command, cwd=library.parents[1], check=True, capture_output=True)
+            fill(library.parents[1], {"src/sum.c": SOURCE})
+        return replies.pop(0)
+
+    run = play(tmp_path, {}, "add in src/sum.c should add one where b is 0, with a test", reply)
+
+    assert (run.result.outcome, run.result.iterations) == ("done", 1), run.result.attempts
+
+
 def test_what_cannot_be_built_here_is_told_as_not_checked(tmp_path: Path) -> None:
     files = {**FILES, "src/sum.c": SOURCE.replace("a - b", "a + b")}
     built(tmp_path, files)

@@ -312,7 +312,8 @@ def linted(context: RunContext) -> list[str]:
 def left_to_build(state: RunState, context: RunContext) -> list[str]:
     """That what is built in the workspace is of the sources as they were before the change."""
     check, native = state["discovery"].check, context.checker.native
-    if check is None or not (native.is_changed(context.workspace) and native.is_stale(check, context.workspace)):
+    changed = check is not None and native.is_changed(context.workspace) and native.is_stale(check, context.workspace)
+    if not (changed and native.is_older(context.workspace)):
         return []
     command = checks.native_build.COMMAND
     return parts.updates.warn(

@@ -44,7 +44,7 @@ def cause(verdict: Verdict) -> str:
         parts.append(clip(said))
     if not parts and verdict.exit_status:
         parts.append(f"exit status {verdict.exit_status}")
-    if verdict.note:
+    if verdict.note and clip(verdict.note) not in parts:
         parts.append(verdict.note)
     return "; ".join(parts) or "no reason was given"
 
