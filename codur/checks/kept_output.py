@@ -7,7 +7,7 @@ run in copies of the workspace alone: such programs write real files.
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from hashlib import sha256
 from pathlib import Path
@@ -56,11 +56,14 @@ class Judge(Protocol):
         """The same for a copy of the workspace."""
 
 
-def find(judge: Judge, files: Sequence[str], prompt: str, time_left_s: float) -> tuple[Check | None, str]:
+def find(
+    judge: Judge, files: Sequence[str], prompt: str, time_left_s: float, tell: Callable[[str], None]
+) -> tuple[Check | None, str]:
     """The check that programs print and write what they do now.
 
     Args:
         files: what the task is about, the programs themselves or modules that they import; empty for all programs.
+        tell: is told each command before it is run.
 
     Returns:
         It, and which programs are not compared and why. None if none of them ends well, and alike in two runs, and
@@ -83,6 +86,7 @@ def find(judge: Judge, files: Sequence[str], prompt: str, time_left_s: float) ->
         elif len(runs) == _MOST_PROGRAMS or late:
             run, reason = None, f"`{_label(program)}` is one of many"
         else:
+            tell(_label(program))
             run, reason = _steady(judge, program, limit_s)
         if run is not None:
             runs[path] = run

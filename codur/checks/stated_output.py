@@ -269,13 +269,14 @@ _OTHER_CODE = regex(
     r"|\b(?:tidy|clean)(?:ing|ed)?(?:[ -]?up)?\b|\bspeed\w*\b[^.;\n]*\bup\b|\b(?:fast|quick)(?:er)?\b|\breadab\w+"
     r"|\b(?:too|so|very|is) slow\b|\btype (?:hints?|annotations?)\b|\bdocstrings?\b|\b(?:rename|extract|inline)\b"
     r"|\b(?:shared?|common|f-strings?|pathlib|dataclass(?:es)?|comprehensions?|helpers?)\b"
+    r"|\b(?:pandas|polars|numpy|csv|argparse|click|typer|requests|httpx|sqlite3|os\.path|asyncio|threads?|processes)\b"
     r"|\b(?:pull|factor|take)\b[^.;\n]* out\b"
     r"|\b(?:in|into|to)\s+(?:(?:an?|one|its|own|the|two|three|several|small|\w+er)\s+)*(?:\w+\.py|functions?|modules?|class(?:es)?|files)\b",
     re.IGNORECASE,
 )
 _OF_OUTPUT = regex(
     r"\b(?:print\w*|output\w*|displays?|shows?|messages?|logs?|logging|headers?|headings?|columns?|round\w*|formats?"
-    r"|layout|table|instead of|add (?:an?|the) (?!type|docstring)\w+|fix\w*|bugs?|wrong|new)\b",
+    r"|layout|table|writes?|saves?|exports?|add (?:an?|the) (?!type|docstring)\w+|fix\w*|bugs?|wrong|new)\b",
     re.IGNORECASE,
 )
 """What may ask for another output."""
@@ -287,7 +288,7 @@ _STAYS = (
 _KEPT = regex(
     rf"{_RESULTS}(?:[^.;\n]|\.(?=\w)){{0,60}}{_STAYS}"
     rf"|\b(?:without|not|n['’]t|never) chang(?:e|ing)\b[^.;\n]{{0,40}}{_RESULTS}"
-    rf"|\b(?:keep\w*|same|identical)\b[^.;\n]{{0,20}}{_RESULTS}",
+    rf"|\b(?:keep\w*|same|identical)\b[^.;\n]{{0,20}}{_RESULTS}|\bnothing else (?:may|must|should|is to) change\b",
     re.IGNORECASE,
 )
 """What says that it must not change."""

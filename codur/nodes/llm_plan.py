@@ -12,7 +12,6 @@ from codur.nodes.parts.updates import (
     delegated,
     failed_steps,
     go,
-    hint_of,
     plan_after_error,
     plannable,
     require_room,
@@ -101,7 +100,7 @@ def _brief(state: RunState, context: RunContext) -> PlanningBrief:
         problem=_problem(state, context),
         former=state["plan"] if state["replans"] or state["rejections"] else None,
         failed=_failed(state, context),
-        steer=hint_of(state),
+        steer=state["task"].hint,
         instructions=context.instructions.for_planning(name, context.models.sizes.fitted(name), files),
         fitting=fitting,
     )

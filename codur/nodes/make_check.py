@@ -21,7 +21,7 @@ from codur.context.places import places_in
 from codur.context.ranking import said_in, stems_of
 from codur.context.selection import Want
 from codur.errors import LimitReached, ModelError, WorkspaceError
-from codur.events import Note, TestMade
+from codur.events import CheckBegan, Note, TestMade
 from codur.lazy import regex
 from codur.llm.model import ChatRequest
 from codur.llm.tokens import estimate_tokens
@@ -94,7 +94,13 @@ def _kept_output(state: RunState, context: RunContext) -> RunUpdate:
     """What programs print and write now as the check, if they do so alike each time."""
     discovery = state["discovery"]
     files = [path for path in discovery.files if path not in discovery.guessed]
-    check, left = checks.kept_output.find(context.checker, files, state["task"].prompt, context.time_left())
+    check, left = checks.kept_output.find(
+        context.checker,
+        files,
+        state["task"].prompt,
+        context.time_left(),
+        lambda command: context.emit(CheckBegan(check=command)),
+    )
     if check is None:
         notes = warn([f"nothing will tell whether this still does the same: {left}"] if left else [], context)
         return RunUpdate(**{**_without("", state, context), "notes": notes})

@@ -73,7 +73,7 @@ def test_a_refactoring_that_prints_and_writes_the_same_is_checked_by_that(tmp_pa
     assert run.result.verdict.passed
     assert "what passed before still passes: `python report.py`" in words(run)
     assert "printed (but for 1 line that differs from run to run), and written to total.txt" in words(run)
-    assert "must print exactly what it prints now, and write what it writes now to total.txt" in run.message(1)
+    assert "from run to run do not count), and write what it writes now to total.txt" in run.message(1)
     # It ran in copies alone.
     assert "total.txt" not in run.files
 
@@ -160,7 +160,8 @@ def test_what_uses_a_name_is_compared_and_what_is_not_is_said(tmp_path: Path) ->
 
 
 def test_a_program_that_is_moved_is_not_missed(tmp_path: Path) -> None:
-    moved = calls(("move_file", {"source": "report.py", "target": "sales/report.py"}))
+    new = ("replace_file_content", {"path": "sales/report.py", "content": REPORT})
+    moved = calls(new, ("delete_file", {"path": "report.py"}))
     run = play(tmp_path, FILES, "clean up: report.py has to be in sales/", [REFACTOR, moved])
 
     assert run.result.outcome == "done", run.result.reason
@@ -196,6 +197,9 @@ def test_what_tells_nothing_is_no_check_and_why_is_said(code: str, tmp_path: Pat
         "use pathlib instead of os.path in report.py, the result must stay exactly the same",
         "rename fmt_num to number in both scripts",
         "rewrite jobs.py with pandas; what it prints and out/jobs.csv must stay the same",
+        "use csv instead of pandas in jobs_report.py, nothing else may change",
+        "use csv instead of pandas in jobs_report.py",
+        "rewrite report.py with numpy",
         "split report.py into two functions",
         "report.py: put the helpers into a module, results as before",
         "use pathlib, and keep the output exactly the same",
@@ -210,6 +214,8 @@ def test_a_prompt_that_keeps_what_is_printed(prompt: str) -> None:
     [
         "change the tax rate to 20 %",
         "move the total to the top",
+        "write json instead of csv",
+        "use tabs instead of commas",
         "put the date in a line of its own",
         "split report.py in two: report.py only prints, table.py only writes total.txt; results as before",
         "make the report prettier",

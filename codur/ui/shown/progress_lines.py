@@ -17,7 +17,7 @@ NODE_WORDS = {
     "llm_pre_plan": "classifying the request",
     "llm_plan": "planning",
     "policy": "looking over the plan",
-    "make_check": "making a test",
+    "make_check": "making a check",
     "consult": "asking you",
     "repair": "searching for a repair",
     "choose": "choosing among repairs",
