@@ -116,15 +116,14 @@ class ProgramRun(Struct):
 
     Attributes:
         stdin_file: workspace-relative file that it was given on standard input.
-        written: paths of the files that it wrote, and their texts; of a long one, or no text, `sha256:…`.
-        varying: lines of its output, from 0, that differ from run to run.
+        output, written: what it printed, paths of the files that it wrote and their texts; lines that differ from run
+            to run are marked. Of a long file, or of one that is no text, `sha256:…`.
     """
 
     argv: tuple[str, ...]
     stdin_file: str | None = None
     output: str = ""
     written: tuple[tuple[str, str], ...] = ()
-    varying: tuple[int, ...] = ()
     duration_s: float = 0.0
 
 
@@ -151,6 +150,7 @@ class Check(Struct):
         sample_s: seconds of tests after which a run that would take far longer than `timeout_s` ends; 0 for none.
         beside: the project's own check, which must pass, too.
         left_out: node ids of tests that failed before a test was made, and may go on to.
+        may_differ: of `kept_output`: that they print something else is told, and is no failure.
         runs: what the programs of `kept_output` did before anything was changed.
         ran_without: of a made test of another runner than pytest: how many of the project's own passed before.
     """
@@ -173,6 +173,7 @@ class Check(Struct):
     left_out: tuple[str, ...] = ()
     ran_without: int = 0
     runs: tuple[ProgramRun, ...] = ()
+    may_differ: bool = False
 
     @property
     def whole(self) -> bool:

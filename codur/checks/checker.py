@@ -76,7 +76,7 @@ class Checker:
     Attributes:
         pristine: the check's files as they were when it was guarded.
         conditions: what decides how its tests run.
-        native: the extensions that tests of Python load, built anew where a change touches their sources.
+        native: the extensions that tests and programs of Python load, built anew where a change touches their sources.
         passed_apart: checks, and contents of copies without the expected output, in which they passed.
         last_tests: how the tests of the last run of pytest ended, by node id; empty if it did not tell.
         long: whether that run was cut off for its many tests, and not for one that hangs, or ended as a sample of them.

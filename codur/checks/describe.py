@@ -51,8 +51,10 @@ def check_text(check: Check | None, failing: int = 0) -> str:
     if check.kind == "kept_output":
         written = [path for run in check.runs for path, _ in run.written]
         also = f", and write what it writes now to {listed(written, _NAMED)}" if written else ""
-        but = " (lines that differ from run to run do not count)" if any(run.varying for run in check.runs) else ""
-        return f"`{check.label}` must print exactly what it prints now{but}{also}."
+        varies = any("(differs from run to run)" in run.output for run in check.runs)
+        but = " (lines that differ from run to run do not count)" if varies else ""
+        unless = " Unless the task asks for something else," if check.may_differ else ""
+        return f"{unless} `{check.label}` must print exactly what it prints now{but}{also}.".strip()
     if check.is_among:
         return (
             f"`{check.label}` must pass: {check.entry} was written for this task, runs with the others and fails now."

@@ -7,7 +7,7 @@ run in copies of the workspace alone: such programs write real files.
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from hashlib import sha256
 from pathlib import Path
@@ -15,10 +15,10 @@ from posixpath import splitext
 from stat import S_ISREG
 from typing import Protocol
 
-from codur.checks import entry
+from codur.checks import entry, stated_output
 from codur.checks.check_programs import CheckPrograms
 from codur.checks.compare import around, first_difference, lines_of
-from codur.checks.describe import headline
+from codur.checks.describe import TRACEBACK, headline
 from codur.checks.signature import signature_of
 from codur.errors import WorkspaceError
 from codur.lazy import regex
@@ -32,6 +32,7 @@ _MOST_PROGRAMS, _NAMED = 8, 3
 _LONGEST_S, _LEAST_S, _SLOWER = 30.0, 10.0, 3  # a first run, what a later one may take at least, and by how much longer
 _SHARE = 0.05  # of the time left, which one of the first runs may take
 _OUTPUT_BYTES, _FILE_BYTES, _SHOWN_CHARS = 262_144, 65_536, 2_000
+_DATABASE = b"SQLite format 3\0"
 _FASTER, _WORTH_TELLING_S = 2, 0.5  # so many times, and by how much at least, to be no chance
 _USAGE = regex(r"\bpython3?[ \t]+(?:\./)?([\w./-]+\.py)\b([^`\n#|<>;&$*(){}\[\]]*)(?:<[ \t]*([\w./-]+))?")
 _SERVES = regex(r"\.(?:run_forever|serve_forever|mainloop|run_polling)\(|\bapp\.run\(|\buvicorn\.run\(|\binput\(")
@@ -39,6 +40,8 @@ _SERVES = regex(r"\.(?:run_forever|serve_forever|mainloop|run_polling)\(|\bapp\.
 _MAY_NAME_PATHS = frozenset({".py", ".sh", ".sql", ".json", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".txt"})
 _NAME = regex(r"\b[A-Za-z]\w*_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*")
 """A name that is no everyday word."""
+VARIES = "(differs from run to run)"
+"""Stands for a line that does."""
 _BY_ITSELF = frozenset({"__pycache__"})
 
 
@@ -91,7 +94,7 @@ def find(
         if run is not None:
             runs[path] = run
         reasons[path] = reason
-    left = listed([reason for path, reason in reasons.items() if path not in runs], _NAMED)
+    left = listed(list(filter(None, reasons.values())), _NAMED)
     if not runs:
         return None, left
     first, *_ = kept = tuple(runs.values())
@@ -101,7 +104,8 @@ def find(
         stdin_file=first.stdin_file,
         runs=kept,
         timeout_s=max(_LEAST_S, *(_SLOWER * run.duration_s for run in kept)),
-        source="there are no tests, so what it prints and writes must stay",
+        may_differ=not stated_output.demands_same_output(prompt),
+        source="there are no tests, so what it prints and writes is compared",
     )
     return check, left
 
@@ -122,6 +126,12 @@ def verdict_on(check: Check, judge: Judge) -> Verdict:
         now, failed = _once(judge, before, check.timeout_s)
         duration_s += now.duration_s
         verdict = failed or _compared(before, now)
+        # A crash is what nobody asks for; another use of the program may be.
+        crash = failed is not None and (failed.timed_out or (TRACEBACK in failed.error and "argv" not in failed.error))
+        if verdict is not None and not crash and check.may_differ:
+            what = _ended(before, failed) if failed is not None else verdict.error
+            shown = verdict.expected or around(before.output, 1, limit=_SHOWN_CHARS) or "(nothing)"
+            verdict = replace(verdict, status="no_check", note=what, expected=shown)
         if verdict is not None:
             progress = number / len(runs)
             return replace(verdict, check=check.label, progress=progress, duration_s=duration_s)
@@ -139,8 +149,8 @@ def as_before(check: Check, judge: Judge) -> Verdict:
 def what_of(check: Check) -> str:
     """What is compared, in words: `printed, and written to out.csv`."""
     written = [path for run in check.runs for path, _ in run.written]
-    varying = sum(len(run.varying) for run in check.runs)
-    but = f" (but for {varying} line{'s' * (varying > 1)} that differ{'s' * (varying == 1)} from run to run)"
+    varying = sum(text.count(VARIES) for run in check.runs for text in (run.output, *dict(run.written).values()))
+    but = f" but for {varying} line{'s' * (varying > 1)} that differ{'s' * (varying == 1)} each time"
     prints = [f"printed{but if varying else ''}"] if any(run.output.strip() for run in check.runs) else []
     return ", and ".join([*prints, *([f"written to {listed(written, _NAMED)}"] if written else [])])
 
@@ -190,16 +200,39 @@ def _steady(judge: Judge, program: ProgramRun, limit_s: float) -> tuple[ProgramR
     if failed is not None and failed.timed_out:
         return None, f"`{label}` takes longer than {limit_s:.0f} s"
     if failed is not None:
-        return None, f"`{label}` ends with status {failed.exit_status}: {headline(failed.error)}".rstrip(": ")
-    lines, again = lines_of(first.output), lines_of(second.output)
-    if len(lines) != len(again):
+        return None, _ended(program, failed)
+    output, again = _common(first.output, second.output), dict(second.written)
+    if output is None:
         return None, f"what `{label}` prints differs from run to run"
-    varying = tuple(number for number, pair in enumerate(zip(lines, again, strict=True)) if pair[0] != pair[1])
-    written = tuple(item for item in first.written if item in second.written)
-    if not written and not any(line for number, line in enumerate(lines) if number not in varying):
+    common = {path: _common(text, again[path]) for path, text in first.written if path in again}
+    written = tuple((path, text) for path, text in common.items() if text is not None)
+    if not written and not output.replace(VARIES, "").strip():
         return None, f"`{label}` prints and writes nothing that is the same in each run"
+    differing = [path for path, _ in first.written if common.get(path) is None]
+    left = f"{listed(differing, _NAMED)} of `{label}`, which differ from run to run" if differing else ""
     duration_s = min(first.duration_s, second.duration_s)
-    return replace(first, written=written, varying=varying, duration_s=duration_s), ""
+    return replace(first, output=output, written=written, duration_s=duration_s), left
+
+
+def _common(one: str, other: str) -> str | None:
+    """A text in which lines that differ from run to run, or tell the time, are marked; None if it has other lines."""
+    lines, again, clock = lines_of(one), lines_of(other), _clock()
+    if len(lines) != len(again):
+        return None
+    pairs = zip(lines, again, strict=True)
+    return "\n".join(VARIES if line != more or clock.search(line) else line for line, more in pairs)
+
+
+def _clock() -> re.Pattern[str]:
+    """What tells the present time: a run in the next minute tells another."""
+    now = time.time()
+    told = {
+        time.strftime(form, of(moment))
+        for moment in (now, now - 60)
+        for of in (time.localtime, time.gmtime)
+        for form in ("%H:%M", "%I:%M", "%H%M")
+    }
+    return re.compile(rf"(?<!\d)(?:{'|'.join(sorted(told))}|{str(int(now))[:6]}\d{{4}})")
 
 
 def _once(judge: Judge, program: ProgramRun, limit_s: float) -> tuple[ProgramRun, Verdict | None]:
@@ -234,8 +267,14 @@ def _lead_to(copy: Workspace, root: Path) -> None:
     """Have programs that name their directory by its whole path mean the copy."""
     here, there = str(root).encode(), str(copy.root).encode()
     for path in copy.list_files():
-        if splitext(path)[1] in _MAY_NAME_PATHS and here in (text := copy.read_bytes(path)):
-            (copy.root / path).write_bytes(text.replace(here, there))
+        place = copy.root / path
+        small = splitext(path)[1] in _MAY_NAME_PATHS and place.stat().st_size <= _OUTPUT_BYTES
+        if small and here in (text := place.read_bytes()):
+            place.write_bytes(text.replace(here, there))
+
+
+def _ended(program: ProgramRun, failed: Verdict) -> str:
+    return f"`{_label(program)}` ends with status {failed.exit_status}: {headline(failed.error)}".rstrip(": ")
 
 
 def _label(program: ProgramRun) -> str:
@@ -262,6 +301,8 @@ def _content(path: Path) -> str:
         data = stream.read(_FILE_BYTES + 1)
         if len(data) <= _FILE_BYTES and b"\0" not in data:
             return data.decode("utf-8", errors="replace")
+        if data.startswith(_DATABASE):  # the same rows may lie there in other places
+            return "a database of SQLite"
         digest = sha256(data)
         while data := stream.read(_FILE_BYTES):
             digest.update(data)
@@ -274,25 +315,22 @@ def _content(path: Path) -> str:
 def _compared(before: ProgramRun, now: ProgramRun) -> Verdict | None:
     """The verdict if a run prints or writes something else than before."""
     program = _label(before)
-    wanted = _without(before.output, before.varying)
-    if difference := first_difference(wanted, _without(now.output, before.varying)):
+    if difference := _difference(before.output, now.output):
         return _differs(f"`{program}` prints something else than before", before.output, now.output, difference)
     written: Mapping[str, str] = dict(now.written)
     for path, text in before.written:
         if path not in written:
             error = f"`{program}` does not write {path}, as it did"
             return Verdict(status="failed", error=error, signature=error)
-        if difference := first_difference(text, written[path]):
+        if difference := _difference(text, written[path]):
             return _differs(f"`{program}` writes something else to {path}", text, written[path], difference)
     return None
 
 
-def _without(text: str, varying: Iterable[int]) -> str:
-    lines = lines_of(text)
-    for number in varying:
-        if number < len(lines):
-            lines[number] = "(differs from run to run)"
-    return "\n".join(lines)
+def _difference(wanted: str, got: str) -> Difference | None:
+    kept = lines_of(wanted)
+    varies = {place for place, line in enumerate(kept) if line == VARIES}
+    return first_difference(wanted, "\n".join(VARIES if n in varies else line for n, line in enumerate(lines_of(got))))
 
 
 def _differs(what: str, wanted: str, got: str, difference: Difference) -> Verdict:

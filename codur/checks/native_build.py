@@ -18,7 +18,9 @@ from codur.types import Check
 from codur.workspace.workspace import Workspace
 
 COMMAND = "python setup.py build_ext --inplace"
-_SOURCES = frozenset({".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".pyx", ".pxd", ".pxi", ".rs"})
+_SOURCES = frozenset(
+    ".c .cc .cpp .cxx .h .hh .hpp .hxx .inc .inl .ipp .tcc .def .tbl .in .tpl .y .l .f .f90 .cu .pyx .pxd .pxi".split()
+)
 _DECLARES = regex(r"\bExtension\s*\(|\bext_modules\b|\bcythonize\b")
 _BUILT = frozenset({".so", ".pyd"})
 _MOST_SOURCES = 2_000
@@ -52,8 +54,8 @@ class NativeBuild:
             self._there = _stamps(workspace) if self._first else ()
 
     def is_stale(self, check: Check, workspace: Workspace) -> bool:
-        """Whether tests of Python load extensions that were built of other sources than there are now."""
-        if check.kind != "tests" or check.argv[:1] != (PYTHON,) or not self._first:
+        """Whether tests or programs of Python load extensions that were built of other sources than there are now."""
+        if check.kind not in {"tests", "output"} or check.argv[:1] != (PYTHON,) or not self._first:
             return False
         # A program may have built it anew meanwhile: of which sources nobody knows, least of all in a copy with others.
         return self._is_old or self.is_changed(workspace) or _stamps(workspace) != self._there
@@ -108,11 +110,13 @@ def _stamps(workspace: Workspace) -> tuple[tuple[str, int, int], ...]:
 
 def _build(copy: Workspace, programs: CheckPrograms) -> Built:
     env = (("SETUPTOOLS_SCM_PRETEND_VERSION", "0"),)  # a copy has no history to take it from
-    build = Check(kind="command", argv=(PYTHON, *COMMAND.split()[1:]), env=env, timeout_s=_BUILD_S, source="a build")
-    for path in _extensions(copy):  # what is left of it would pass for what was built
-        (copy.root / path).unlink()
+    build = Check(
+        kind="command", argv=(PYTHON, *COMMAND.split()[1:], "--force"), env=env, timeout_s=_BUILD_S, source="a build"
+    )
+    before = _stamps(copy)
     result = programs.run(build, build.argv, stdin=b"", output_bytes=_OUTPUT_BYTES)
-    files = {path: (copy.root / path).read_bytes() for path in _extensions(copy)}
+    made = (path for path, *stamp in _stamps(copy) if (path, *stamp) not in before)  # others may lie there, too
+    files = {path: (copy.root / path).read_bytes() for path in made}
     if result.exit_status == 0 and files and sum(map(len, files.values())) <= _MOST_BYTES:
         return Built(files=files)
     why = "it took too long" if result.timed_out else plain(f"{result.stdout}\n{result.stderr}".strip())

@@ -264,41 +264,39 @@ _TESTS_RESHAPED = regex(
     r"|\b(?:delete|remove|drop)\s+yours\b",
     re.IGNORECASE,
 )
-_OTHER_CODE = regex(
-    r"\b(?:refactor|restructur|reorgani[sz]|simplif|moderni[sz]|optimi[sz]|vectori[sz]|paralleli[sz]|de-?dup|duplicat)\w*"
-    r"|\b(?:tidy|clean)(?:ing|ed)?(?:[ -]?up)?\b|\bspeed\w*\b[^.;\n]*\bup\b|\b(?:fast|quick)(?:er)?\b|\breadab\w+"
-    r"|\b(?:too|so|very|is) slow\b|\btype (?:hints?|annotations?)\b|\bdocstrings?\b|\b(?:rename|extract|inline)\b"
-    r"|\b(?:shared?|common|f-strings?|pathlib|dataclass(?:es)?|comprehensions?|helpers?)\b"
-    r"|\b(?:pandas|polars|numpy|csv|argparse|click|typer|requests|httpx|sqlite3|os\.path|asyncio|threads?|processes)\b"
-    r"|\b(?:pull|factor|take)\b[^.;\n]* out\b"
-    r"|\b(?:in|into|to)\s+(?:(?:an?|one|its|own|the|two|three|several|small|\w+er)\s+)*(?:\w+\.py|functions?|modules?|class(?:es)?|files)\b",
+_CODE = r"(?:code|scripts?|programs?|files?|modules?|functions?|class(?:es)?|loops?|it|[\w./-]+\.py|\w+_\w+|\w+\(\))"
+_OBJECT = (
+    rf"(?:(?:the|this|that|these|my|our|all|both|of|in|whole|\w+_\w+)\s+)*{_CODE}"
+    rf"(?:(?:,|\s+and|\s+in|\s+of)\s+(?:the\s+)?{_CODE})*"
+)
+_VERB = r"(?:refactor|restructure|reorgani[sz]e|tidy|clean|simplify|moderni[sz]e|optimi[sz]e|speed|vectori[sz]e)"
+_NO_MORE_THAN_CODE = regex(
+    r"\W*(?:please\s+|(?:can|could|would) you\s+)*(?:"
+    rf"{_VERB}(?:\s+up)?\s+{_OBJECT}(?:\s+up)?|put\s+{_OBJECT}\s+into\s+\w+\.py"
+    rf"|make\s+{_OBJECT}\s+(?:much\s+)?(?:fast(?:er)?|quick(?:er)?|(?:more\s+)?(?:readable|pythonic)|cleaner)"
+    rf"|add\s+(?:type hints|type annotations|docstrings)(?:\s+(?:to|in)\s+{_OBJECT})?"
+    rf"|rename\s+(?!\S+\.py)\w+\s+to\s+\w+(?:\s+in\s+{_OBJECT})?"
+    r")(?:\s+(?:in)?to\s+(?:\w+\s+){0,2}(?:functions?|modules?|class(?:es)?))?(?:\s+with an? main\(\))?"
+    r"(?:\s+everywhere)?(?:,?\s+please)?\W*",
     re.IGNORECASE,
 )
-_OF_OUTPUT = regex(
-    r"\b(?:print\w*|output\w*|displays?|shows?|messages?|logs?|logging|headers?|headings?|columns?|round\w*|formats?"
-    r"|layout|table|writes?|saves?|exports?|add (?:an?|the) (?!type|docstring)\w+|fix\w*|bugs?|wrong|new)\b",
-    re.IGNORECASE,
-)
-"""What may ask for another output."""
 _RESULTS = r"\b(?:outputs?|results?|behaviou?r|numbers|what (?:it|they) (?:do|print|write)\w*)\b"
-_STAYS = (
-    r"\b(?:the same|not change|n['’]t change|unchanged|identical|as before"
-    r"|as (?:it|they) (?:is|are))\b"
-)
+_STAYS = r"\b(?:the same|not change|n['’]t change|unchanged|identical|as before|as (?:it|they) (?:is|are))\b"
 _KEPT = regex(
     rf"{_RESULTS}(?:[^.;\n]|\.(?=\w)){{0,60}}{_STAYS}"
     rf"|\b(?:without|not|n['’]t|never) chang(?:e|ing)\b[^.;\n]{{0,40}}{_RESULTS}"
     rf"|\b(?:keep\w*|same|identical)\b[^.;\n]{{0,20}}{_RESULTS}|\bnothing else (?:may|must|should|is to) change\b",
     re.IGNORECASE,
 )
-"""What says that it must not change."""
-_OTHER_PROGRAMS = regex(
-    r"\bsplit\b(?:[^.;\n]|\.(?=\w)){0,60}\b(?:scripts|programs"
-    r"|in(?:to)? (?:two|three)(?! (?:functions|modules|classes)))\b"
-    r"|\bonly (?:prints?|writes?|reads?)\b",
+"""What says that the output must not change."""
+_DOUBT = regex(
+    r"\b(?:but|except\w*|apart|other than|besides|also|plus|add|new|second|wrong|fix\w*|repair|bugs?|off by|only)\b"
+    r"|\b(?:same|identical|equal)\s+(?:as|to)\s+(?!before|now)|\bis not\b|n['’]t (?:give|print|write)"
+    r"|\bsplit\b(?:[^.;\n]|\.(?=\w)){0,60}\b(?:scripts|programs|in(?:to)? (?:two|three)(?! (?:func|modul|class)))"
+    r"|\bwhen (?:I|we|you)\b",
     re.IGNORECASE,
 )
-"""What has one program do less."""
+"""Beside that it may be something else that is asked for."""
 _PLACE_CHARS, _MOST_PLACES = 300, 5  # of what follows, and of such requests in one prompt
 _NO_TESTS = regex(
     r"\b(?:no|without|not|never|[a-z]+n['’]?t|keep|leave)\b(?:[ \t]+[\w'’]+){0,6}?[ \t]+(?:tests?|specs?)\b"
@@ -356,11 +354,12 @@ def wants_no_tests(prompt: str) -> bool:
     return _NONE_WANTED.search(prompt) is not None
 
 
-def keeps_output(prompt: str) -> bool:
-    """Whether a prompt asks for other code that does the same, and for nothing that changes what is printed."""
+def demands_same_output(prompt: str) -> bool:
+    """Whether a prompt says that what is printed must not change, or asks for nothing but other code."""
     said = _said(prompt)
-    asks = bool(_KEPT.search(said) or (_OTHER_CODE.search(said) and not _OF_OUTPUT.search(said)))
-    return asks and not _OTHER_PROGRAMS.search(said)
+    if _KEPT.search(said) and not _DOUBT.search(said):
+        return True
+    return bool(_NO_MORE_THAN_CODE.fullmatch(" ".join(prompt.split())))
 
 
 def reshapes_tests(prompt: str) -> bool:

@@ -104,6 +104,7 @@ def _kept_output(state: RunState, context: RunContext) -> RunUpdate:
     if check is None:
         notes = warn([f"nothing will tell whether this still does the same: {left}"] if left else [], context)
         return RunUpdate(**{**_without("", state, context), "notes": notes})
+    verb = "is compared with" if check.may_differ else "has to give"
     rest = f"; not compared: {left}" if left else ""
     verdict = checks.kept_output.as_before(check, context.checker)
     context.checker.guard(check)
@@ -111,7 +112,7 @@ def _kept_output(state: RunState, context: RunContext) -> RunUpdate:
     context.emit(
         Note(
             level="info",
-            text=f"no tests; `{check.label}` has to give what it gives now: {checks.kept_output.what_of(check)}{rest}",
+            text=f"no tests; `{check.label}` {verb} what it gives now: {checks.kept_output.what_of(check)}{rest}",
         )
     )
     discovery = replace(discovery, check=check)

@@ -148,6 +148,25 @@ def test_what_git_has_is_listed_though_a_pattern_ignores_it(where: str, tmp_path
     assert all(map(workspace.ignores, ["lib/new.c", "lib/deep/dec.cc", "other.log", "b/lib/enc.c", "lib/enc.c.orig"]))
 
 
+def test_so_is_what_is_only_meant_to_be_added(tmp_path: Path) -> None:
+    make(tmp_path, "lib/enc.c", "lib/other.c", f"lib/{'d' * 200}/x.c", "x.py")
+    (tmp_path / ".gitignore").write_text("lib/\n")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "x.py")
+    git(tmp_path, "add", "-N", "-f", "lib/other.c", f"lib/{'d' * 200}/x.c")
+
+    assert {"lib/other.c", f"lib/{'d' * 200}/x.c", "x.py"} <= set(Workspace(tmp_path).list_files())
+    assert Workspace(tmp_path).ignores("lib/enc.c")
+
+
+def test_a_git_file_that_leads_nowhere_tells_nothing(tmp_path: Path) -> None:
+    make(tmp_path, "a.log", "x.py")
+    (tmp_path / ".gitignore").write_text("*.log\n")
+    (tmp_path / ".git").write_bytes(b"gitdir: a\0b\n")
+
+    assert Workspace(tmp_path).list_files() == [".git", ".gitignore", "x.py"]
+
+
 @pytest.mark.parametrize("index", [b"", b"DIRC\0\0\0\4\0\0\0\1lib/enc.c\0", b"\0lib/enc.c\0", None])
 def test_an_index_that_cannot_be_read_tells_nothing(index: bytes | None, tmp_path: Path) -> None:
     make(tmp_path, "lib/enc.c", "x.py", ".git/HEAD")

@@ -432,7 +432,7 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
 
 
 def may_keep_output(state: RunState, context: RunContext) -> bool:
-    """Whether what programs print and write now is worth to be the check: nothing else is, and the task keeps it."""
+    """Whether what programs print and write now is to be compared: a task may keep it, and nothing else is a check."""
     task, check, settings = state["task"], state["discovery"].check, context.settings
     named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
     if state["making"] or state["attempts"] or named or settings.verification.make_check == "never":
@@ -440,7 +440,7 @@ def may_keep_output(state: RunState, context: RunContext) -> bool:
     if state["discovery"].task_type != "refactor" or (check is not None and check.kind != "syntax"):
         return False
     may = settings.tools.allow_run and settings.tools.allow_write
-    return may and not context.workspace.changed_files() and checks.stated_output.keeps_output(task.prompt)
+    return may and not context.workspace.changed_files()
 
 
 def repair_tried(state: RunState) -> bool:

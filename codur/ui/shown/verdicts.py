@@ -68,7 +68,7 @@ def _check_words(label: str, verdict: Verdict, before: Verdict | None) -> tuple[
             already = f"{_all_pass(verdict)}{rest}"
             return (f"green: {already}", "warn") if label == "before" else ("green", "good")
         case "no_check":
-            return f"nothing to check: {_why(verdict)}", "warn"
+            return f"{'not the same' if verdict.expected else 'nothing to check'}: {_why(verdict)}", "warn"
         case "failed" if words := _failing_words(verdict, before):
             return words, "bad"
         case "failed":
@@ -126,7 +126,8 @@ def verdict_line(result: RunResult) -> Line | None:
         case "failed":
             return line(("✘ checked: ", "bad"), f"{_command(verdict)} fails: {_why(verdict)}")
         case "no_check":
-            return line(("nothing to check: ", "warn"), _why(verdict))
+            head = "not the same as before: " if verdict.expected else "nothing to check: "
+            return line((head, "warn"), _why(verdict))
         case status:
             return line((f"✘ {status}: ", "bad"), f"{_command(verdict)}: {_why(verdict)}")
 
