@@ -33,7 +33,7 @@ from codur.sandbox.launcher import Launcher
 from codur.sandbox.process.process_result import ProcessResult
 from codur.structs import replace
 from codur.types import Check, Verdict
-from codur.workspace.workspace import Workspace
+from codur.workspace.workspace import FileChange, Workspace
 
 SHOWN_CHARS = 2000
 PYTEST_WRONG_USAGE = 4
@@ -99,6 +99,8 @@ class Checker:
         self.conditions = Conditions()
         self.passed_apart: set[tuple[Check, bytes]] = set()
         self.native = NativeBuild()
+        self._failed: dict[tuple[object, ...], frozenset[str]] = {}  # of each run here the tests that failed
+        self._compared: set[tuple[object, ...]] = set()  # runs of which it is known what fails in a copy alone
         self._memory = memory
         self._told: Told | None = None  # of a run that need not be made again
         self._tripped: list[str] = []
@@ -223,6 +225,7 @@ class Checker:
         self._tripped.clear()
         try:
             verdict = self.judge(check, self.programs)
+            self._failed[_run_of(check)] = frozenset(verdict.failing)
         finally:
             touched = self.pristine.restore(self.workspace)
             self._told = None
@@ -243,26 +246,50 @@ class Checker:
 
         None if these were found so and cannot be built here: then what is there is all that can be tested.
         """
+        changes = self.workspace.changes() if self.native.is_changed(self.workspace) else ()
+        run, error = _run_of(check), ""
         with self.temporary_directory() as temporary:
-            copy = self.workspace.scratch_copy(temporary / self.workspace.root.name)
-            there = self.on(copy)
-            built = self.native.built(copy, there.programs)
-            if built.error and not self.native.is_changed(self.workspace):
-                return None
-            if built.error and not built.is_compiled:
+            there, built = self._in_copy(temporary / "now", ())
+            if changes and (built.error or run not in self._compared):
+                self._compared.add(run)
+                error = self._without(changes, check, temporary / "before")
+                there._excused = self._excused
+            if built.error and (not changes or error):
                 note = f"its extension cannot be built here: {headline(built.error)}"
-                return Verdict(status="no_check", check=check.label, note=note, sandbox=self.programs.launcher.name)
-            if built.error:
-                error = self._error_text(built.error)
-                signature = signature_of(kind="command", exit_status=1, error=headline(error))
                 sandbox = self.programs.launcher.name
-                return Verdict(
-                    status="failed", check=native_build.COMMAND, error=error, signature=signature, sandbox=sandbox
-                )
-            there.native = NativeBuild()
+                return Verdict(status="no_check", check=check.label, note=note, sandbox=sandbox) if changes else None
+            if built.error:
+                return self._not_built(self._error_text(built.error))
             verdict = there.run(check)
             self.last_tests, self.long = there.last_tests, there.long
             return verdict
+
+    def _without(self, changes: Iterable[FileChange], check: Check, place: Path) -> str:
+        """Why the sources as they were cannot be built in a copy; what fails there and did not here is left out."""
+        there, built = self._in_copy(place, changes)
+        if not built.error:
+            # For want of a version, of what lies elsewhere: it says nothing of the change.
+            failing = frozenset(there.run(check).failing)
+            self.excuse(failing - self._failed.get(_run_of(check), failing))
+        return built.error
+
+    def _in_copy(self, place: Path, changes: Iterable[FileChange]) -> tuple[Checker, native_build.Built]:
+        """The same checker on a copy without these changes, in which the extensions are built."""
+        copy = self.workspace.scratch_copy(place / self.workspace.root.name)
+        for change in changes:
+            if change.before is None:
+                (copy.root / change.path).unlink(missing_ok=True)
+            else:
+                (copy.root / change.path).write_bytes(change.before)
+        there = self.on(copy)
+        built = self.native.built(copy, there.programs)
+        there.native = NativeBuild()
+        return there, built
+
+    def _not_built(self, error: str) -> Verdict:
+        signature = signature_of(kind="command", exit_status=1, error=headline(error))
+        sandbox = self.programs.launcher.name
+        return Verdict(status="failed", check=native_build.COMMAND, error=error, signature=signature, sandbox=sandbox)
 
     def _made(self, check: Check, text: bytes) -> Verdict:
         """A test that was made for the task and, if it passes, the project's own check."""
@@ -603,6 +630,10 @@ def _tests(names: Sequence[str], why: str) -> str:
 def _because(run: TestRun | None, names: Sequence[str]) -> str:
     reason = run.blocked_by(names) if run is not None else ""
     return f" ({reason})" if reason else ""
+
+
+def _run_of(check: Check) -> tuple[object, ...]:
+    return check.argv, check.tests, check.entry
 
 
 def _is_whole(check: Check) -> bool:

@@ -8,11 +8,11 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from hashlib import sha256
 from pathlib import Path
 from posixpath import splitext
-from stat import S_ISREG
+from stat import S_ISREG, S_IWUSR
 from typing import Protocol
 
 from codur.checks import entry, stated_output
@@ -24,6 +24,7 @@ from codur.errors import WorkspaceError
 from codur.lazy import regex
 from codur.parsing.bounded_text import listed
 from codur.python.test_command import PYTHON
+from codur.redaction import REDACTED
 from codur.structs import replace
 from codur.types import Check, Difference, ProgramRun, Verdict
 from codur.workspace.workspace import Workspace
@@ -31,10 +32,14 @@ from codur.workspace.workspace import Workspace
 _MOST_PROGRAMS, _NAMED = 8, 3
 _LONGEST_S, _LEAST_S, _SLOWER = 30.0, 10.0, 3  # a first run, what a later one may take at least, and by how much longer
 _SHARE = 0.05  # of the time left, which one of the first runs may take
-_OUTPUT_BYTES, _FILE_BYTES, _SHOWN_CHARS = 262_144, 65_536, 2_000
+_ALL_SHARE = 0.5  # of that, after which no further program is run
+_OUTPUT_BYTES, _FILE_BYTES, _WRITTEN_BYTES, _SHOWN_CHARS = 262_144, 65_536, 524_288, 2_000
 _DATABASE = b"SQLite format 3\0"
 _FASTER, _WORTH_TELLING_S = 2, 0.5  # so many times, and by how much at least, to be no chance
-_USAGE = regex(r"\bpython3?[ \t]+(?:\./)?([\w./-]+\.py)\b([^`\n#|<>;&$*(){}\[\]]*)(?:<[ \t]*([\w./-]+))?")
+_USAGE = regex(
+    r"(?:\bcat[ \t]+([\w./-]+)[ \t]*\|[ \t]*)?\bpython3?[ \t]+(?:\./)?([\w./-]+\.py)\b"
+    r"([^`\n#|<>;&$*(){}\[\]]*)(?:<[ \t]*([\w./-]+))?"
+)
 _SERVES = regex(r"\.(?:run_forever|serve_forever|mainloop|run_polling)\(|\bapp\.run\(|\buvicorn\.run\(|\binput\(")
 """A program that waits for somebody."""
 _MAY_NAME_PATHS = frozenset({".py", ".sh", ".sql", ".json", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".txt"})
@@ -81,13 +86,13 @@ def find(
     reasons: dict[str, str] = {}
     began = time.monotonic()
     for program in _programs(judge, files, prompt):
-        path, late = program.argv[1], time.monotonic() - began > limit_s
+        path, late = program.argv[1], time.monotonic() - began > _ALL_SHARE * limit_s
         if path in runs:
             continue
         if _SERVES.search(entry.text_of(judge.workspace, path)):
             run, reason = None, f"`{_label(program)}` waits for somebody"
         elif len(runs) == _MOST_PROGRAMS or late:
-            run, reason = None, f"`{_label(program)}` is one of many"
+            run, reason = None, f"`{_label(program)}`, {'as the others take long' if late else 'one of many'}"
         else:
             tell(_label(program))
             run, reason = _steady(judge, program, limit_s)
@@ -178,12 +183,13 @@ def _programs(judge: Judge, files: Sequence[str], prompt: str) -> Iterator[Progr
         reach |= more
     readme = next((path for path in workspace.list_files() if path.casefold().startswith("readme")), "")
     said = f"{prompt}\n{entry.text_of(workspace, readme) if readme else ''}"
-    usages = [found.groups() for found in _USAGE.finditer(said)]
+    usages = [(path, words, given or piped) for piped, path, words, given in _USAGE.findall(said)]
     scripts = [path for path in paths if path in reach and modules[path].script]
     for path in sorted(scripts, key=lambda path: (path not in meant, path.count("/"), path)):
-        for of, words, given in [*usages, (path, "", None)]:
-            if of == path and (given is None or workspace.is_file(given)):
-                yield ProgramRun(argv=(PYTHON, path, *re.sub(r"['\"]", " ", words or "").split()), stdin_file=given)
+        for of, words, given in [*usages, (path, "", "")]:
+            if of == path and (not given or workspace.is_file(given)):
+                arguments = re.sub(r"['\"]", " ", words).split()
+                yield ProgramRun(argv=(PYTHON, path, *arguments), stdin_file=given or None)
 
 
 # --- one run ----------------------------------------------------------------------------------------------------------
@@ -245,9 +251,7 @@ def _once(judge: Judge, program: ProgramRun, limit_s: float) -> tuple[ProgramRun
         check = Check(kind="command", argv=program.argv, timeout_s=limit_s, source="kept output")
         stdin = copy.read_bytes(program.stdin_file) if program.stdin_file else b""
         result = there.programs.run(check, program.argv, stdin=stdin, output_bytes=_OUTPUT_BYTES)
-        after = _stamps(copy.root)
-        changed = sorted(path for path in after if before.get(path) != after[path])
-        written = tuple((path, _content(copy.root / path).replace(f"{copy.root}/", "")) for path in changed)
+        written = tuple(_written(copy.root, before))
         output, said = (text.replace(f"{copy.root}/", "") for text in (result.stdout, result.stderr))
     run = replace(program, output=output, written=written, duration_s=result.duration_s)
     if result.exit_status == 0 and not result.truncated:
@@ -265,12 +269,14 @@ def _once(judge: Judge, program: ProgramRun, limit_s: float) -> tuple[ProgramRun
 
 def _lead_to(copy: Workspace, root: Path) -> None:
     """Have programs that name their directory by its whole path mean the copy."""
-    here, there = str(root).encode(), str(copy.root).encode()
+    here, there = re.compile(re.escape(str(root).encode()) + rb"(?![\w.-])"), str(copy.root).encode()
     for path in copy.list_files():
         place = copy.root / path
-        small = splitext(path)[1] in _MAY_NAME_PATHS and place.stat().st_size <= _OUTPUT_BYTES
-        if small and here in (text := place.read_bytes()):
-            place.write_bytes(text.replace(here, there))
+        if splitext(path)[1] in _MAY_NAME_PATHS and place.stat().st_size <= _OUTPUT_BYTES:
+            text, times = here.subn(there, place.read_bytes())
+            if times:
+                place.chmod(place.stat().st_mode | S_IWUSR)
+                place.write_bytes(text)
 
 
 def _ended(program: ProgramRun, failed: Verdict) -> str:
@@ -286,27 +292,49 @@ def _stamps(root: Path) -> dict[str, tuple[int, int, int]]:
     found = {}
     for directory, names, files in os.walk(root):
         names[:] = [name for name in names if name not in _BY_ITSELF]
-        for name in files:
-            place = Path(directory, name)
-            status = place.lstat()
-            if S_ISREG(status.st_mode):
-                path = place.relative_to(root).as_posix()
-                found[path] = (status.st_size, status.st_mtime_ns, status.st_ino)
+        for place in (Path(directory, name) for name in files):
+            with suppress(OSError):  # a program may have shut a directory
+                status = place.lstat()
+                if S_ISREG(status.st_mode):
+                    path = place.relative_to(root).as_posix()
+                    found[path] = (status.st_size, status.st_mtime_ns, status.st_ino)
     return found
 
 
-def _content(path: Path) -> str:
-    """A file's text or, of a long one or of one that is no text, its digest."""
-    with path.open("rb") as stream:
-        data = stream.read(_FILE_BYTES + 1)
-        if len(data) <= _FILE_BYTES and b"\0" not in data:
-            return data.decode("utf-8", errors="replace")
-        if data.startswith(_DATABASE):  # the same rows may lie there in other places
-            return "a database of SQLite"
-        digest = sha256(data)
-        while data := stream.read(_FILE_BYTES):
-            digest.update(data)
+def _written(root: Path, before: Mapping[str, tuple[int, int, int]]) -> Iterator[tuple[str, str]]:
+    """The files below a directory that are new, changed or gone, and what is in them."""
+    after, room = _stamps(root), _WRITTEN_BYTES
+    for path in sorted({*before, *after}):
+        if path not in after:
+            yield path, "deleted"
+        elif before.get(path) != after[path]:
+            text = _content(root / path, min(_FILE_BYTES, room)).replace(f"{root}/", "")
+            room -= len(text)
+            yield path, text
+
+
+def _content(path: Path, limit: int) -> str:
+    """A file's text or, of a longer one or of one that is no text, its digest."""
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(limit + 1)
+            if len(data) <= limit and b"\0" not in data:
+                return _decoded(data)
+            if data.startswith(_DATABASE):  # the same rows may lie there in other places
+                return "a database of SQLite"
+            digest = sha256(data)
+            while data := stream.read(_FILE_BYTES):
+                digest.update(data)
+    except PermissionError:
+        return "not to be read"
     return f"sha256:{digest.hexdigest()}"
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
 
 
 # --- compared ---------------------------------------------------------------------------------------------------------
@@ -329,7 +357,8 @@ def _compared(before: ProgramRun, now: ProgramRun) -> Verdict | None:
 
 def _difference(wanted: str, got: str) -> Difference | None:
     kept = lines_of(wanted)
-    varies = {place for place, line in enumerate(kept) if line == VARIES}
+    varies = {place for place, line in enumerate(kept) if line == VARIES or REDACTED in line}
+    wanted = "\n".join(VARIES if n in varies else line for n, line in enumerate(kept))  # a record has no secrets
     return first_difference(wanted, "\n".join(VARIES if n in varies else line for n, line in enumerate(lines_of(got))))
 
 

@@ -34,7 +34,6 @@ class Built(Struct):
 
     files: Mapping[str, bytes]
     error: str = ""
-    is_compiled: bool = True  # the error is one in the sources, and not that nothing can be built
 
 
 class NativeBuild:
@@ -81,7 +80,7 @@ class NativeBuild:
             self._built[sources] = _build(copy, programs)
         for path, data in self._built[sources].files.items():
             place = copy.root / path
-            if place.parent.is_dir() and not place.is_symlink():
+            if place.parent.is_dir() and not place.is_symlink() and (place.is_file() or not place.exists()):
                 place.write_bytes(data)
         return self._built[sources]
 
@@ -111,7 +110,11 @@ def _stamps(workspace: Workspace) -> tuple[tuple[str, int, int], ...]:
 def _build(copy: Workspace, programs: CheckPrograms) -> Built:
     env = (("SETUPTOOLS_SCM_PRETEND_VERSION", "0"),)  # a copy has no history to take it from
     build = Check(
-        kind="command", argv=(PYTHON, *COMMAND.split()[1:], "--force"), env=env, timeout_s=_BUILD_S, source="a build"
+        kind="command",
+        argv=(PYTHON, "setup.py", "-q", *COMMAND.split()[2:], "--force"),
+        env=env,
+        timeout_s=_BUILD_S,
+        source="a build",
     )
     before = _stamps(copy)
     result = programs.run(build, build.argv, stdin=b"", output_bytes=_OUTPUT_BYTES)
@@ -120,8 +123,7 @@ def _build(copy: Workspace, programs: CheckPrograms) -> Built:
     if result.exit_status == 0 and files and sum(map(len, files.values())) <= _MOST_BYTES:
         return Built(files=files)
     why = "it took too long" if result.timed_out else plain(f"{result.stdout}\n{result.stderr}".strip())
-    compiled = result.timed_out or any(path in why for path in _sources(copy) if path != "setup.py")
-    return Built(files={}, error=why.replace(f"{copy.root}/", "") or "nothing was built", is_compiled=compiled)
+    return Built(files={}, error=why.replace(f"{copy.root}/", "") or "nothing was built")
 
 
 def _extensions(workspace: Workspace) -> list[str]:
@@ -129,5 +131,6 @@ def _extensions(workspace: Workspace) -> list[str]:
     found = []
     for directory in sorted({dirname(path) for path in workspace.list_files()}):
         places = (workspace.root / directory).iterdir()
-        found += [join(directory, each.name) for each in places if each.suffix in _BUILT and not each.is_symlink()]
+        built = (each for each in places if each.suffix in _BUILT and each.is_file() and not each.is_symlink())
+        found += [join(directory, each.name) for each in built]
     return found

@@ -37,7 +37,7 @@ __all__ = ["CommandChange", "FileChange", "FileError", "Image", "Observed", "Sna
 
 copy = late("copy")
 
-_MAX_GENERATED, _MAX_GENERATED_BYTES = 1_000, 16 << 20  # of them in a copy, and of each
+_MAX_GENERATED, _MAX_GENERATED_BYTES = 1_000, 32 << 20  # in a copy
 
 
 class Workspace:
@@ -525,11 +525,17 @@ class Workspace:
         asked = (paths.real(self.root, path) for path in (*self._protection.keys, *extra) if self.is_file(path))
         return copies.few_enough((*listed, *asked))
 
-    def _is_small(self, path: str) -> bool:
-        try:
-            return (self.root / path).lstat().st_size <= _MAX_GENERATED_BYTES
-        except OSError:  # gone
-            return False
+    def _generated(self) -> Iterator[str]:
+        """Files that git ignores beside those that are listed, as far as they are few and small."""
+        left = _MAX_GENERATED_BYTES
+        listed = self.list_files(limit=copies.MAX_FILES)
+        most = min(_MAX_GENERATED, copies.MAX_FILES - len(listed))
+        for path in islice(listing.generated_beside(self._pinned, listed), most):
+            with suppress(OSError):  # gone
+                size = (self.root / path).lstat().st_size
+                if size <= left:
+                    left -= size
+                    yield path
 
     def scratch_copy(
         self,
@@ -553,8 +559,7 @@ class Workspace:
         Raises:
             WorkspaceError: more than 10,000 files or 256 MiB, or a file cannot be copied.
         """
-        made = filter(self._is_small, listing.generated_beside(self._pinned, self.list_files()) if generated else ())
-        beside = [*islice(made, _MAX_GENERATED), *(self.changed_files() if generated else ())]
+        beside = [*self._generated(), *self.changed_files()] if generated and only is None else []
         wanted = self.to_copy((*extra, *beside)) if only is None else only
         copies.copy_files(self._pinned, wanted, target)
         copy = Workspace(target.resolve(), max_file_bytes=self.max_file_bytes, durable=False)

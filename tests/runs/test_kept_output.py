@@ -96,6 +96,35 @@ def test_one_that_does_not_is_put_back_and_told_so(change: tuple[str, str], said
     assert len(run.result.attempts) == 1
 
 
+def test_what_a_program_deletes_and_whole_bytes_are_compared(tmp_path: Path) -> None:
+    files = {"main.py": "import os\n\nos.remove('a.txt')\nopen('b.txt', 'wb').write(b'caf\\xe9')\n", "a.txt": "a\n"}
+    keeps = written(files["main.py"].replace("os.remove('a.txt')\n", ""), "main.py")
+    other = written(files["main.py"].replace("xe9", "xe8"), "main.py")
+    right = written(files["main.py"].replace("os.remove", "os.unlink"), "main.py")
+
+    run = play(tmp_path, files, "tidy up main.py", [REFACTOR, keeps, other, right])
+
+    assert "`python main.py` does not write a.txt, as it did" in run.message(2)
+    assert "writes something else to b.txt, line 1: expected 'café', got 'cafè'" in run.message(3)
+    assert (run.result.outcome, run.files["a.txt"]) == ("done", "a\n")
+
+
+def test_what_nobody_can_read_does_no_harm(tmp_path: Path) -> None:
+    code = (
+        "import os\n\nopen('a.txt', 'w').write('a')\nos.chmod('a.txt', 0)\nos.mkdir('d')\nos.chmod('d', 0)\nprint(1)\n"
+    )
+    place = tmp_path / "project"
+    files = {"main.py": code, "settings.json": f'["{place}", "{place}-data"]\n'}
+    place.mkdir()
+    (place / "settings.json").write_text(files["settings.json"])
+    (place / "settings.json").chmod(0o444)
+
+    run = play(tmp_path, {"main.py": code}, "tidy up main.py", [REFACTOR, written(f"{code}# tidy\n", "main.py")])
+
+    assert run.result.outcome == "done"
+    assert "the same is printed, and written to a.txt" in words(run)
+
+
 def test_where_another_output_may_be_meant_it_stays_and_is_told(tmp_path: Path) -> None:
     other = in_function(('print("total", total)', 'print("Total", total)'))
     run = play(tmp_path, FILES, "reorganise report.py: a capital letter first", [REFACTOR, other])
@@ -149,14 +178,13 @@ def test_a_program_that_names_its_directory_by_its_whole_path_runs_in_copies_too
     assert "total.txt" not in run.files
 
 
-def test_a_program_is_given_the_input_that_the_task_names(tmp_path: Path) -> None:
+@pytest.mark.parametrize("usage", ["python count.py < a.txt", "`cat a.txt | python count.py`"])
+def test_a_program_is_given_the_input_that_the_task_names(usage: str, tmp_path: Path) -> None:
     files = {"count.py": "import sys\n\nn = 0\nfor line in sys.stdin:\n    n = n + 1\nprint(n)\n", "a.txt": "x\ny\n"}
     wrong = written("import sys\n\nprint(len(sys.stdin.read()))\n", "count.py")
     right = written("import sys\n\nprint(sum(1 for _ in sys.stdin))\n", "count.py")
 
-    run = play(
-        tmp_path, files, "tidy up count.py, same output; it is run as python count.py < a.txt", [REFACTOR, wrong, right]
-    )
+    run = play(tmp_path, files, f"tidy up count.py, same output; it is run as {usage}", [REFACTOR, wrong, right])
 
     assert "`python count.py < a.txt` prints something else than before, line 1: expected '2', got '4'" in run.message(
         2

@@ -84,7 +84,7 @@ def test_a_fix_is_judged_by_what_is_built_of_it(tmp_path: Path) -> None:
     assert "assert 2 == 3" in run.message(-1)
     assert library.read_bytes() == before
     assert not (library.parents[1] / "build").exists()
-    assert "yours is still of the code before: `python setup.py build_ext --inplace`" in notes(run)
+    assert "yours is still of the code before: `python setup.py build_ext --inplace`" in run.result.notes[-1]
 
 
 def test_what_does_not_compile_is_told_as_the_compiler_says_it(tmp_path: Path) -> None:
@@ -141,6 +141,35 @@ def test_what_was_built_anew_in_place_is_not_taken_for_the_code_before(tmp_path:
     run = play(tmp_path, {}, "add in src/sum.c should add one where b is 0, with a test", reply)
 
     assert (run.result.outcome, run.result.iterations) == ("done", 1), run.result.attempts
+
+
+def test_what_fails_in_a_copy_for_another_reason_is_left_out(tmp_path: Path) -> None:
+    """As the version that a package takes from the history of its repository."""
+    version = "import os\n\n\ndef test_place():\n    assert os.path.isdir('.git')\n"
+    library = built(tmp_path, {**FILES, "tests/test_place.py": version})
+
+    subprocess.run(["git", "init", "-q"], cwd=library.parents[1], check=True)
+
+    run = play(tmp_path, {}, "add in src/sum.c is wrong", [change("a - b", "a * b"), change("a - b", "a + b")])
+
+    assert run.result.outcome == "done", run.result.reason
+    assert run.result.attempts[0].signature.startswith("tests")
+    assert library.is_file()
+
+
+def test_a_failure_of_the_machine_is_none_of_the_change(tmp_path: Path) -> None:
+    """Though the compiler names the source: what it was built of before cannot be built either."""
+    files = {**FILES, "src/sum.c": SOURCE.replace("a - b", "a + b")}
+    built(tmp_path, files)
+    missing = files["src/sum.c"].replace("<Python.h>\n", "<Python.h>\n#include <no_such_header.h>\n")
+    fill(tmp_path / "project", {"src/sum.c": missing})
+    kind = classified(task_type="refactor", suggested_action="edit", confidence=0.95, detected_files=["src/sum.c"])
+
+    run = play(tmp_path, {}, "simplify add in src/sum.c", [kind, change("a + b", "b + a")])
+
+    assert run.result.outcome == "done"
+    assert run.result.verdict is not None
+    assert "cannot be built here: src/sum.c" in run.result.verdict.note
 
 
 def test_what_cannot_be_built_here_is_told_as_not_checked(tmp_path: Path) -> None:

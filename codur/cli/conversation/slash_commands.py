@@ -87,6 +87,7 @@ def read_line(text: str) -> Asked:
     if not line.startswith("/"):
         return _task(line)
     name, _, rest = line[1:].partition(" ")
+    name = "quit" if name == "exit" else name
     rest = rest.strip()
     if not name:
         return Asked(name="help")
