@@ -25,6 +25,7 @@ from codur.checks.stated_conditions import Conditions
 from codur.checks.suites.junit import TestCounts, counts_of, less, read_report
 from codur.checks.suites.runner_output import are_named, counts_in, is_plain_runner, told_so_far, was_exited, without
 from codur.config.settings import VerificationSettings
+from codur.errors import WorkspaceError
 from codur.lazy import regex
 from codur.parsing.bounded_text import bounded, listed, plain
 from codur.python.test_run import TestEnd, TestRun, read_run
@@ -212,7 +213,7 @@ class Checker:
             return checks.kept_output.verdict_on(check, self)
         if check.text:  # a made test, which lies in the workspace only as long as it runs
             return self._made(check, check.text.encode())
-        if self.native.is_stale(check, self.workspace) and (built := self._built_anew(check)):
+        if self.native.is_stale(check, self.workspace) and (built := self._of_what_is_built(check)):
             return built
         # Before and after: a file that was changed in between runs makes the verdict as doubtful as one changed by the
         # program.
@@ -240,6 +241,14 @@ class Checker:
             note = f"{who} changed {', '.join(touched or found)}, which belongs to the check; put back"
             return replace(verdict, status="tampered", note=note, signature=f"tampered: {touched or found}")
         return verdict
+
+    def _of_what_is_built(self, check: Check) -> Verdict | None:
+        try:
+            return self._built_anew(check)
+        except WorkspaceError as error:  # too large to copy
+            note = f"its extension cannot be built in a copy: {error.message}"
+            changed = self.native.is_changed(self.workspace)
+            return Verdict(status="no_check", check=check.label, note=note) if changed else None
 
     def _built_anew(self, check: Check) -> Verdict | None:
         """The verdict in a copy for which the extensions that the tests load were built of the sources as they are.

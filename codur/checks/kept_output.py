@@ -6,6 +6,7 @@ run in copies of the workspace alone: such programs write real files.
 
 import os
 import re
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -19,6 +20,7 @@ from codur.checks import entry, stated_output
 from codur.checks.check_programs import CheckPrograms
 from codur.checks.compare import around, first_difference, lines_of
 from codur.checks.describe import TRACEBACK, headline
+from codur.checks.native_build import COMMAND, NativeBuild
 from codur.checks.signature import signature_of
 from codur.errors import WorkspaceError
 from codur.lazy import regex
@@ -42,6 +44,7 @@ _USAGE = regex(
 )
 _SERVES = regex(r"\.(?:run_forever|serve_forever|mainloop|run_polling)\(|\bapp\.run\(|\buvicorn\.run\(|\binput\(")
 """A program that waits for somebody."""
+_READS = regex(r"\bsys\.stdin\b|\bfileinput\b|/dev/stdin")
 _MAY_NAME_PATHS = frozenset({".py", ".sh", ".sql", ".json", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".txt"})
 _NAME = regex(r"\b[A-Za-z]\w*_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*")
 """A name that is no everyday word."""
@@ -56,6 +59,7 @@ class Judge(Protocol):
     workspace: Workspace
     programs: CheckPrograms
     allow_run: bool
+    native: NativeBuild
 
     def temporary_directory(self) -> AbstractContextManager[Path]:
         """An empty directory outside the workspace."""
@@ -89,8 +93,11 @@ def find(
         path, late = program.argv[1], time.monotonic() - began > _ALL_SHARE * limit_s
         if path in runs:
             continue
-        if _SERVES.search(entry.text_of(judge.workspace, path)):
+        text = entry.text_of(judge.workspace, path)
+        if _SERVES.search(text):
             run, reason = None, f"`{_label(program)}` waits for somebody"
+        elif _READS.search(text) and program.stdin_file is None:
+            run, reason = None, f"`{_label(program)}` reads what nobody says (say it: `python {path} < FILE`)"
         elif len(runs) == _MOST_PROGRAMS or late:
             run, reason = None, f"`{_label(program)}`, {'as the others take long' if late else 'one of many'}"
         else:
@@ -127,6 +134,7 @@ def verdict_on(check: Check, judge: Judge) -> Verdict:
     if not runs:
         note = "the programs that were to be compared are gone"
         return Verdict(status="no_check", check=check.label, note=note, sandbox=judge.programs.launcher.name)
+    check = replace(check, runs=tuple(runs))
     for number, before in enumerate(runs):
         now, failed = _once(judge, before, check.timeout_s)
         duration_s += now.duration_s
@@ -138,8 +146,9 @@ def verdict_on(check: Check, judge: Judge) -> Verdict:
             shown = verdict.expected or around(before.output, 1, limit=_SHOWN_CHARS) or "(nothing)"
             verdict = replace(verdict, status="no_check", note=what, expected=shown)
         if verdict is not None:
+            told = as_before(check, judge)
             progress = number / len(runs)
-            return replace(verdict, check=check.label, progress=progress, duration_s=duration_s)
+            return replace(verdict, check=told.check, sandbox=told.sandbox, progress=progress, duration_s=duration_s)
     earlier_s = sum(run.duration_s for run in runs)
     took = f"; {duration_s:.1f} s, before {earlier_s:.1f} s" if _is_worth_telling(duration_s, earlier_s) else ""
     return replace(as_before(check, judge), note=f"the same is {what_of(check)}{took}", duration_s=duration_s)
@@ -188,8 +197,15 @@ def _programs(judge: Judge, files: Sequence[str], prompt: str) -> Iterator[Progr
     for path in sorted(scripts, key=lambda path: (path not in meant, path.count("/"), path)):
         for of, words, given in [*usages, (path, "", "")]:
             if of == path and (not given or workspace.is_file(given)):
-                arguments = re.sub(r"['\"]", " ", words).split()
-                yield ProgramRun(argv=(PYTHON, path, *arguments), stdin_file=given or None)
+                yield ProgramRun(argv=(PYTHON, path, *_arguments(words)), stdin_file=given or None)
+
+
+def _arguments(words: str) -> list[str]:
+    """The words of a command line; none of a sentence."""
+    try:
+        return [] if words.rstrip().endswith(".") else shlex.split(words)
+    except ValueError:
+        return []
 
 
 # --- one run ----------------------------------------------------------------------------------------------------------
@@ -247,15 +263,22 @@ def _once(judge: Judge, program: ProgramRun, limit_s: float) -> tuple[ProgramRun
     with judge.temporary_directory() as temporary:
         copy = judge.workspace.scratch_copy(temporary / root.name)
         _lead_to(copy, root)
-        there, before = judge.on(copy), _stamps(copy.root)
+        there = judge.on(copy)
+        built = judge.native.built(copy, there.programs) if judge.native.is_changed(judge.workspace) else None
+        if built is not None and built.error:
+            return program, Verdict(
+                status="failed", check=COMMAND, error=built.error, signature=f"build: {built.error}"
+            )
+        before = _stamps(copy.root)
         check = Check(kind="command", argv=program.argv, timeout_s=limit_s, source="kept output")
         stdin = copy.read_bytes(program.stdin_file) if program.stdin_file else b""
         result = there.programs.run(check, program.argv, stdin=stdin, output_bytes=_OUTPUT_BYTES)
-        written = tuple(_written(copy.root, before))
+        written = tuple(_written(copy, before))
         output, said = (text.replace(f"{copy.root}/", "") for text in (result.stdout, result.stderr))
     run = replace(program, output=output, written=written, duration_s=result.duration_s)
     if result.exit_status == 0 and not result.truncated:
         return run, None
+    said = f"more than {_OUTPUT_BYTES >> 10} KiB are printed" if result.truncated else said
     status = result.exit_status
     return run, Verdict(
         status="failed",
@@ -263,7 +286,6 @@ def _once(judge: Judge, program: ProgramRun, limit_s: float) -> tuple[ProgramRun
         timed_out=result.timed_out,
         error=said[-_SHOWN_CHARS:].strip(),
         signature=signature_of(kind="output", exit_status="timeout" if result.timed_out else status, error=said),
-        sandbox=judge.programs.launcher.name,
     )
 
 
@@ -301,14 +323,16 @@ def _stamps(root: Path) -> dict[str, tuple[int, int, int]]:
     return found
 
 
-def _written(root: Path, before: Mapping[str, tuple[int, int, int]]) -> Iterator[tuple[str, str]]:
-    """The files below a directory that are new, changed or gone, and what is in them."""
+def _written(copy: Workspace, before: Mapping[str, tuple[int, int, int]]) -> Iterator[tuple[str, str]]:
+    """The files that are new, changed or gone, and what is in them; of what may hold secrets no text."""
+    root = copy.root
     after, room = _stamps(root), _WRITTEN_BYTES
     for path in sorted({*before, *after}):
         if path not in after:
             yield path, "deleted"
         elif before.get(path) != after[path]:
-            text = _content(root / path, min(_FILE_BYTES, room)).replace(f"{root}/", "")
+            limit = 0 if copy.withholds(path) else min(_FILE_BYTES, room)
+            text = _content(root / path, limit).replace(f"{root}/", "")
             room -= len(text)
             yield path, text
 

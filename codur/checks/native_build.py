@@ -21,7 +21,7 @@ COMMAND = "python setup.py build_ext --inplace"
 _SOURCES = frozenset(
     ".c .cc .cpp .cxx .h .hh .hpp .hxx .inc .inl .ipp .tcc .def .tbl .in .tpl .y .l .f .f90 .cu .pyx .pxd .pxi".split()
 )
-_DECLARES = regex(r"\bExtension\s*\(|\bext_modules\b|\bcythonize\b")
+_DECLARES = regex(r"\bExtension\s*\(|\bext[_-]modules\b|\bcythonize\b")
 _BUILT = frozenset({".so", ".pyd"})
 _MOST_SOURCES = 2_000
 _MOST_BYTES = 64 << 20  # of what is built, which is kept for as long as the run
@@ -87,7 +87,9 @@ class NativeBuild:
 
 def _digest(workspace: Workspace) -> bytes:
     """What tells the sources of extensions apart; empty if there are none that `setup.py` builds."""
-    if not _DECLARES.search(text_of(workspace, "setup.py")):
+    declared = any(_DECLARES.search(text_of(workspace, name)) for name in ("setup.py", "pyproject.toml"))
+    # Where `setup.py` has them from elsewhere, what is built tells.
+    if not declared and not (workspace.is_file("setup.py") and _extensions(workspace)):
         return b""
     paths = _sources(workspace)
     if len(paths) > _MOST_SOURCES:

@@ -290,7 +290,8 @@ _KEPT = regex(
 )
 """What says that the output must not change."""
 _DOUBT = regex(
-    r"\b(?:but|except\w*|apart|other than|besides|also|plus|add|new|second|wrong|fix\w*|repair|bugs?|off by|only)\b"
+    r"\b(?:but|except\w*|apart|other than|besides|also|plus|add (?:an?|the|one|some)|new|second|wrong|fix\w*"
+    r"|repair|bugs?|off by|only)\b"
     r"|\b(?:same|identical|equal)\s+(?:as|to)\s+(?!before|now)|\bis not\b|n['’]t (?:give|print|write)"
     r"|\bsplit\b(?:[^.;\n]|\.(?=\w)){0,60}\b(?:scripts|programs|in(?:to)? (?:two|three)(?! (?:func|modul|class)))"
     r"|\bwhen (?:I|we|you)\b",

@@ -251,8 +251,13 @@ def test_of_a_database_and_of_much_data_nothing_is_demanded_that_rows_do_not_sho
 
 @pytest.mark.parametrize(
     "code",
-    ["import sys\n\nsys.exit(2)\n", "import random\n\nprint(random.random())\n", "x = 1\nlist(range(x))\n"],
-    ids=["fails", "differs", "is silent"],
+    [
+        "import sys\n\nprint(len(list(sys.stdin)))\n",
+        "import sys\n\nsys.exit(2)\n",
+        "import random\n\nprint(random.random())\n",
+        "x = 1\nlist(range(x))\n",
+    ],
+    ids=["reads", "fails", "differs", "is silent"],
 )
 def test_what_tells_nothing_is_no_check_and_why_is_said(code: str, tmp_path: Path) -> None:
     run = play(tmp_path, {"main.py": code}, "refactor main.py", [REFACTOR, written(f"{code}# tidy\n", "main.py")])

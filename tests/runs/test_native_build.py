@@ -13,6 +13,7 @@ import pytest
 
 from codur.events import Note
 from tests.runs.kit import Played, fill, play
+from tests.runs.test_make_check import MAKES
 from tests.runs.test_plans import classified
 from tests.support.groq_server import ServerReply, calls
 
@@ -170,6 +171,18 @@ def test_a_failure_of_the_machine_is_none_of_the_change(tmp_path: Path) -> None:
     assert run.result.outcome == "done"
     assert run.result.verdict is not None
     assert "cannot be built here: src/sum.c" in run.result.verdict.note
+
+
+def test_what_a_program_prints_is_compared_with_what_is_built_of_it(tmp_path: Path) -> None:
+    files = {path: text for path, text in FILES.items() if not path.startswith("tests/")}
+    built(tmp_path, {**files, "main.py": "from fast import add\n\nprint(add(2, 1))\n"})
+    kind = classified(task_type="refactor", suggested_action="edit", confidence=0.95, detected_files=["src/sum.c"])
+    replies = [kind, change("a - b", "a - b + 1"), change("a - b", "-b + a")]
+
+    run = play(tmp_path, {}, "simplify add in src/sum.c, same output", replies, sections=MAKES)
+
+    assert "`python main.py` prints something else than before, line 1: expected '1', got '2'" in run.message(2)
+    assert (run.result.outcome, run.result.iterations) == ("done", 2)
 
 
 def test_what_cannot_be_built_here_is_told_as_not_checked(tmp_path: Path) -> None:

@@ -167,6 +167,8 @@ def _passed_line(result: RunResult, verdict: Verdict) -> Line:
         return line(("the check passed before anything was changed", "warn"), f": {command}; nothing was changed")
     if before is not None and before.passed and result.task_type == "refactor":
         told = f" ({verdict.note})" if verdict.note and verdict.tests_total is None else ""
+        if "not reached" in told:
+            return line(("nothing broke: ", "warn"), f"{_STILL}: {command}{told}")
         return line(("✔ checked: ", "good"), f"{_STILL}: {command}{told}")
     if before is not None and before.passed:
         return line(("✔ still passes", "good"), f": {_tests_words(verdict, before)}{command}")
