@@ -33,6 +33,7 @@ _STARTED_BY = regex(
 )
 """What make, npm, yarn and rake say below what they started."""
 _HEADLINE_LINES = 4
+_OUTPUT_CHARS = 400  # of what a program prints now
 _NAMED = 3
 _NEXT_HUNK = regex(r"^(?=@@ |--- .*\n\+\+\+ )", re.MULTILINE)
 
@@ -54,7 +55,9 @@ def check_text(check: Check | None, failing: int = 0) -> str:
         varies = any("(differs from run to run)" in run.output for run in check.runs)
         but = " (lines that differ from run to run do not count)" if varies else ""
         unless = " Unless the task asks for something else," if check.may_differ else ""
-        return f"{unless} `{check.label}` must print exactly what it prints now{but}{also}.".strip()
+        output = next((run.output for run in check.runs if run.output.strip()), "")
+        begins = f" What it prints now:\n{bounded(output, _OUTPUT_CHARS).strip()}" if output else ""
+        return f"{unless} `{check.label}` must print exactly what it prints now{but}{also}.{begins}".strip()
     if check.is_among:
         return (
             f"`{check.label}` must pass: {check.entry} was written for this task, runs with the others and fails now."

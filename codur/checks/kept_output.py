@@ -216,7 +216,8 @@ def _steady(judge: Judge, program: ProgramRun, limit_s: float) -> tuple[ProgramR
     label = _label(program)
     try:
         first, failed = _once(judge, program, limit_s)
-        second, failed = (first, failed) if failed else _once(judge, program, limit_s)
+        # With other seeds, so that an order which only they make is seen to vary.
+        second, failed = (first, failed) if failed else _once(judge, program, limit_s, seed="1")
     except WorkspaceError as error:  # too large to copy
         return None, error.message
     if failed is not None and failed.timed_out:
@@ -257,8 +258,12 @@ def _clock() -> re.Pattern[str]:
     return re.compile(rf"(?<!\d)(?:{'|'.join(sorted(told))}|{str(int(now))[:6]}\d{{4}})")
 
 
-def _once(judge: Judge, program: ProgramRun, limit_s: float) -> tuple[ProgramRun, Verdict | None]:
-    """What a program does in a copy of the workspace, and the verdict if it does not end well."""
+def _once(judge: Judge, program: ProgramRun, limit_s: float, *, seed: str = "0") -> tuple[ProgramRun, Verdict | None]:
+    """What a program does in a copy of the workspace, and the verdict if it does not end well.
+
+    Args:
+        seed: of the hashes of texts, by which sets are in order.
+    """
     root = judge.workspace.root
     with judge.temporary_directory() as temporary:
         copy = judge.workspace.scratch_copy(temporary / root.name)
@@ -270,7 +275,8 @@ def _once(judge: Judge, program: ProgramRun, limit_s: float) -> tuple[ProgramRun
                 status="failed", check=COMMAND, error=built.error, signature=f"build: {built.error}"
             )
         before = _stamps(copy.root)
-        check = Check(kind="command", argv=program.argv, timeout_s=limit_s, source="kept output")
+        env = (("PYTHONHASHSEED", seed),)
+        check = Check(kind="command", argv=program.argv, env=env, timeout_s=limit_s, source="kept output")
         stdin = copy.read_bytes(program.stdin_file) if program.stdin_file else b""
         result = there.programs.run(check, program.argv, stdin=stdin, output_bytes=_OUTPUT_BYTES)
         written = tuple(_written(copy, before))

@@ -7,7 +7,7 @@ from codur.lazy import regex
 from codur.nodes.parts.sources import listed_files, task_with_git
 from codur.nodes.parts.updates import delegated, go, plan_after_error, plannable, require_room
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
-from codur.planning.plans.first_plan import is_settled
+from codur.planning.plans.first_plan import is_pure_refactoring, is_settled
 from codur.planning.plans.full_plan import PlanningBrief
 from codur.planning.pre_plan import Workers, classify, edit_plan, plan_from
 from codur.planning.replies import PrePlanReply
@@ -67,11 +67,14 @@ def _tools(state: RunState, context: RunContext, *, reads: bool = False) -> tupl
 def _settled(state: RunState, context: RunContext) -> RunUpdate:
     coder = context.agents.for_discovery(state["discovery"], explicit=state["task"].agent)
     failed = state["before"] is not None and state["before"].status == "failed"
+    discovery = state["discovery"]
     why = "a check fails, and where to begin is known" if failed else "there is no file yet"
+    if is_pure_refactoring(state["task"], discovery, state["before"]):
+        why, discovery = "other code is asked for that does the same", replace(discovery, task_type="refactor")
     why += ": nothing to classify"
     # The same plan that the classifier would give for what is plain, without the call.
     plan = edit_plan(coder.name, edits=context.agents.codes(coder.name), reason=why)
-    return go("policy", origin="pre_plan", why=why, plan=plan, cursor=0)
+    return go("policy", origin="pre_plan", why=why, discovery=discovery, plan=plan, cursor=0)
 
 
 def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpdate:

@@ -176,12 +176,11 @@ def test_a_failure_of_the_machine_is_none_of_the_change(tmp_path: Path) -> None:
 def test_what_a_program_prints_is_compared_with_what_is_built_of_it(tmp_path: Path) -> None:
     files = {path: text for path, text in FILES.items() if not path.startswith("tests/")}
     built(tmp_path, {**files, "main.py": "from fast import add\n\nprint(add(2, 1))\n"})
-    kind = classified(task_type="refactor", suggested_action="edit", confidence=0.95, detected_files=["src/sum.c"])
-    replies = [kind, change("a - b", "a - b + 1"), change("a - b", "-b + a")]
+    replies = [change("a - b", "a - b + 1"), change("a - b", "-b + a")]
 
     run = play(tmp_path, {}, "simplify add in src/sum.c, same output", replies, sections=MAKES)
 
-    assert "`python main.py` prints something else than before, line 1: expected '1', got '2'" in run.message(2)
+    assert "`python main.py` prints something else than before, line 1: expected '1', got '2'" in run.message(-1)
     assert (run.result.outcome, run.result.iterations) == ("done", 2)
 
 

@@ -103,6 +103,8 @@ def finding(
         attempt = _attempt(record, state, f"edit: {_NUMBERS.sub('#', record.error)}", progress, record.error)
         return Judged(verdict=present, last=present, attempt=attempt)
     error = verdict.note if verdict.status in {"tampered", "no_check"} else verdict.error or _difference(verdict)
+    if verdict.timed_out and verdict.error:
+        error = f"It did not end within {verdict.duration_s:.0f} s, and was stopped:\n{error}"
     signature = verdict.signature or f"{verdict.status}: {verdict.note}"
     progress = verdict.progress if verdict.status == "failed" else 0.0
     attempt = replace(_attempt(record, state, signature, progress, error), edit=change[0], diff=change[1])

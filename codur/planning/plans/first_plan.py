@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from posixpath import basename
 
+from codur import checks
 from codur.checks.entry import bare_name
 from codur.context.file_order import standing
 from codur.context.places import is_unfinished, places_in
@@ -49,11 +50,13 @@ def first_plan(
 def is_settled(
     task: Task, discovery: Discovery, before: Verdict | None, files: Sequence[str], *, may_edit: Callable[[str], bool]
 ) -> bool:
-    """Whether there is nothing to classify: a red check, a request to edit and no more, and a place to begin at; or
-    something new where there is no file yet.
+    """Whether there is nothing to classify: a red check, a request to edit and no more, and a place to begin at;
+    something new where there is no file yet; or other code for the same in a file that is named.
     """
     if not files and discovery.task_type == "code_generation":
         return not asks_for_more(task.prompt)
+    if is_pure_refactoring(task, discovery, before):
+        return any(path not in discovery.guessed and may_edit(path) for path in discovery.files)
     if before is None or before.status != "failed" or discovery.check is None or discovery.check.kind == "syntax":
         return False
     if discovery.task_type not in CODE_TASKS or asks_for_more(task.prompt):
@@ -102,6 +105,13 @@ def verdict_plan(before: Verdict | None, reason: str) -> Plan:
 
 def _nothing_to_search(why: str, *, outcome: Outcome = "not_achieved") -> Plan:
     return Plan(steps=(Step(id="end", action="respond"),), origin="user", reason=why, outcome=outcome)
+
+
+def is_pure_refactoring(task: Task, discovery: Discovery, before: Verdict | None) -> bool:
+    """Whether other code is asked for that does the same, and no more, where nothing fails."""
+    code = discovery.task_type in CODE_TASKS and not discovery.missing_files
+    green = before is None or before.status in {"passed", "no_check"}
+    return code and green and not asks_for_more(task.prompt) and checks.stated_output.demands_same_output(task.prompt)
 
 
 def says_more(prompt: str, discovery: Discovery) -> bool:
