@@ -414,6 +414,7 @@ class Verdict(Struct):
         unfit: why it says nothing of the program, if all that failed did so outside of the workspace.
         progress: 0 to 1: share of tests that pass, or of output lines that match from the start.
         note: one line for the user, e.g. why it is flaky or tampered.
+        by_new_tests: of a pass: tests that came with the change fail without it.
         sandbox: the back end that contained the program: `none` in this version.
     """
 
@@ -433,6 +434,7 @@ class Verdict(Struct):
     excused: tuple[str, ...] = ()
     unfit: str = ""
     note: str = ""
+    by_new_tests: bool = False
     sandbox: str = "none"
     duration_s: float = 0.0
 

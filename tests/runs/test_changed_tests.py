@@ -11,6 +11,7 @@ from codur.config.settings import CodingSettings
 from codur.events import CheckRan
 from codur.nodes.parts.finding import asks_for_tests
 from codur.questions import MAY_CHANGE, Answer
+from codur.ui.shown.run_report import summary_lines
 from tests.runs.kit import Played, play
 from tests.runs.test_approval import YES, User
 from tests.runs.test_make_check import MAKES
@@ -46,7 +47,8 @@ def edits(tests: str) -> ServerReply:
 
 
 def run(place: Path, *replies: ServerReply, prompt: str = PROMPT, **given: Any) -> Played:
-    return play(place, FILES, prompt, [EDIT, *replies], **given)
+    edits = iter(replies)
+    return play(place, FILES, prompt, lambda body: next(edits) if body.get("tools") else EDIT, **given)
 
 
 @pytest.mark.parametrize("name", ["total", "sums.total", "`sums::total`"])
@@ -332,6 +334,11 @@ def test_a_test_that_is_asked_for_is_added_where_its_like_are(tmp_path: Path) ->
     assert played.files == {"sums.py": MEAN, "test_sums.py": WITH_MEAN}
     assert played.result.verdict is not None
     assert played.result.verdict.tests_passed == 3
+    told = [row.text for row in summary_lines(played.result)]
+    command = "`python -m pytest`"
+    said = f"✔ checked: 3 tests (2 before), {command}; without the change the tests that came with it fail"
+    assert said in told
+    assert any(row.startswith("solved") for row in told)
 
 
 def test_a_test_that_is_added_must_fail_without_the_change(tmp_path: Path) -> None:

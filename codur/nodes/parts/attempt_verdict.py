@@ -381,6 +381,7 @@ def _told_by_new_tests(check: Check, verdict: Verdict, state: RunState, context:
         if without.passed or (without.status == "failed" and without.failing and set(without.failing) <= set(known)):
             note = "the tests that were added pass without the change, too: one has to fail without it"
             return replace(verdict, status="failed", failing=(), error=note, note=note, signature=note)
+        verdict = replace(verdict, by_new_tests=without.status == "failed" and not set(without.failing) <= set(known))
     return verdict
 
 

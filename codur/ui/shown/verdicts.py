@@ -149,11 +149,11 @@ def _harmless_line(result: RunResult, verdict: Verdict, before: Verdict) -> Line
 
 
 def proven(result: RunResult) -> bool:
-    """Whether the verdict speaks for the change: the check passes, and did not before."""
+    """Whether the verdict speaks for the change: the check passes, and did not before, or not without it."""
     verdict, before = result.verdict, result.before
     if verdict is None or not verdict.passed:
         return False
-    return before is None or before.status not in ("passed", "flaky")
+    return verdict.by_new_tests or before is None or before.status not in ("passed", "flaky")
 
 
 def _changed(result: RunResult) -> bool:
@@ -170,6 +170,9 @@ def _passed_line(result: RunResult, verdict: Verdict) -> Line:
         if "not reached" in told:
             return line(("nothing broke: ", "warn"), f"{_STILL}: {command}{told}")
         return line(("✔ checked: ", "good"), f"{_STILL}: {command}{told}")
+    if before is not None and before.passed and verdict.by_new_tests:
+        told = f"{_tests_words(verdict, before)}{command}; without the change the tests that came with it fail"
+        return line(("✔ checked: ", "good"), told)
     if before is not None and before.passed:
         return line(("✔ still passes", "good"), f": {_tests_words(verdict, before)}{command}")
     if before is not None and before.status == "flaky":

@@ -64,6 +64,7 @@ SINCE = {
     "Discovery": {"edits_tests", "adds_tests", "rest_may_fail"},
     "StepRecord": {"said"},
     "RunResult": {"command", "made_test"},
+    "Verdict": {"by_new_tests"},
     "RepairRequest": {"until"},
     "RepairReport": {"suspects"},
     "PlanEffects": {"tests"},
@@ -276,6 +277,7 @@ def _kind(value: dict[str, Any]) -> str:
         "RepairReport": "chosen_by",
         "steps.jsonl": "best_mark",
         "StepRecord": "held",
+        "Verdict": "excused",
     }
     found = (kind for kind, field in plain.items() if field in value)
     return value.get("$type") or value.get("event") or next(found, "")
