@@ -96,7 +96,11 @@ def _digest(workspace: Workspace) -> bytes:
         return b""
     found = sha256()
     for path in paths:
-        found.update(f"{path}\0{text_of(workspace, path)}\0".encode("utf-8", "surrogateescape"))
+        status = (workspace.root / path).stat()
+        what = (
+            text_of(workspace, path) or f"{status.st_size} {status.st_mtime_ns}"
+        )  # of one that is too long to be read
+        found.update(f"{path}\0{what}\0".encode("utf-8", "surrogateescape"))
     return found.digest()
 
 

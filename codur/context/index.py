@@ -182,10 +182,10 @@ class View:
 
     def _elsewhere(self, path: str) -> list[str]:
         """What a file of another language imports, and what it sees without an import."""
-        grammar = grammar_of(path)
-        if grammar is None:
+        grammar, facts = grammar_of(path), self.facts.get(path)
+        if grammar is None or facts is None:  # too large to be read
             return []
-        found = [far for text in self.facts[path].imports for far in self._homes.meant(text, path)]
+        found = [far for text in facts.imports for far in self._homes.meant(text, path)]
         near = self._homes.beside(path) if grammar.package_wide else []
         return [item for item in dict.fromkeys((*found, *near)) if item != path and family_of(item) == grammar.family]
 

@@ -533,7 +533,7 @@ class Workspace:
         for path in islice(listing.generated_beside(self._pinned, listed), most):
             with suppress(OSError):  # gone
                 size = (self.root / path).lstat().st_size
-                if size <= left:
+                if size <= left and os.access(self.root / path, os.R_OK):
                     left -= size
                     yield path
 

@@ -405,6 +405,12 @@ def test_of_a_class_that_the_task_names_in_a_long_file_all_is_shown(tmp_path: Pa
     assert all(f"def test_Move_{n}" in shown.text for n in "abcd")
 
 
+def test_a_source_too_long_to_be_read_is_none_whose_imports_are_known(tmp_path: Path) -> None:
+    files = {"sum.c": f"int three(void) {{ return 3; }}\n/*{'x' * 1_100_000}*/\n", "main.py": "print(3)\n"}
+    played = play(tmp_path, files, "fix three in sum.c, it should be four", [NO_EDIT] * 9)
+    assert played.result.outcome == "not_achieved"
+
+
 def test_of_a_crowded_directory_the_large_files_are_listed(tmp_path: Path) -> None:
     files = {f"core/m{number:02}.py": "x = 1\n" for number in range(70)} | {"core/whole.py": "x = 1\n" * 500}
     asks = classified(task_type="unknown", suggested_action="end", answer="Which orders?")
