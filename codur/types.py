@@ -111,6 +111,10 @@ class ScopeRules(Struct):
 CheckKind = Literal["command", "output", "tests", "kept_output", "syntax"]
 
 
+VARIES = "(differs from run to run)"
+"""Stands in an output for a line that does."""
+
+
 class ProgramRun(Struct):
     """What a program did in a copy of the workspace.
 

@@ -8,16 +8,7 @@ from typing import TYPE_CHECKING
 from codur.lazy import parts_of
 
 if TYPE_CHECKING:
-    from codur.checks import (
-        check_programs,
-        checker,
-        describe,
-        find_check,
-        kept_output,
-        linters,
-        native_build,
-        signature,
-    )
+    from codur.checks import check_programs, checker, describe, find_check, linters, programs, signature
 
-__all__ = ["check_programs", "checker", "describe", "find_check", "kept_output", "linters", "native_build", "signature"]
+__all__ = ["check_programs", "checker", "describe", "find_check", "linters", "programs", "signature"]
 __getattr__ = parts_of(__name__)

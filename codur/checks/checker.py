@@ -11,14 +11,15 @@ from secrets import token_hex
 from typing import Any, Literal
 
 from codur import checks
-from codur.checks import native_build, suites
+from codur.checks import suites
 from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
 from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, headline
 from codur.checks.entry import is_test_code
 from codur.checks.memory import CheckMemory, Told
-from codur.checks.native_build import NativeBuild
 from codur.checks.pristine import Pristine
+from codur.checks.programs import native_build
+from codur.checks.programs.native_build import NativeBuild
 from codur.checks.python_syntax import syntax_verdict
 from codur.checks.signature import signature_of, told_apart
 from codur.checks.stated_conditions import Conditions
@@ -34,6 +35,7 @@ from codur.sandbox.launcher import Launcher
 from codur.sandbox.process.process_result import ProcessResult
 from codur.structs import replace
 from codur.types import Check, Verdict
+from codur.workspace.copies import put_as_found
 from codur.workspace.workspace import FileChange, Workspace
 
 SHOWN_CHARS = 2000
@@ -210,7 +212,7 @@ class Checker:
         if check is None or check.kind == "syntax" or not self.allow_run:
             return syntax_verdict(self.workspace, check, sandbox=self.programs.launcher.name)
         if check.kind == "kept_output":
-            return checks.kept_output.verdict_on(check, self)
+            return checks.programs.kept_output.verdict_on(check, self)
         if check.text:  # a made test, which lies in the workspace only as long as it runs
             return self._made(check, check.text.encode())
         if self.native.is_stale(check, self.workspace) and (built := self._of_what_is_built(check)):
@@ -285,11 +287,7 @@ class Checker:
     def _in_copy(self, place: Path, changes: Iterable[FileChange]) -> tuple[Checker, native_build.Built]:
         """The same checker on a copy without these changes, in which the extensions are built."""
         copy = self.workspace.scratch_copy(place / self.workspace.root.name)
-        for change in changes:
-            if change.before is None:
-                (copy.root / change.path).unlink(missing_ok=True)
-            else:
-                (copy.root / change.path).write_bytes(change.before)
+        put_as_found(copy.root, {change.path: change.before for change in changes})
         there = self.on(copy)
         built = self.native.built(copy, there.programs)
         there.native = NativeBuild()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from codur.lazy import regex
 from codur.parsing.bounded_text import bounded, left_out, listed, plain
-from codur.types import Attempt, Check, Verdict
+from codur.types import VARIES, Attempt, Check, Verdict
 
 KEPT_ATTEMPTS = 8
 DIFF_CHARS = 8_000
@@ -52,7 +52,7 @@ def check_text(check: Check | None, failing: int = 0) -> str:
     if check.kind == "kept_output":
         written = [path for run in check.runs for path, _ in run.written]
         also = f", and write what it writes now to {listed(written, _NAMED)}" if written else ""
-        varies = any("(differs from run to run)" in run.output for run in check.runs)
+        varies = any(VARIES in run.output for run in check.runs)
         but = " (lines that differ from run to run do not count)" if varies else ""
         unless = " Unless the task asks for something else," if check.may_differ else ""
         output = next((run.output for run in check.runs if run.output.strip()), "")

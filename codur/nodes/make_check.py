@@ -94,7 +94,7 @@ def _kept_output(state: RunState, context: RunContext) -> RunUpdate:
     """What programs print and write now as the check, if they do so alike each time."""
     discovery = state["discovery"]
     files = [path for path in discovery.files if path not in discovery.guessed]
-    check, left = checks.kept_output.find(
+    check, left = checks.programs.kept_output.find(
         context.checker,
         files,
         state["task"].prompt,
@@ -106,15 +106,12 @@ def _kept_output(state: RunState, context: RunContext) -> RunUpdate:
         return RunUpdate(**{**_without("", state, context), "notes": notes})
     verb = "is compared with" if check.may_differ else "has to give"
     rest = f"; not compared: {left}" if left else ""
-    verdict = checks.kept_output.as_before(check, context.checker)
+    verdict = checks.programs.kept_output.as_before(check, context.checker)
     context.checker.guard(check)
     context.best.found(verdict.progress)
-    context.emit(
-        Note(
-            level="info",
-            text=f"no tests; `{check.label}` {verb} what it gives now: {checks.kept_output.what_of(check)}{rest}",
-        )
-    )
+    what = checks.programs.kept_output.what_of(check)
+    text = f"no tests; `{check.label}` {verb} what it gives now: {what}{rest}"
+    context.emit(Note(level="info", text=text))
     discovery = replace(discovery, check=check)
     why = f"what `{check.label}` gives now is known"
     known = RunUpdate(making="without", discovery=discovery, before=verdict, verdict=verdict)

@@ -3,7 +3,7 @@
 import hashlib
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from codur.lazy import late
@@ -53,6 +53,17 @@ def copy_files(root: Root, relative_paths: Iterable[str], target: Path) -> None:
                 )
     except OSError as error:
         raise from_os_error(str(error.filename or target), error) from error
+
+
+def put_as_found(root: Path, originals: Mapping[str, bytes | None]) -> None:
+    """Give files below a directory their bytes from before a change; take those away that have none."""
+    for path, data in originals.items():
+        place = root / path
+        if data is None:
+            place.unlink(missing_ok=True)
+        else:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(data)
 
 
 def installed_in(root: Path) -> tuple[Path, ...]:

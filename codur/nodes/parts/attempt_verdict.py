@@ -35,10 +35,11 @@ from codur.python.test_command import PYTHON
 from codur.structs import replace
 from codur.tools import git
 from codur.types import Check, Discovery, ScopeViolation, StepRecord, Verdict
+from codur.workspace.copies import put_as_found
 
 if TYPE_CHECKING:
     from codur.python.test_run import TestEnd
-    from codur.workspace.workspace import FileChange, Workspace
+    from codur.workspace.workspace import FileChange
 
 _LINE = regex(r":\d+")
 _MOST_READ = 500  # sources and tests that are looked into for the names of documents
@@ -315,7 +316,7 @@ def left_to_build(state: RunState, context: RunContext) -> list[str]:
     changed = check is not None and native.is_changed(context.workspace) and native.is_stale(check, context.workspace)
     if not (changed and native.is_older(context.workspace)):
         return []
-    command = checks.native_build.COMMAND
+    command = checks.programs.native_build.COMMAND
     return [f"what was tested was built in a copy; yours is still of the code before: `{command}`"]
 
 
@@ -375,7 +376,7 @@ def _told_by_new_tests(check: Check, verdict: Verdict, state: RunState, context:
         return verdict
     with suppress(LimitReached, WorkspaceError):  # what is not known in time is not held against it
         copy = context.workspace.scratch_copy(context.scratch())
-        _put_as_found(copy, sources)
+        put_as_found(copy.root, _originals(sources))
         narrow = replace(check, tests=tuple(tests)) if by_pytest else check
         without = context.checker.on(copy).run(narrow)
         if without.passed or (without.status == "failed" and without.failing and set(without.failing) <= set(known)):
@@ -385,14 +386,8 @@ def _told_by_new_tests(check: Check, verdict: Verdict, state: RunState, context:
     return verdict
 
 
-def _put_as_found(copy: Workspace, changes: Iterable[FileChange]) -> None:
-    for change in changes:
-        if change.before is None:
-            (copy.root / change.path).unlink(missing_ok=True)
-        else:
-            place = copy.root / change.path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(change.before)
+def _originals(changes: Iterable[FileChange]) -> dict[str, bytes | None]:
+    return {change.path: change.before for change in changes}
 
 
 def _newly_failing(check: Check | None, verdict: Verdict, state: RunState, context: RunContext) -> Verdict:
@@ -428,7 +423,7 @@ def _broken_elsewhere(check: Check, context: RunContext) -> Verdict | None:
         if not failing:
             return None
         as_found = context.workspace.scratch_copy(context.scratch())
-        _put_as_found(as_found, context.workspace.changes())
+        put_as_found(as_found.root, _originals(context.workspace.changes()))
         before, failed = _by_name(suites.near_tests.only(whole, failing), context.checker.on(as_found))
         broken = [test for test in failing if test not in failed]
         # Else some of them did not run there: a file that could not be loaded, a test that is new.
@@ -512,7 +507,7 @@ def _new_tests(state: RunState, context: RunContext, *, more: bool = False) -> V
 def _confirmed(check: Check, verdict: Verdict, record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     """What is left of a pass when it is looked at closely; before that it is not told as one."""
     again = 0 if record.action == "repair" or record.held else None  # it has passed more than once in a copy already
-    originals = {change.path: change.before for change in context.workspace.changes()}
+    originals = _originals(context.workspace.changes())
     own = record.action == "repair"
     change = confirmation.confirm.Change(
         before=originals, prompt=state["task"].prompt, earlier=state["before"], own=own

@@ -20,7 +20,7 @@ from codur.checks import entry, stated_output
 from codur.checks.check_programs import CheckPrograms
 from codur.checks.compare import around, first_difference, lines_of
 from codur.checks.describe import TRACEBACK, headline
-from codur.checks.native_build import COMMAND, NativeBuild
+from codur.checks.programs.native_build import COMMAND, NativeBuild
 from codur.checks.signature import signature_of
 from codur.errors import WorkspaceError
 from codur.lazy import regex
@@ -28,7 +28,7 @@ from codur.parsing.bounded_text import listed
 from codur.python.test_command import PYTHON
 from codur.redaction import REDACTED
 from codur.structs import replace
-from codur.types import Check, Difference, ProgramRun, Verdict
+from codur.types import VARIES, Check, Difference, ProgramRun, Verdict
 from codur.workspace.workspace import Workspace
 
 _MOST_PROGRAMS, _NAMED = 8, 3
@@ -48,8 +48,6 @@ _READS = regex(r"\bsys\.stdin\b|\bfileinput\b|/dev/stdin")
 _MAY_NAME_PATHS = frozenset({".py", ".sh", ".sql", ".json", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".txt"})
 _NAME = regex(r"\b[A-Za-z]\w*_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*")
 """A name that is no everyday word."""
-VARIES = "(differs from run to run)"
-"""Stands for a line that does."""
 _BY_ITSELF = frozenset({"__pycache__"})
 
 
