@@ -120,7 +120,7 @@ class Before(Struct):
 def done_before(work: Sequence[Work], results: Path, setup: Setup, keys: Keys, mode: Mode) -> Before:
     """What the results in a directory are worth. Raises UsageError: they cannot be read."""
     earlier = read_results(results)
-    valid = finished(work, earlier, keys, in_place=setup.in_place)
+    valid = finished(work, earlier, keys, mode, in_place=setup.in_place)
     ended = counting(valid, mode)
     done = earlier.at(item.place for item in work if item.number in ended)
     spent = totals_of(done)

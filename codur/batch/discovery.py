@@ -1,4 +1,4 @@
-"""Finds challenges below directories. Only names are looked at, so that thousands of directories take a moment."""
+"""Finds challenges below directories: by names, so that thousands take a moment, else by the check that is found."""
 
 import os
 import stat
@@ -8,9 +8,11 @@ from pathlib import Path
 
 from codur.batch.challenge_directory import PROMPT_FILE, Challenge
 from codur.checks.entry import MAKEFILES, is_pytest_file, is_test_file
-from codur.checks.find_check import EXPECTED_NAMES
-from codur.errors import UsageError, reason_of
+from codur.checks.find_check import EXPECTED_NAMES, CheckRequest, find_check
+from codur.config.settings import VerificationSettings
+from codur.errors import CodurError, UsageError, reason_of
 from codur.structs import Struct, replace
+from codur.workspace.workspace import Workspace
 
 RESULTS_NAME = "codur-results"
 """Where results are put by default; never a challenge, nor part of one."""
@@ -32,26 +34,63 @@ class _Listing(Struct, kw_only=False):
     directories: tuple[str, ...]
 
 
+class Found(Struct):
+    """What is found below directories.
+
+    Attributes:
+        challenges: by name, each once.
+        passed_over: paths of directories with sources in which nothing says what is right, relative where they can be.
+    """
+
+    challenges: list[Challenge]
+    passed_over: tuple[str, ...] = ()
+
+
 def find_challenges(directories: Sequence[Path]) -> list[Challenge]:
-    """The challenges in (or at) the given directories, by name, each once.
+    """The challenges in (or at) the given directories; see `search`."""
+    return search(directories).challenges
+
+
+def search(directories: Sequence[Path]) -> Found:
+    """The challenges in (or at) the given directories.
 
     What is inside a challenge is not searched; links that are found on the way are not followed. A directory that
-    cannot be read is a challenge with a problem.
+    cannot be read is a challenge with a problem. One that is given itself and holds sources is a challenge in any case.
 
     Raises:
         UsageError: a directory is absent, or none holds a challenge.
     """
     found: dict[str, Challenge] = {}
+    passed_over: dict[str, str] = {}
     for directory in directories:
         require_directory(directory)
         start = os.path.realpath(directory)
-        for path, unreadable in _search(start):
+        others: list[str] = []
+        paths = dict(_search(start, others))
+        for path in sorted(others, key=len, reverse=True):  # what is inside another comes first
+            if any(each.startswith(f"{path.rstrip('/')}/") for each in paths):
+                continue
+            if path == start or _has_check(path):
+                paths[path] = ""
+            else:
+                passed_over[path] = os.path.relpath(path, start)
+        for path, unreadable in paths.items():
             name = path.rpartition("/")[2] if path == start else os.path.relpath(path, start)
             found.setdefault(path, Challenge(name=name or "/", directory=Path(path), problem=unreadable))
     if not found:
         names = ", ".join(str(item) for item in directories)
         raise UsageError(f"{names}: no challenge found", remedy=f"A challenge is a directory with {LOOKED_FOR}.")
-    return sorted(_with_unique_names(found.values()), key=lambda item: item.name)
+    challenges = sorted(_with_unique_names(found.values()), key=lambda item: item.name)
+    return Found(challenges=challenges, passed_over=tuple(sorted(passed_over.values())))
+
+
+def _has_check(directory: str) -> bool:
+    """Whether there is something that tells right from wrong, which its name does not say."""
+    try:
+        check = find_check(Workspace.open(Path(directory)), VerificationSettings(), CheckRequest())
+    except CodurError:  # of its own files, which are told where it is worked on
+        return False
+    return check is not None and check.kind != "syntax"
 
 
 def require_directory(path: Path) -> None:
@@ -67,8 +106,8 @@ def require_directory(path: Path) -> None:
         )
 
 
-def _search(start: str) -> Iterator[tuple[str, str]]:
-    """Paths of challenges, each with what is wrong with it."""
+def _search(start: str, others: list[str]) -> Iterator[tuple[str, str]]:
+    """Paths of challenges, each with what is wrong with it; `others` gets directories that hold sources alone."""
     waiting = [start]
     while waiting:
         directory = waiting.pop()
@@ -81,6 +120,7 @@ def _search(start: str) -> Iterator[tuple[str, str]]:
         if is_challenge:
             yield directory, ""
         else:
+            others += [directory] if any(map(_is_source, listing.files)) else []
             waiting += [f"{directory.rstrip('/')}/{name}" for name in listing.directories if name not in _SKIPPED]
 
 

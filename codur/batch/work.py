@@ -38,20 +38,20 @@ def work_of(
     *,
     agents: Sequence[str] = (),
     attempts: int = 1,
-    pattern: str = "",
+    patterns: Sequence[str] = (),
     limit: int | None = None,
 ) -> list[Work]:
     """All work of a batch: challenge by challenge. Raises UsageError: no name matches.
 
     Args:
         agents: none stands for the default one.
-        pattern: a glob for the challenges' names; empty takes all.
+        patterns: globs for the challenges' names, of which one must match; none takes all.
         limit: so many challenges at most.
     """
-    wanted = [item for item in challenges if not pattern or fnmatchcase(item.name, pattern)]
+    wanted = [item for item in challenges if not patterns or any(fnmatchcase(item.name, each) for each in patterns)]
     if not wanted:
         raise UsageError(
-            f"no challenge is called {pattern!r}",
+            f"no challenge is called {' or '.join(map(repr, patterns))}",
             remedy="`codur solve --list` shows the names; * stands for any text, slashes too.",
         )
     found: list[Work] = []

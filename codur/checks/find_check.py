@@ -21,6 +21,7 @@ from codur.checks.entry import (
     is_test_file,
     look,
 )
+from codur.checks.programs.other_languages import OtherProgram, other_program
 from codur.checks.python_syntax import NOT_FOUND
 from codur.checks.stated_output import files_to_edit, reshapes_tests, stated_output
 from codur.checks.suites.find_suites import Suites
@@ -178,33 +179,37 @@ class _Search(Struct, dict=True):  # cached properties need one
         return self._output(self.entry, f"expected output given: {expect_file}", file=expected)
 
     def _expected(self) -> Check | None:
-        if self.entry is None:
-            return self._expected_elsewhere()
-        for directory in dict.fromkeys((dirname(self.entry), "")):
+        directories = () if self.entry is None else dict.fromkeys((dirname(self.entry), ""))
+        for directory in directories:
             for name in EXPECTED_NAMES:
                 path = join(directory, name)
                 if self.workspace.is_file(path):
-                    where = "beside" if directory == dirname(self.entry) else "above"
-                    return self._output(self.entry, f"{name} {where} {self.entry}", file=path)
-        return None
+                    where = "beside" if directory == dirname(self.entry or "") else "above"
+                    return self._output(self.entry or "", f"{name} {where} {self.entry}", file=path)
+        return self._expected_elsewhere()
 
     def _expected_elsewhere(self) -> Check | None:
-        """The one expected output in a directory with one program, where the whole workspace has no clear program."""
+        """The one expected output in a directory with one program, where it is not beside what else would run."""
         found = [path for path in self.listing if basename(path) in EXPECTED_NAMES]
         if len(found) != 1:
             return None
-        beside = [path for path in self._programs if dirname(path) == dirname(found[0])]
+        directory = dirname(found[0])
+        beside = [path for path in self._programs if dirname(path) == directory] if self.entry is None else []
         named = [path for path in beside if path in self.request.files]
         scripts = [path for path in (named or beside)[:MAX_PARSED] if look(self.workspace, path).script]
         entry = next((group[0] for group in (named, scripts, beside) if len(group) == 1), None)
+        if entry is None and (other := self._other(directory)):
+            entry = other.path
         if entry is None:
             return None
         return self._output(entry, f"{basename(found[0])} beside {entry}", file=found[0])
 
     def _stated(self) -> Check | None:
-        if self.entry is None or (text := stated_output(self.request.prompt)) is None:
+        if (text := stated_output(self.request.prompt)) is None:
             return None
-        return self._output(self.entry, "expected output stated in the prompt", text=text)
+        others = [path for path in self.request.files if self._other(dirname(path), path) is not None]
+        entry = self.entry or (others[0] if len(others) == 1 else None)
+        return self._output(entry, "expected output stated in the prompt", text=text) if entry is not None else None
 
     def _output(self, entry: str, source: str, *, file: str | None = None, text: str | None = None) -> Check:
         directories = tuple(dict.fromkeys((dirname(file or entry), dirname(entry), "")))
@@ -214,17 +219,22 @@ class _Search(Struct, dict=True):  # cached properties need one
         if args is None:
             args = self._args(args_file) if args_file else ()
         defining = (file, stdin_file, args_file, challenge_file.NAME)
+        other = None if entry.endswith(".py") else self._other(dirname(entry), entry)
+        usual_s = self.settings.test_timeout_s if other is not None and other.is_built else self.settings.timeout_s
         return Check(
             kind="output",
-            argv=(PYTHON, entry, *args),
+            argv=other.argv(args) if other is not None else (PYTHON, entry, *args),
             entry=entry,
             stdin_file=stdin_file,
             expected_file=file,
             expected_text=text,
             protected=self._existing(path for path in defining if path),
-            timeout_s=self.challenge.timeout_s or self.settings.timeout_s,
+            timeout_s=self.challenge.timeout_s or usual_s,
             source=source,
         )
+
+    def _other(self, directory: str, *named: str) -> OtherProgram | None:
+        return other_program(self.workspace, self.listing, directory, named or self.request.files)
 
     def _beside(self, directories: Iterable[str], name: str) -> str | None:
         paths = (join(directory, name) for directory in directories)

@@ -44,9 +44,8 @@ def repair(state: RunState, context: RunContext) -> RunUpdate:
         except WorkspaceError as error:
             return _update("refused", "", (), f"{error.message}; no offline search")
         report = _report(outcome, state, time.monotonic() - begun)
-    found = RunUpdate(
-        repair=report, patched=tuple(context.artifacts.put(json.dumps(dict(each.files))) for each in outcome.repairs)
-    )
+    texts = (json.dumps(dict(each.files)) for each in outcome.repairs)
+    found = RunUpdate(repair=report, patched=tuple(context.artifacts.put(text, exact=True) for text in texts))
     if not outcome.repairs:
         return _update("no_match", "", (), _with_syntax(outcome.reason, state, context), found)
     open_choice = report.chosen < 0 and state["task"].repair is None and not worker(state, context).external

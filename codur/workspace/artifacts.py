@@ -16,20 +16,23 @@ class ArtifactStore:
 
     Args:
         directory: made when the first text is put; only its owner may read it.
-        redact: applied to each text.
+        redact: applied to each text that is not to be kept exactly.
     """
 
     def __init__(self, directory: Path, *, redact: Callable[[str], str] = str) -> None:
         self._directory = directory
         self._redact = redact
 
-    def put(self, text: str) -> str:
+    def put(self, text: str, *, exact: bool = False) -> str:
         """Keep a text and return its reference, the SHA-256 of its UTF-8 bytes.
+
+        Args:
+            exact: nothing is taken out of it, as it will be written to the workspace, whose own text it is.
 
         Raises:
             WorkspaceError: it cannot be written.
         """
-        data = self._redact(text).encode("utf-8", "surrogatepass")
+        data = (text if exact else self._redact(text)).encode("utf-8", "surrogatepass")
         reference = hashlib.sha256(data).hexdigest()
         target = self._directory / reference
         try:

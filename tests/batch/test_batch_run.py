@@ -23,7 +23,7 @@ from codur.batch.work import Work
 from codur.config.settings import Settings
 from codur.errors import UsageError
 from codur.structs import replace
-from codur.types import Attempt, RunResult, Verdict
+from codur.types import Attempt, Limits, RunResult, Verdict
 from tests.batch.kit import BUG, SEARCH_OFF, Watched, many, rows, solve, table
 from tests.cli.kit import bound_by_permissions
 from tests.runs.kit import EDIT as DECISION
@@ -320,7 +320,7 @@ def test_the_reports_hold_all_results_of_the_directory(tmp_path: Path) -> None:
     solve(given, out)
     whole = {path.name: path.read_bytes() for path in out.iterdir() if path.name in ("report.md", "predictions.jsonl")}
     fill(given / "2", {"main.py": "print(3)\n"})
-    part = solve(given, out, mode="resume", which={"pattern": "2"}, junit=tmp_path / "junit.xml")
+    part = solve(given, out, mode="resume", which={"patterns": ["2"]}, junit=tmp_path / "junit.xml")
     assert rows(part) == [("2", "failed")]
     assert part.notes == ("the reports also hold 2 results of the directory that this command does not ask for",)
     assert (out / "predictions.jsonl").read_bytes() == whole["predictions.jsonl"]
@@ -340,6 +340,14 @@ def test_rerunning_the_failed_ones_and_starting_over(tmp_path: Path) -> None:
     batch = solve(given, out, mode="rerun_failed", watch=failed, settings=Settings())
     assert failed.starts == ["1"]
     assert rows(batch) == [("1", "failed"), ("good", "solved")]
+    longer = Watched()  # what was solved stays so, whatever the settings then
+    batch = solve(given, out, mode="rerun_failed", watch=longer, settings=Settings(), limits=Limits(timeout_s=99))
+    assert longer.starts == ["1"]
+    assert rows(batch) == [("1", "failed"), ("good", "solved")]
+    fill(given / "good", {"notes.txt": "the challenge is another one now\n"})
+    other = Watched()
+    solve(given, out, mode="rerun_failed", watch=other, settings=Settings())
+    assert sorted(other.starts) == ["1", "good"]
     fresh = Watched()
     batch = solve(given, out, mode="fresh", watch=fresh, settings=Settings())
     assert sorted(fresh.starts) == ["1", "good"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codur.batch.challenge_directory import DEFAULT_PROMPT
-from codur.batch.discovery import find_challenges
+from codur.batch.discovery import find_challenges, search
 from codur.batch.work import file_name, work_of
 from codur.errors import UsageError
 from tests.cli.kit import bound_by_permissions
@@ -73,6 +73,28 @@ def test_nothing_found_is_an_error_that_says_what_was_looked_for(tmp_path: Path)
     )
 
 
+def test_where_names_say_nothing_a_check_does(tmp_path: Path) -> None:
+    doctest = '"""Sums.\n\n>>> 1 + 1\n3\n"""\n'
+    fill(
+        tmp_path,
+        {
+            "make_all.py": "print('a helper beside them')\n",
+            "unit/tests.py": "import unittest\nclass T(unittest.TestCase):\n    def test_a(self): assert 0\n",
+            "make/bits.c": "int main(void) { return 1; }\n",
+            "make/Makefile": "test:\n\tcc bits.c && ./a.out\n",
+            "doc/sums.py": doctest,
+            "none/main.py": "print(1)\n",
+            "deep/er/main.c": "int main(void) { return 1; }\n",
+            "text/notes.md": "nothing to run\n",
+        },
+    )
+    found = search([tmp_path])
+    assert [item.name for item in found.challenges] == ["doc", "make", "unit"]
+    assert found.passed_over == ("deep/er", "none")
+    assert names(tmp_path / "none") == ["none"]  # who names it means it
+    assert names(tmp_path / "none", tmp_path) == ["doc", "make", "none", "unit"]
+
+
 def test_a_directory_that_is_given_twice_or_by_a_link_counts_once(tmp_path: Path) -> None:
     fill(tmp_path, {"all/b/prompt.txt": "x", "all/a/prompt.txt": "x"})
     (tmp_path / "link").symlink_to(tmp_path / "all" / "b")
@@ -126,10 +148,10 @@ def test_no_two_files_differ_in_case_alone() -> None:
 def test_work_is_each_challenge_with_each_agent_as_often_as_wanted(tmp_path: Path) -> None:
     fill(tmp_path, {"b/prompt.txt": "x", "a1/prompt.txt": "x", "a2/prompt.txt": "x"})
     challenges = find_challenges([tmp_path])
-    titles = [item.title for item in work_of(challenges, agents=["x", "y", "x"], attempts=2, pattern="a*", limit=1)]
+    titles = [item.title for item in work_of(challenges, agents=["x", "y", "x"], attempts=2, patterns=["a*"], limit=1)]
     assert titles == ["a1 (x)", "a1 (x, attempt 2)", "a1 (y)", "a1 (y, attempt 2)"]
     with pytest.raises(UsageError, match=r"no challenge is called 'c\*'"):
-        work_of(challenges, pattern="c*")
+        work_of(challenges, patterns=["c*"])
 
 
 @pytest.mark.parametrize("text", [None, "", "  \n"])

@@ -807,3 +807,43 @@ def test_the_files_that_the_prompt_changes_are_told() -> None:
     check = run_of_tests(*PYTEST, source="", protected=("a/test_x.py", "b/test_x.py", "conftest.py"))
     assert files_to_edit("update test_x.py", check.protected, ("b/test_x.py",)) == ("b/test_x.py",)
     assert files_to_edit("make test_x.py pass", check.protected, ("b/test_x.py",)) == ()
+
+
+C = "int main(void) { return 0; }\n"
+JAVA = "package shop;\nclass Account { public static void main(String[] a) {} }\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "label", "timeout_s"),
+    [
+        ({"sum.js": "console.log(1)\n", "input.txt": "1\n"}, "node sum.js < input.txt", 5.0),
+        ({"count it.sh": "echo 1\n", "args.txt": "-v 'a b'\n"}, "bash 'count it.sh' -v 'a b'", 5.0),
+        ({"a.go": "package main\n\nfunc main() {}\n", "b.go": "package main\n"}, "go run a.go b.go", 60.0),
+        (
+            {"a.c": C, "b.c": "int f(void);\n"},
+            'to=$(mktemp -d) && cc -o "$to/program" a.c b.c -lm && "$to/program"',
+            60.0,
+        ),
+        (
+            {"Account.java": JAVA},
+            'to=$(mktemp -d) && javac -d "$to" Account.java && java -cp "$to" shop.Account',
+            60.0,
+        ),
+        ({"a.js": "console.log(1)\n", "index.js": "console.log(2)\n"}, "node index.js", 5.0),
+        ({"a.js": "console.log(1)\n", "b.js": "console.log(2)\n"}, None, 0.0),
+        ({"lib.js": "exports.a = 1\n"}, None, 0.0),
+    ],
+)
+def test_expected_output_of_a_program_in_another_language(
+    files: dict[str, str], label: str | None, timeout_s: float, tmp_path: Path
+) -> None:
+    check = check_for(tmp_path, {**files, "expected.txt": "1\n"})
+    found = (check.kind, check.label, check.timeout_s) if check is not None else None
+    assert found == (("output", label, timeout_s) if label is not None else None)
+
+
+def test_a_stated_output_of_a_named_program_in_another_language(tmp_path: Path) -> None:
+    files = {"sum.js": "console.log(1)\n", "other.js": "console.log(1)\n"}
+    check = check_for(tmp_path, files, "fix sum.js, it should print 6", "sum.js")
+    assert check is not None
+    assert (check.label, check.expected_text, check.entry) == ("node sum.js", "6", "sum.js")

@@ -120,5 +120,5 @@ _COLUMNS: dict[str, Callable[[ChallengeResult], str]] = {
     "tokens": lambda item: f"{item.tokens:,}",
     "cost": lambda item: money(item.cost_usd),
     "seconds": lambda item: f"{item.seconds:.1f}",
-    "reason": lambda item: cell("" if item.solved else item.reason),
+    "reason": lambda item: cell(item.reason or (f"by {item.check}" if item.check else "")),
 }

@@ -10,7 +10,8 @@ from codur.structs import replace
 from codur.types import RunResult, Verdict
 
 MAX_DIFF, MAX_OUTPUT, MAX_PROMPT, MAX_REASON = 100_000, 8_000, 4_000, 500
-PASSES_ALREADY: Final = "already passes"
+PASSES_ALREADY: Final = "the check passes as it is"
+NO_CHECK: Final = "nothing says what is right: no expected output and no tests were found"
 NOT_SHOWN_RED: Final = "nothing shows that it is solved: the check was not red before, or does not pass"
 _STATUS: Final[dict[str, Status]] = {"usage": "error", "limit": "limit"}
 
@@ -81,7 +82,10 @@ def _reason(result: RunResult) -> str:
         return PASSES_ALREADY
     if result.outcome == "done":
         return NOT_SHOWN_RED
-    return "needs a model" if result.outcome == "no_model" else result.reason
+    if result.outcome == "no_model":
+        seen = result.verdict or result.before
+        return NO_CHECK if seen is None or seen.status == "no_check" else "needs a model"
+    return result.reason
 
 
 def _tier(result: RunResult) -> SolvedTier:

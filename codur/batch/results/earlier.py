@@ -1,16 +1,17 @@
 """What earlier results are worth for the work that is wanted now."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
 from codur.batch.results.challenge_outcome import over_budget
 from codur.batch.results.challenge_record import Status
+from codur.batch.results.kept_files import Keys
 from codur.batch.results.result_lines import KeptResults
 from codur.batch.work import Work
 
 Mode = Literal["new", "resume", "rerun_failed", "fresh"]
 """What becomes of results that are there: `new` wants none; `resume` does what is missing; `rerun_failed` also what was
-not solved; `fresh` puts them aside."""
+not solved, and nothing that was, whatever the settings then; `fresh` puts them aside."""
 
 GOES_ON: frozenset[Mode] = frozenset({"resume", "rerun_failed"})
 """The ways that need earlier results."""
@@ -24,12 +25,13 @@ def counting(found: Mapping[int, Status], mode: Mode) -> dict[int, Status]:
 
 
 def finished(
-    work: Sequence[Work], results: KeptResults, key_of: Callable[[Work], str], *, in_place: bool
+    work: Sequence[Work], results: KeptResults, keys: Keys, mode: Mode, *, in_place: bool
 ) -> dict[int, Status]:
     """How the work ended whose results belong to it as it is now, by its number.
 
-    A changed challenge, another agent or other settings make it other work. What the batch's budget ended is not
-    finished; nor is, with `in_place`, what was solved and is not written back yet.
+    A changed challenge, another agent or other settings make it other work; but what is solved without a model, say,
+    need not be done again with one. What the batch's budget ended is not finished; nor is, with `in_place`, what was
+    solved and is not written back yet.
     """
     by_place = {item.place: item for item in work}
     found: dict[int, Status] = {}
@@ -37,7 +39,7 @@ def finished(
         if over_budget(result):
             continue
         item = by_place[result.place]
-        key = key_of(item)
+        key = keys(item, result.settings if mode == "rerun_failed" and result.solved else "")
         is_written = bool(result.key_written) and result.key_written == key
         is_to_write = in_place and result.solved and bool(result.changed_files)
         if is_written or (result.key == key and not is_to_write):

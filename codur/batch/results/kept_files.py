@@ -31,17 +31,17 @@ class Keys:
         """Those of a batch's work."""
         return Keys(settings_hash(setup.settings, setup.limits, offline=setup.offline))
 
-    def __call__(self, work: Work) -> str:
-        """The key of a piece of work."""
+    def __call__(self, work: Work, settings: str = "") -> str:
+        """The key of a piece of work, with other settings where these are given."""
         root = os.fspath(work.challenge.directory)
         if self._last[0] != root:
             self._last = (root, content_hash(root))
-        return self.of(work, self._last[1])
+        return self.of(work, self._last[1], settings)
 
-    def of(self, work: Work, content: str) -> str:
+    def of(self, work: Work, content: str, settings: str = "") -> str:
         """The key of a piece of work whose files have these contents (of `content_hash`)."""
         given = [work.challenge.task, work.challenge.check] if work.challenge.task else []
-        return key_of("\0".join([content, *given]), work.agent, work.attempt, self.settings)
+        return key_of("\0".join([content, *given]), work.agent, work.attempt, settings or self.settings)
 
 
 class Keeper:

@@ -172,6 +172,8 @@ def _bytes(path: Path) -> bytes | None:
 
 _File = tuple[bytes | None, int | None]
 _NONE: _File = (None, None)
+_CONTEXTS = (3, 2, 1)
+"""Lines around a change, as many as hold no secret: one that was taken out matches nothing. `git apply` wants one."""
 
 
 def exact_patch(diff: str, paths: Sequence[str], before: Path, after: Path, redact: Callable[[str], str]) -> str:
@@ -180,7 +182,8 @@ def exact_patch(diff: str, paths: Sequence[str], before: Path, after: Path, reda
     Args:
         diff: of these files, where bytes that are no text are shown as replacement characters.
         paths: of the changed files, relative to both directories.
-        redact: takes secrets out of a text. A patch with whole contents would hold them unseen, so then the diff stays.
+        redact: takes secrets out of a text. A patch with whole contents would hold them unseen, so then the diff stays;
+            one that changes a line with a secret cannot be applied.
 
     Returns:
         `diff` itself if all of it is text.
@@ -190,15 +193,18 @@ def exact_patch(diff: str, paths: Sequence[str], before: Path, after: Path, reda
     """
     files = [(path, _file(before / path), _file(after / path)) for path in paths]
     contents = [data for _, old, new in files for data, _ in (old, new) if data is not None]
-    if all(map(_is_text, contents)) or any(_holds_secret(data, redact) for data in contents):
+    if all(_is_text(data) and not _holds_secret(data, redact) for data in contents):
         return diff
-    return "".join(_patch(path, old, new) for path, old, new in files)
+    return "".join(_patch(path, old, new, redact) for path, old, new in files)
 
 
-def _patch(path: str, old: _File, new: _File) -> str:
-    is_text = all(data is None or _is_text(data) for data, _ in (old, new))
+def _patch(path: str, old: _File, new: _File, redact: Callable[[str], str]) -> str:
+    contents = [data for data, _ in (old, new) if data is not None]
     change = FileChange(path=path, before=old[0], after=new[0], mode_before=old[1], mode_after=new[1])
-    return change.diff() if is_text else change.binary_diff()
+    if all(map(_is_text, contents)):
+        texts = map(change.diff, _CONTEXTS)
+        return next((text for text in texts if redact(text) == text), redact(change.diff()))
+    return redact(change.diff()) if any(_holds_secret(data, redact) for data in contents) else change.binary_diff()
 
 
 def _file(path: Path) -> _File:

@@ -56,8 +56,11 @@ def solve(
         int, typer.Option("--attempts", min=1, max=1000, metavar="K", help="Independent attempts at each challenge.")
     ] = 1,
     only: Annotated[
-        str, typer.Option("--filter", metavar="GLOB", help="Only challenges whose name matches, e.g. 'sums/*'.")
-    ] = "",
+        list[str] | None,
+        typer.Option(
+            "--filter", metavar="GLOB", help="Only challenges whose name matches one of these, e.g. 'sums/*'."
+        ),
+    ] = None,
     limit: Annotated[
         int | None, typer.Option("--limit", min=1, metavar="N", help="Only the first N challenges.")
     ] = None,
@@ -110,7 +113,7 @@ def solve(
 ) -> int:
     """Solve challenge directories, side by side, each in a copy."""
     given = locals()  # first: the request has each option under the same name
-    lists = {name: tuple(given[name] or ()) for name in ("directories", "agent", "scope", "resource")}
+    lists = {name: tuple(given[name] or ()) for name in ("directories", "agent", "only", "scope", "resource")}
     modes = {name: given.pop(name) for name in ("resume", "rerun_failed", "fresh")}
     request = actions.SolveRequest(**{**given, **lists}, mode=actions.batch.solve.mode_of(**modes))
     return actions.batch.solve.solve_challenges(request)

@@ -161,5 +161,5 @@ _CELLS: dict[str, Callable[[ChallengeResult], Line]] = {
     "tokens": lambda row: line(f"{row.tokens:,}"),
     "cost": lambda row: line(money(row.cost_usd)),
     "seconds": lambda row: line(f"{row.seconds:.1f}"),
-    "note": lambda row: line(row.reason),
+    "note": lambda row: line(row.reason or (f"by `{row.check}`" if row.check else "")),
 }

@@ -24,18 +24,22 @@ class FileChange(Struct):
     mode_before: int | None = None
     mode_after: int | None = None
 
-    def diff(self) -> str:
+    def diff(self, context: int = 3) -> str:
         """The change as a unified diff; empty if there is none.
 
         Bytes that are not UTF-8 are shown as replacement characters; binary files are named only. Of the modes only
         the executable bit is told, as git does.
+
+        Args:
+            context: lines shown around each change.
         """
         before, after = self.before, self.after
         if before == after:
             return "" if before is None or self._same_mode else self._header()
         if b"\0" in (before or b"") or b"\0" in (after or b""):  # git's own rule for what is binary
             return f"{self._header()}Binary files {self._old_name} and {self._new_name} differ\n"
-        lines = difflib.unified_diff(_lines(before), _lines(after), self._old_name, self._new_name)
+        names = (self._old_name, self._new_name)
+        lines = difflib.unified_diff(_lines(before), _lines(after), *names, n=context)
         return self._header() + "".join(line if line.endswith("\n") else f"{line}\n{_NO_NEWLINE}" for line in lines)
 
     def binary_diff(self) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -12,14 +14,15 @@ from codur.batch.results.challenge_record import Attempted
 from codur.batch.setup import Setup
 from codur.batch.work import Work
 from codur.batch.worker.attempt import attempt
+from codur.config.settings import Settings
 from codur.events import Emit, Event, ModelAnswered, NodeEntered, ignore
 from tests.batch.kit import BUG, setup
 from tests.runs.kit import EDIT, fill, host, settings_for
 from tests.support.groq_server import GroqServer
 
 
-def tried(place: Path, *, emit: Emit = ignore, given: Setup | None = None) -> Attempted:
-    fill(place / "bug", BUG)
+def tried(place: Path, *, emit: Emit = ignore, given: Setup | None = None, files: Mapping[str, str] = BUG) -> Attempted:
+    fill(place / "bug", dict(files))
     below = place / "copies"
     below.mkdir()
     job = Work(number=0, challenge=Challenge(name="bug", directory=place / "bug"), agent="", attempt=1, file="bug")
@@ -66,3 +69,20 @@ def test_what_is_judged_and_not_solved_is_a_failure(tmp_path: Path) -> None:
     found = tried(tmp_path)
     assert (found.result.status, found.result.verdict, found.files) == ("failed", "failed", {})
     assert found.result.reason == "needs a model"
+
+
+def test_a_patch_applies_although_a_secret_lies_near_what_it_changes(tmp_path: Path) -> None:
+    before = (
+        'DB = "postgres://anna:Sommerregen!2026@db.example.org/noten"\n\n'
+        "def last(items):\n    return items[len(items)]\n\nprint(last([1, 2, 3]))\n"
+    )
+    done = tried(tmp_path, given=setup(Settings()), files={"main.py": before, "expected.txt": "3\n"})
+    assert done.result.status == "solved"
+    assert done.files["main.py"] is not None
+    after = done.files["main.py"].decode()
+    assert after.splitlines()[0] == before.splitlines()[0]
+    assert "Sommerregen" not in done.patch
+    assert "redacted" not in done.patch
+    applied = subprocess.run(["git", "apply", "-"], cwd=tmp_path / "bug", input=done.patch, text=True, check=False)
+    assert applied.returncode == 0
+    assert (tmp_path / "bug" / "main.py").read_text() == after

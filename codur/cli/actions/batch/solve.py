@@ -13,7 +13,7 @@ from msgspec import structs
 
 from codur.batch.batch_run import EngineOf, Output, done_before, solve_batch
 from codur.batch.dataset import read_dataset
-from codur.batch.discovery import find_challenges
+from codur.batch.discovery import Found, search
 from codur.batch.engines.ray_engine import Cluster, RayEngine
 from codur.batch.engines.worker_supervisor import Supervisor
 from codur.batch.results.earlier import GOES_ON, Mode
@@ -26,7 +26,10 @@ from codur.cli import machine
 from codur.cli.actions.batch.solve_display import display_of, show_batch, show_list, show_note
 from codur.cli.actions.batch.solve_request import SolveRequest
 from codur.errors import UsageError
+from codur.parsing.bounded_text import listed
 from codur.session.host import limits_of
+
+_NAMED = 8  # directories in which nothing says what is right
 
 
 def mode_of(*, resume: bool, rerun_failed: bool, fresh: bool) -> Mode:
@@ -47,11 +50,18 @@ def solve_challenges(request: SolveRequest) -> int:
     settings = machine.settings_for(None, request.config, request.overrides(), agents=request.agent).settings
     if request.yes:
         settings = structs.replace(settings, planning=structs.replace(settings.planning, approval="never", approve=()))
+    if request.dataset:
+        found = Found(challenges=read_dataset(request.dataset, request.directories))
+    else:
+        found = search(request.directories)
+    if found.passed_over:
+        names = listed(found.passed_over, _NAMED)
+        show_note(f"passed over, as nothing there says what is right: {names}; to have one tried, name it")
     work = work_of(
-        read_dataset(request.dataset, request.directories) if request.dataset else find_challenges(request.directories),
+        found.challenges,
         agents=request.agent,
         attempts=request.attempts,
-        pattern=request.only,
+        patterns=request.only,
         limit=request.limit,
     )
     if request.engine == "local" and (request.address or request.resource):

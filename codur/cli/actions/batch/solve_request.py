@@ -19,7 +19,7 @@ class SolveRequest(Struct):
     dataset: Path | None = None
     agent: tuple[str, ...] = ()
     attempts: int = 1
-    only: str = ""  # of `--filter`
+    only: tuple[str, ...] = ()  # of `--filter`
     limit: int | None = None
     jobs: int | None = None  # None stands for the number of processors
     engine: Literal["local", "ray"] = "local"

@@ -1,0 +1,120 @@
+"""Programs in other languages than Python: which of a directory's is run, and by what."""
+
+import re
+import shlex
+from collections.abc import Sequence
+from posixpath import basename, dirname, splitext
+
+from codur.checks.entry import is_test_file, text_of
+from codur.lazy import regex
+from codur.structs import Struct
+from codur.workspace.workspace import Workspace
+
+_USUAL = frozenset({"main", "index", "app"})
+
+
+class _Language(Struct):
+    """How programs of a language are run.
+
+    Attributes:
+        acts: what a file has that does something when it is run.
+        command: of the shell; `{main}` is the program's file, `{all}` all files of the language beside it, `{name}` the
+            program's name without its ending.
+    """
+
+    endings: tuple[str, ...]
+    acts: re.Pattern[str]
+    command: str
+    is_built: bool = False
+
+
+_BUILT = 'to=$(mktemp -d) && {} && "$to/program"'
+_PRINTS = regex(r"\b(?:puts|print\w*|echo|p|say|io\.write)\b")
+_LANGUAGES = (
+    _Language(
+        endings=(".js", ".mjs", ".cjs"), acts=regex(r"\bconsole\.\w+\(|\bprocess\.stdout\b"), command="node {main}"
+    ),
+    _Language(endings=(".sh", ".bash"), acts=regex(r"\b(?:echo|printf|cat|awk|sed|sort)\b"), command="bash {main}"),
+    _Language(endings=(".rb",), acts=_PRINTS, command="ruby {main}"),
+    _Language(endings=(".pl",), acts=_PRINTS, command="perl {main}"),
+    _Language(endings=(".php",), acts=_PRINTS, command="php {main}"),
+    _Language(endings=(".lua",), acts=_PRINTS, command="lua {main}"),
+    _Language(endings=(".go",), acts=regex(r"^func main\(", re.MULTILINE), command="go run {all}", is_built=True),
+    _Language(
+        endings=(".java",),
+        acts=regex(r"\bstatic\s+void\s+main\s*\("),
+        command='to=$(mktemp -d) && javac -d "$to" {all} && java -cp "$to" {name}',
+        is_built=True,
+    ),
+    _Language(
+        endings=(".c",),
+        acts=regex(r"\bmain\s*\("),
+        command=_BUILT.format('cc -o "$to/program" {all} -lm'),
+        is_built=True,
+    ),
+    _Language(
+        endings=(".cc", ".cpp", ".cxx"),
+        acts=regex(r"\bmain\s*\("),
+        command=_BUILT.format('c++ -o "$to/program" {all}'),
+        is_built=True,
+    ),
+    _Language(
+        endings=(".rs",),
+        acts=regex(r"\bfn\s+main\s*\("),
+        command=_BUILT.format('rustc -o "$to/program" {main}'),
+        is_built=True,
+    ),
+)
+_PACKAGE = regex(r"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
+
+
+class OtherProgram(Struct):
+    """A program, and the command of the shell that builds and runs it in the workspace's top directory."""
+
+    path: str
+    command: str
+    is_built: bool
+
+    def argv(self, args: Sequence[str]) -> tuple[str, ...]:
+        """What is run, with these arguments: by a shell, which tells of what is not installed."""
+        command = " ".join((self.command, *map(shlex.quote, args)))
+        # Of a script that ends so, the script has called what is not there.
+        return tuple(shlex.split(command)) if command.startswith("bash ") else ("sh", "-c", command)
+
+
+def other_program(
+    workspace: Workspace, listing: Sequence[str], directory: str, named: Sequence[str]
+) -> OtherProgram | None:
+    """The program directly in a directory that is run: one that is named, else the only one, else one of a usual name.
+
+    Args:
+        listing: the workspace's files.
+        named: files that the request names.
+
+    Returns:
+        None if it is not clear.
+    """
+    beside = [path for path in listing if dirname(path) == directory and not is_test_file(path)]
+    acting = [(path, language) for path in beside if (language := _language(path)) and _acts(workspace, path, language)]
+    chosen = [each for each in acting if each[0] in named] or acting
+    if len(chosen) > 1:
+        chosen = [each for each in chosen if splitext(basename(each[0]))[0].casefold() in _USUAL]
+    if len(chosen) != 1:
+        return None
+    [(path, language)] = chosen
+    package = _PACKAGE.search(text_of(workspace, path)) if path.endswith(".java") else None
+    name = splitext(basename(path))[0]
+    command = language.command.format(
+        main=shlex.quote(path),
+        all=shlex.join([path, *(each for each in beside if each != path and each.endswith(language.endings))]),
+        name=f"{package[1]}.{name}" if package else name,
+    )
+    return OtherProgram(path=path, command=command, is_built=language.is_built)
+
+
+def _language(path: str) -> _Language | None:
+    return next((language for language in _LANGUAGES if path.endswith(language.endings)), None)
+
+
+def _acts(workspace: Workspace, path: str, language: _Language) -> bool:
+    return bool(language.acts.search(text_of(workspace, path)))
