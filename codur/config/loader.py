@@ -26,7 +26,7 @@ from codur.config.settings import Settings
 from codur.errors import ConfigError
 from codur.structs import convert
 
-PROJECT_FILES = ("codur.yaml", ".codur/config.yaml")
+PROJECT_FILES = ("codur.yaml", "codur.yml", ".codur/config.yaml")
 
 
 class LoadedSettings(Struct, frozen=True, kw_only=True):

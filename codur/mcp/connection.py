@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
@@ -160,7 +161,8 @@ class Connection:
             from codur.mcp import server_session as sessions  # noqa: PLC0415 - lazy: the protocol library takes 0.6 s
         except ImportError as error:
             raise McpUsage(
-                "MCP servers need a package that is not installed", remedy='Install it: pip install "codur[mcp]".'
+                f"MCP servers need a package that is not installed beside Codur, in its version: {error}",
+                remedy=f'Install it there: {sys.executable} -m pip install "codur[mcp]"',
             ) from error
         if self._server.url is None:
             self._stream = self._started()

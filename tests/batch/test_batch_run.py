@@ -341,7 +341,7 @@ def test_rerunning_the_failed_ones_and_starting_over(tmp_path: Path) -> None:
     assert failed.starts == ["1"]
     assert rows(batch) == [("1", "failed"), ("good", "solved")]
     longer = Watched()  # what was solved stays so, whatever the settings then
-    batch = solve(given, out, mode="rerun_failed", watch=longer, settings=Settings(), limits=Limits(timeout_s=99))
+    batch = solve(given, out, mode="rerun_failed", watch=longer, settings=Settings(), limits=Limits(max_runtime_s=99.0))
     assert longer.starts == ["1"]
     assert rows(batch) == [("1", "failed"), ("good", "solved")]
     fill(given / "good", {"notes.txt": "the challenge is another one now\n"})

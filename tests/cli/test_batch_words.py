@@ -18,7 +18,7 @@ EVERYTHING: dict[str, Any] = {
     "dataset": Path("t.jsonl"),
     "agent": ("a", "llm:b"),
     "attempts": 3,
-    "only": "x y*",
+    "only": ("x y*",),
     "limit": 7,
     "jobs": 4,
     "engine": "ray",

@@ -20,7 +20,7 @@ from codur.lazy import regex
 from codur.structs import convert
 
 DIRECTORY = "agents"
-SUFFIX = ".yaml"
+SUFFIX, _SUFFIXES = ".yaml", frozenset({".yaml", ".yml"})
 _MAX_FILES = 200
 _WORD = regex(r"[\w.-]+")
 
@@ -88,7 +88,9 @@ def agent_files(directory: Path) -> tuple[Path, ...]:
         ConfigError: the directory cannot be read, or has too many files.
     """
     try:
-        found = sorted(path for path in directory.iterdir() if path.suffix == SUFFIX and not path.name.startswith("."))
+        found = sorted(
+            path for path in directory.iterdir() if path.suffix in _SUFFIXES and not path.name.startswith(".")
+        )
     except (FileNotFoundError, NotADirectoryError):
         return ()
     except OSError as error:

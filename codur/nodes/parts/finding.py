@@ -288,7 +288,8 @@ def _attempt(record: StepRecord, state: RunState, signature: str, progress: floa
     return Attempt(
         number=len(state["attempts"]) + 1,
         by=record.capability or record.node,
-        summary=record.summary or "no edit",
+        # What another program failed of, which nothing else tells.
+        summary=record.summary or (record.error if record.node == "execute" else "") or "no edit",
         signature=signature,
         progress=progress,
         error=error_text(error, ERROR_CHARS),
