@@ -165,6 +165,7 @@ class _Layers:
 
     def finish(self) -> LoadedSettings:
         self._refuse(reading.setting_rules.incomplete_profiles(self.values["llm"]["profiles"]))
+        self.values = _merged({"llm": {"profiles": _prices(self.values["llm"]["profiles"])}}, self.values)
         settings = convert(self.values, Settings)
         self._refuse(reading.setting_rules.broken_rules(settings))
         return LoadedSettings(
@@ -225,3 +226,18 @@ def _exists(path: Path, name: str) -> bool:
             f"cannot be read: {error.strerror}", file=name, remedy="Make it readable, or name a file with --config."
         ) from error
     return True
+
+
+def _prices(profiles: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The prices, by profile, of those that tell none and have the provider and the model of one that is shipped."""
+    known = {(each.provider, each.model): each for each in Settings().llm.profiles.values()}
+    found = {
+        name: known[place]
+        for name, profile in profiles.items()
+        if (place := (profile.get("provider"), profile.get("model"))) in known
+        and not any(key.startswith("price_") for key in profile)
+    }
+    return {
+        name: {key: getattr(profile, key) for key in profile.__struct_fields__ if key.startswith("price_")}
+        for name, profile in found.items()
+    }

@@ -59,9 +59,9 @@ class Budget:
             )
         if used.cost_usd + sum(held.cost_usd for held in self._held) + cost_usd > limits.max_cost_usd:
             raise LimitReached(
-                f"The next model call may cost ${cost_usd:.4f}; ${used.cost_usd:.4f} of ${limits.max_cost_usd:.2f} are "
+                f"The next model call may cost ${cost_usd:.4f}; ${used.cost_usd:.4f} of ${limits.max_cost_usd:.4f} are "
                 "spent.",
-                remedy="Raise runtime.max_cost_usd, for example with CODUR_RUNTIME__MAX_COST_USD.",
+                remedy="Raise the limit with --budget (runtime.max_cost_usd).",
             )
 
 

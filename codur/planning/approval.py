@@ -24,7 +24,7 @@ class Means(Struct):
 
     tools: Mapping[str, SideEffect]  # each tool's side effect
     edits: Callable[[Step], bool]  # whether a step may change files
-    delegates: Callable[[Step], bool]  # whether a step hands work over to a program of somebody else
+    delegates: Callable[[Step], str]  # the program of somebody else that a step hands work over to; empty if none
     attempts: int  # attempts of one edit at most
     agent_steps: int  # model calls of one delegation at most
     # the command of the check that judges what steps of this kind change; empty if none does
@@ -132,6 +132,8 @@ def _address(step: Step, means: Means) -> str:
 
 def _command(step: Step, means: Means) -> str:
     """What a step starts, as a person would type it; empty if it starts nothing."""
+    if program := means.delegates(step):
+        return program
     if step.action != "tool" or means.tools.get(step.capability) != "run":
         return ""
     given = step.arguments

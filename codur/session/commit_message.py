@@ -39,6 +39,7 @@ class Material(Struct):
     files: Sequence[str]
     diff: str
     before: Sequence[str] = ()  # subjects of earlier commits, the latest first
+    form: str = ""  # what the user's and the project's accepted instructions say of commits
 
 
 class Suggested(Struct):
@@ -101,6 +102,7 @@ def _text(material: Material, prompts: PromptLibrary, room: int) -> str:
         "commit_message.task",
         tasks="\n".join(f"- {bounded(task, _TASK)}" for task in material.tasks[-_TASKS:]) or "(not known)",
         before="\n".join(f"- {subject[:_SUBJECT]}" for subject in material.before) or "(none)",
+        form=material.form or "(nothing)",
         files=listed(material.files, _FILES),
         changes=bounded(material.diff, room),
     )

@@ -114,6 +114,6 @@ def test_what_the_others_may_still_cost_is_waited_for_and_only_what_is_spent_end
 
 def test_dollars_that_were_spent_before_count() -> None:
     models = shared(budget=SharedBudget(max_cost_usd=1.0, cost_usd=0.95))
-    with pytest.raises(LimitReached, match=r"\$0\.9500 of \$1\.00 are spent") as caught:
+    with pytest.raises(LimitReached, match=r"\$0\.9500 of \$1\.0000 are spent") as caught:
         models.wait_s(DEMAND, math.inf)
     assert "--budget" in caught.value.remedy

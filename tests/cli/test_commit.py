@@ -212,6 +212,23 @@ def test_a_model_words_it_once_where_one_can_be_asked(repository: Path, home: Pa
     assert [word for word in (KEY, "+inner") if word in asked] == []
 
 
+def test_accepted_instructions_say_what_form_a_message_has(repository: Path, home: Path) -> None:
+    (repository / "AGENTS.md").write_text('Use tabs.\n\nCommit messages have the form "K-12: subject".\n')
+    assert codur("fix main.py", "--offline", cwd=repository, home=home).code == 0
+    reply = json_reply({"subject": "K-12: stop the sum at its end", "body": ""})
+    with GroqServer([reply, reply]) as server:
+        with_service(home, server)
+        assert codur("commit", cwd=repository, home=home, GROQ_API_KEY=KEY).code == 0
+        assert codur("commit", "--undo", cwd=repository, home=home, GROQ_API_KEY=KEY).code == 0
+        assert codur("trust", "--yes", cwd=repository, home=home).code == 0
+        assert codur("commit", cwd=repository, home=home, GROQ_API_KEY=KEY).code == 0
+        unaccepted, accepted = (json.dumps(request.body) for request in server.requests)
+    assert "K-12" not in unaccepted
+    assert "K-12" in accepted
+    assert "Use tabs" not in accepted
+    assert git(repository, "log", "-1", "--format=%s") == "K-12: stop the sum at its end\n"
+
+
 def test_what_was_untracked_is_neither_committed_nor_told(repository: Path, home: Path) -> None:
     git(repository, "rm", "-q", "--cached", "notes.txt")
     (repository / "notes.txt").write_text("sekret\n")

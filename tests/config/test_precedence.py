@@ -327,3 +327,16 @@ def test_lines_of_keys_and_items(tmp_path: Path) -> None:
         ("llm", "fallback_profiles", 0): 4,
         ("llm", "fallback_profiles", 1): 6,
     }
+
+
+def test_a_profile_without_a_price_has_that_of_the_same_model_that_is_shipped(tmp_path: Path) -> None:
+    found = load(
+        tmp_path,
+        user="llm: {profiles: {warm: {provider: groq, model: openai/gpt-oss-120b, temperature: 0.9}, "
+        "free: {provider: groq, model: openai/gpt-oss-120b, price_in: 0}, other: {provider: groq, model: m}}}\n",
+    ).settings.llm.profiles
+    shipped = Settings().llm.profiles["gpt-oss-120b"]
+    assert shipped.price_out > 0
+    assert (found["warm"].price_in, found["warm"].price_out) == (shipped.price_in, shipped.price_out)
+    assert (found["free"].price_in, found["free"].price_out) == (0.0, 0.0)
+    assert found["other"].price_out == 0.0

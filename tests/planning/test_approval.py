@@ -18,7 +18,7 @@ TOOLS = {tool.name: tool.side_effect for tool in all_tools()}
 MEANS = Means(
     tools=TOOLS,
     edits=lambda step: step.action in {"coding", "repair"} or TOOLS.get(step.capability) == "write",
-    delegates=lambda step: step.capability == "codex",
+    delegates=lambda step: "codex exec" if step.capability == "codex" else "",
     attempts=10,
     agent_steps=5,
     check=lambda step: "python main.py" if step.action == "coding" else "",

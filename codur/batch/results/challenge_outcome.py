@@ -6,10 +6,12 @@ from typing import Final
 from codur.batch.results.challenge_record import ChallengeResult, RouteEntry, SolvedTier, Status
 from codur.llm.rate_limits.shared_limits import OVER_BUDGET
 from codur.parsing.bounded_text import bounded
+from codur.patches import RepairReport
 from codur.structs import replace
 from codur.types import RunResult, Verdict
 
 MAX_DIFF, MAX_OUTPUT, MAX_PROMPT, MAX_REASON = 100_000, 8_000, 4_000, 500
+NOT_ALONE: Final = "not the only one"
 PASSES_ALREADY: Final = "the check passes as it is"
 NO_CHECK: Final = "nothing says what is right: no expected output and no tests were found"
 NOT_SHOWN_RED: Final = "nothing shows that it is solved: the check was not red before, or does not pass"
@@ -46,12 +48,18 @@ def outcome_of(result: RunResult, base: ChallengeResult) -> ChallengeResult:
         output_before=_output(result.before),
         output_after=_output(result.verdict),
         sandbox=result.sandbox,
-        notes=result.notes,
+        notes=(*result.notes, *_other_repairs(result.repair if solved else None)),
         route=tuple(
             RouteEntry(node=step.node, route=step.route, origin=step.origin, tier=step.tier, reason=step.reason)
             for step in result.route
         ),
     )
+
+
+def _other_repairs(report: RepairReport | None) -> tuple[str, ...]:
+    others = len(report.patches) - 1 if report is not None and report.chosen >= 0 else 0
+    which = "repair passes the check and behaves" if others == 1 else "repairs pass the check and behave"
+    return (f"{NOT_ALONE}: {others} other {which} differently; look at it",) if others > 0 else ()
 
 
 def _status(result: RunResult) -> Status:
@@ -80,11 +88,12 @@ def over_budget(result: ChallengeResult) -> bool:
 def _reason(result: RunResult) -> str:
     if _passes_already(result):
         return PASSES_ALREADY
+    seen = result.verdict or result.before
+    unchecked = seen is None or seen.status == "no_check"
     if result.outcome == "done":
-        return NOT_SHOWN_RED
+        return NO_CHECK if unchecked else NOT_SHOWN_RED
     if result.outcome == "no_model":
-        seen = result.verdict or result.before
-        return NO_CHECK if seen is None or seen.status == "no_check" else "needs a model"
+        return NO_CHECK if unchecked else "needs a model"
     return result.reason
 
 

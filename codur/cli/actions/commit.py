@@ -14,11 +14,13 @@ from codur.cli.actions.run import carried_out, in_repository, shown_result
 from codur.cli.actions.undo import changed_run, changed_runs, is_not_undone, journal_of, that_changed
 from codur.cli.machine import Showing
 from codur.cli.printing import say_found, tell
+from codur.config.instructions import load_instructions
 from codur.config.settings import Settings
 from codur.errors import CodurError, StateError, UsageError
 from codur.lazy import regex
 from codur.parsing.bounded_text import listed
 from codur.sandbox.launcher import Launcher
+from codur.session.accepted import trust_of
 from codur.session.commit_message import Material, Suggested, suggested
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory
@@ -59,6 +61,7 @@ _LONG_CHECK = 200
 _MAX_BODY = 2_000
 _EXECUTABLE = 0o111
 _LISTED = 8
+_OF_COMMITS, _FORM = regex(r"(?i)\bcommit"), 1_000  # lines of instructions that are told, and characters at most
 _FEW_WORDS, _NAMED = 2, 3
 _DATA = frozenset({".db", ".sqlite", ".sqlite3", ".log", ".pyc", ".tfstate", ".tfvars"})
 _HISTORY = "_history"
@@ -375,7 +378,10 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
         raise _nothing(sorted(left), wish)
     who = () if wish.dry else identity(repository, os.environ)  # before a model is asked
     asks = wish.message is None and not (wish.offline or wish.dry)  # the commit afterwards would be worded anew
-    said = suggested(_material(of, files, repository, wish), settings, os.environ) if asks else None
+    said = None
+    if asks:
+        material = replace(_material(of, files, repository, wish), form=_form(settings, repository.root))
+        said = suggested(material, settings, os.environ)
     found = Committed(
         run=of[-1].record.id if of else "",
         message=message_of(of, files, said) if wish.message is None else wish.message.strip(),
@@ -422,6 +428,14 @@ def _material(runs: Sequence[_Kept], files: Sequence[str], repository: Repositor
                 *(item.diff for kept in runs for item in kept.changes if item.path in new.intersection(shown)),
             ]
     return Material(tasks=tuple(_tasks(runs)), files=tuple(files), diff="".join(diffs), before=tuple(before))
+
+
+def _form(settings: Settings, root: Path) -> str:
+    """What the user's own and the project's accepted instructions say of commits."""
+    host = machine.host()
+    found = load_instructions(settings, root, environ=host.environ, home=host.home, trust_of=trust_of(host))
+    lines = "\n".join((found.user, *(each.text for each in found.project))).splitlines()
+    return "\n".join(line.strip() for line in lines if _OF_COMMITS.search(line))[:_FORM]
 
 
 def _tasks(runs: Sequence[_Kept]) -> list[str]:

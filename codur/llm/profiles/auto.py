@@ -96,8 +96,10 @@ def _local(settings: Settings) -> str:
 
 
 def _cheapest(settings: Settings, names: list[str]) -> str:
-    # Small questions have short answers, but output costs several times what input does.
-    return min(names, key=lambda name: settings.llm.profiles[name].price_out)
+    # Small questions have short answers, but output costs several times what input does. One whose price nobody has
+    # told is not for nothing.
+    priced = [name for name in names if settings.llm.profiles[name].price_out]
+    return min(priced or names, key=lambda name: settings.llm.profiles[name].price_out)
 
 
 def _provider(settings: Settings, name: str) -> Provider:

@@ -45,12 +45,14 @@ class SharedBudget(Struct, frozen=False):
         """LimitReached if a request cannot be paid for, even if those under way cost nothing."""
         if self.max_tokens is not None and self.tokens + demand.tokens > self.max_tokens:
             raise LimitReached(
-                f"{OVER_BUDGET}: {self.tokens:,} of {self.max_tokens:,} tokens are spent.",
+                f"{OVER_BUDGET}: {self.tokens:,} of {self.max_tokens:,} tokens are spent, "
+                f"and the next request may take {demand.tokens:,.0f}.",
                 remedy="Go on with --resume and a higher --max-tokens.",
             )
         if self.max_cost_usd is not None and self.cost_usd + demand.cost_usd > self.max_cost_usd:
             raise LimitReached(
-                f"{OVER_BUDGET}: ${self.cost_usd:.4f} of ${self.max_cost_usd:.2f} are spent.",
+                f"{OVER_BUDGET}: ${self.cost_usd:.4f} of ${self.max_cost_usd:.4f} are spent, "
+                f"and the next request may cost ${demand.cost_usd:.4f}.",
                 remedy="Go on with --resume and a higher --budget.",
             )
 

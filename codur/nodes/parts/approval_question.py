@@ -1,5 +1,7 @@
 """Whether the user is asked before a plan is carried out, and what follows from the answer. Part of `policy`."""
 
+import shlex
+
 from codur.events import PlanShown
 from codur.mcp.offered_tools import server_of
 from codur.nodes.parts.updates import about_code, blocked, can_ask, edits, go, output_of
@@ -129,11 +131,12 @@ def effects(plan: Plan, state: RunState, context: RunContext) -> PlanEffects:
     return replace(does, tests=tests if "write" in does.kinds else ())
 
 
-def _hands_over(step: Step, context: RunContext) -> bool:
-    """Whether a program of somebody else works on the step."""
+def _hands_over(step: Step, context: RunContext) -> str:
+    """The program of somebody else that works on the step; empty if none does."""
     if step.action != "delegate" or not context.agents.knows(step.capability):
-        return False
-    return context.agents.resolve(step.capability).config.type not in {"coding", "llm"}
+        return ""
+    config = context.agents.resolve(step.capability).config
+    return "" if config.type in {"coding", "llm"} else shlex.join(config.command) or f"the agent {step.capability}"
 
 
 def _asks_over_network(step: Step, context: RunContext) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from codur.batch.reports.totals import Totals, totals_of
+from codur.batch.results.challenge_outcome import NOT_ALONE
 from codur.batch.results.challenge_record import ChallengeResult, Status
 from codur.batch.results.progress import Watch
 from codur.batch.work import Work, titled
@@ -138,6 +139,12 @@ def _way(row: ChallengeResult) -> str:
     return worker(row.solved_by) if row.solved_by in ("pattern", "repair") else f"{worker(row.solved_by)} ({row.way})"
 
 
+def _checked(row: ChallengeResult) -> str:
+    """What a pass rests on."""
+    others = "; other repairs pass it, too" if any(note.startswith(NOT_ALONE) for note in row.notes) else ""
+    return f"by `{row.check}`{others}" if row.check else ""
+
+
 def _totals(all_of: Totals, *, attempts: bool) -> dict[str, str]:
     """The cells of the last row, by their titles."""
     return {
@@ -161,5 +168,5 @@ _CELLS: dict[str, Callable[[ChallengeResult], Line]] = {
     "tokens": lambda row: line(f"{row.tokens:,}"),
     "cost": lambda row: line(money(row.cost_usd)),
     "seconds": lambda row: line(f"{row.seconds:.1f}"),
-    "note": lambda row: line(row.reason or (f"by `{row.check}`" if row.check else "")),
+    "note": lambda row: line(row.reason or _checked(row)),
 }

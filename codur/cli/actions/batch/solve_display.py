@@ -1,6 +1,7 @@
 """What `codur solve` shows: while it goes on, and at its end."""
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -78,10 +79,15 @@ def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, request:
         show_note(note)
     if not request.json and not request.quiet:
         page = next((path for path in batch.reports if path.suffix == ".html"), results)
+        written = [item for item in batch.results if item.key_written]
+        if request.in_place and written:
+            one = shlex.join(["codur", "undo", "-C", short(Path(written[0].directory))])
+            tell(f"written back to {count(len(written), 'challenge')}; each is undone by itself: {one}")
         tell(f"results: {short(page)}")
     resume = request.resume_words(short(results))
     if batch.ended == "budget":
-        tell(f"the budget is used up; go on with a higher one: {resume}")
+        resume = request.with_twice_the_budget().resume_words(short(results))
+        tell(f"the budget is used up; go on with twice as much: {resume}")
     elif batch.ended == "stopped":
         tell(f"go on with: {resume}")
         tell(f"interrupted; {len(batch.results)} of {_amount(work)} finished")

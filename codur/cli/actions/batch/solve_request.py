@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from codur.batch.results.earlier import Mode
 from codur.cli import options
-from codur.structs import Struct
+from codur.structs import Struct, replace
 
 _NOT_AGAIN = frozenset({"directories", "results", "mode", "list_only"})
 """What is not asked for in the same words when a batch is gone on with."""
@@ -60,6 +60,11 @@ class SolveRequest(Struct):
             max_iterations=self.max_iterations,
             max_runtime_s=self.timeout,
         )
+
+    def with_twice_the_budget(self) -> "SolveRequest":
+        """The same with twice what the whole batch may spend."""
+        budget, tokens = self.budget and 2 * self.budget, self.max_tokens and 2 * self.max_tokens
+        return replace(self, budget=budget, max_tokens=tokens)
 
     def resume_words(self, results: str) -> str:
         """What to type to go on with the same batch: with other settings, the same challenges would be other work.
