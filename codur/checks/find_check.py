@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from posixpath import basename, dirname, join
 from typing import TYPE_CHECKING
 
+from codur import checks
 from codur.checks import challenge_file
 from codur.checks.challenge_file import SPLIT_REMEDY, ChallengeFile, read_challenge, split_args
 from codur.checks.command_files import files_of_command
@@ -21,7 +22,6 @@ from codur.checks.entry import (
     is_test_file,
     look,
 )
-from codur.checks.programs.other_languages import OtherProgram, other_program
 from codur.checks.python_syntax import NOT_FOUND
 from codur.checks.stated_output import files_to_edit, reshapes_tests, stated_output
 from codur.checks.suites.find_suites import Suites
@@ -31,6 +31,7 @@ from codur.structs import Struct, replace
 from codur.types import Check
 
 if TYPE_CHECKING:
+    from codur.checks.programs.other_languages import OtherProgram
     from codur.config.settings import VerificationSettings
     from codur.workspace.workspace import Workspace
 
@@ -234,7 +235,9 @@ class _Search(Struct, dict=True):  # cached properties need one
         )
 
     def _other(self, directory: str, *named: str) -> OtherProgram | None:
-        return other_program(self.workspace, self.listing, directory, named or self.request.files)
+        return checks.programs.other_languages.other_program(
+            self.workspace, self.listing, directory, named or self.request.files
+        )
 
     def _beside(self, directories: Iterable[str], name: str) -> str | None:
         paths = (join(directory, name) for directory in directories)

@@ -69,10 +69,13 @@ class Scope:
             WorkspaceError: it is out of scope, or would be one file too many.
         """
         if not self.allows(path):
+            denied = self._is_denied(paths.normalise(self._root, path))
             raise FileError(
-                f"{path} is out of scope and must not be changed{self._words()}",
+                f"{path} {'is denied by scope.deny' if denied else 'is out of scope'} and must not be changed"
+                f"{'' if denied else self._words()}",
                 code="refused",
-                remedy="Change other files, or widen the scope (--scope, scope.allow).",
+                remedy="Change other files, or "
+                + ("take it out of scope.deny." if denied else "widen the scope (--scope, scope.allow)."),
             )
         others = sorted(set(changed) - {paths.normalise(self._root, path), paths.real(self._root, path)})
         if self.max_files and len(others) >= self.max_files:
@@ -84,9 +87,12 @@ class Scope:
             )
 
     def _allows(self, path: str) -> bool:
-        if any(pattern.covers(paths.fold(path)) for pattern in self._deny):
+        if self._is_denied(path):
             return False
         return all(any(pattern.covers(path) for pattern in group) for group in self._allow)
+
+    def _is_denied(self, path: str) -> bool:
+        return any(pattern.covers(paths.fold(path)) for pattern in self._deny)
 
     def _words(self) -> str:
         globs = [glob for rule in self._rules for glob in rule.allow]

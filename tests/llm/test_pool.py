@@ -233,14 +233,14 @@ HEAVY = ChatReply(text="x", usage=Usage(calls=1, prompt_tokens=900, completion_t
         (
             Limits(max_cost_usd=0.006),
             2,
-            "The next model call may cost $0.0020; $0.0040 of $0.0100 are spent.",
-            "Raise runtime.max_cost_usd, for example with CODUR_RUNTIME__MAX_COST_USD.",
+            "The next model call may cost $0.0020; $0.0040 of $0.0060 are spent.",
+            "Raise the limit with --budget (runtime.max_cost_usd).",
         ),
         (
             Limits(max_cost_usd=0.0),
             0,
-            "The next model call may cost $0.0020; $0.0000 of $0.0010 are spent.",
-            "Raise runtime.max_cost_usd, for example with CODUR_RUNTIME__MAX_COST_USD.",
+            "The next model call may cost $0.0020; $0.0000 of $0.0000 are spent.",
+            "Raise the limit with --budget (runtime.max_cost_usd).",
         ),
     ],
 )

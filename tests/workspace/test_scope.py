@@ -197,3 +197,11 @@ def test_an_edit_after_a_violation_is_undone_to_the_byte(run: Run) -> None:
     workspace.write_text("src/a.py", "edited\n")
     workspace.restore()
     assert picture(run.root) == before
+
+
+def test_what_is_denied_is_told_as_that(tmp_path: Path) -> None:
+    scope = Scope(tmp_path, ScopeRules(deny=("setup.py",)), ScopeRules(allow=("setup.py",)))
+    with pytest.raises(FileError) as caught:
+        scope.require("setup.py", ())
+    assert caught.value.message == "setup.py is denied by scope.deny and must not be changed"
+    assert caught.value.remedy == "Change other files, or take it out of scope.deny."

@@ -113,6 +113,10 @@ def read_agent(path: Path, shown: str) -> Source:
     if not path.is_file():  # a pipe, for example, which would be waited for without end
         raise ConfigError("is not a regular file", file=shown, remedy="Remove it, or declare an agent there.")
     source = reading.yaml_source.read_yaml(path, shown)
+    if not source.values:
+        raise ConfigError(
+            "declares nothing", file=shown, remedy="Say what the agent is (`codur agents new` shows how)."
+        )
     # Its keys as those of the whole tree, with their places.
     places = {(DIRECTORY, "configs", path.stem, *key): place for key, place in source.places.items()}
     values = {DIRECTORY: {"configs": {path.stem: source.values}}}

@@ -6,7 +6,6 @@ from posixpath import basename
 
 from codur import checks
 from codur.checks.entry import bare_name
-from codur.checks.python_syntax import NOT_ALLOWED
 from codur.context.file_order import standing
 from codur.context.places import is_unfinished, places_in
 from codur.planning.patterns.classify import asks_for_more
@@ -100,10 +99,9 @@ def repair_plan(check: Check | None, before: Verdict | None, *, allowed: bool) -
 def verdict_plan(before: Verdict | None, reason: str) -> Plan:
     """The end of a task that was only to run the check; `reason` is what that said, in a line."""
     if before is None or before.status == "no_check":
-        off = before is not None and before.note == NOT_ALLOWED
-        return _nothing_to_search(
-            NOT_ALLOWED if off else "there is no check: no tests, no expected output", outcome="usage"
-        )
+        off = before is not None and before.note == checks.python_syntax.NOT_ALLOWED
+        why = checks.python_syntax.NOT_ALLOWED if off else "there is no check: no tests, no expected output"
+        return _nothing_to_search(why, outcome="usage")
     return _nothing_to_search(reason, outcome="done" if before.passed else "not_achieved")
 
 
