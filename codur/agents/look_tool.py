@@ -99,7 +99,7 @@ def specs(*, looks: bool, check: bool, finish: bool = False, answered: bool = Tr
     )
     cannot = _spec(
         CANNOT,
-        "End without an edit: what is asked cannot be done, or the check itself cannot run.",
+        "End without an edit: what is asked cannot be done, or the check itself is wrong or cannot run.",
         reason={"type": "string"},
     )
     done = _spec(

@@ -162,7 +162,7 @@ def _situation(brief: CodingBrief) -> str:
     python = f"Python {brief.python_version}. " if not code or any(path.endswith(".py") for path in code) else ""
     lines = [
         f"{python}All paths are relative to the workspace, which is the working directory.",
-        check_text(brief.check, brief.others_fail) + (after if brief.check else ""),
+        check_text(brief.check, brief.others_fail) + (after if brief.check and brief.check.kind != "syntax" else ""),
     ]
     if brief.missing_files:
         lines.append("Named in the task, but absent: " + ", ".join(brief.missing_files))

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from codur.batch.results.challenge_outcome import PASSES_ALREADY, is_solved, outcome_of
+from codur.batch.results.challenge_outcome import NO_CHECK, NOT_ALONE, PASSES_ALREADY, is_solved, outcome_of
 from codur.batch.results.challenge_record import ChallengeResult
 from codur.batch.results.earlier import Mode
 from codur.batch.results.results_directory import read_results, read_spent
@@ -551,3 +551,19 @@ def test_the_copies_are_removed(tmp_path: Path) -> None:
     solve(many(tmp_path / "given", 2), tmp_path / "out", host=replace(host(key=None), environ=environ))
     assert list(temporary.iterdir()) == []
     shutil.rmtree(temporary)
+
+
+def test_what_has_no_check_and_what_is_not_the_only_repair_is_told(tmp_path: Path) -> None:
+    longest = (
+        "words = input().split()\nbest = words[0]\nfor word in words:\n"
+        "    if len(word) > len(best):\n        best = words\nprint(best)\n"
+    )
+    fill(tmp_path / "none", {"main.py": "print(1)\n", "prompt.txt": "make it good\n"})
+    fill(tmp_path / "two", {"main.py": longest, "input.txt": "ab cde\n", "expected.txt": "cde\n"})
+    fill(tmp_path / "shell", {"count.sh": "echo 1\n", "expected.txt": "2\n"})
+    batch = solve(tmp_path, tmp_path / "out", settings=Settings())
+    none, shell, two = batch.results
+    assert (none.name, none.status, none.reason) == ("none", "failed", NO_CHECK)
+    assert (shell.name, shell.check, shell.reason) == ("shell", "bash count.sh", "needs a model")
+    assert (two.name, two.status) == ("two", "solved")
+    assert [note.split(":")[0] for note in two.notes] == [NOT_ALONE]

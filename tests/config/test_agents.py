@@ -151,3 +151,22 @@ def test_a_project_has_no_agents_directory(tmp_path: Path) -> None:
         (tmp_path / "work" / place / "evil.yaml").write_text(CLI)
 
     assert "evil" not in load(tmp_path).settings.agents.configs
+
+
+def test_the_other_usual_ending_is_read_and_a_file_that_says_nothing_is_refused(tmp_path: Path) -> None:
+    place = tmp_path / "home" / ".config" / "codur" / "agents"
+    place.mkdir(parents=True)
+    (place / "its.yml").write_text(CLI)
+    assert load(tmp_path).settings.agents.configs["its"].command == ("its", "{prompt}")
+    (place / "none.yaml").write_text("# nothing yet\n")
+    message, remedy = refusal(tmp_path)
+    assert message.endswith("none.yaml: declares nothing")
+    assert "codur agents new" in remedy
+
+
+def test_a_projects_file_may_have_the_other_ending(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "codur.yml").write_text("runtime: {max_llm_calls: 3}\n")
+    assert load(tmp_path).settings.runtime.max_llm_calls == 3
+    message, _ = refusal(tmp_path, project="runtime: {max_llm_calls: 4}\n")
+    assert "codur.yaml and codur.yml both hold settings" in message

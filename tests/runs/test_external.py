@@ -154,6 +154,16 @@ def test_the_next_agent_takes_over_when_one_makes_no_progress(tmp_path: Path) ->
     assert played.files["main.py"] == RIGHT
 
 
+def test_why_one_failed_is_told(tmp_path: Path) -> None:
+    configs = {"its": agent(tmp_path / "its", [["exit", 7]])}
+
+    played = run(tmp_path, configs, agent="its")
+
+    assert played.result.exit_code == 1
+    summaries = {attempt.summary for attempt in played.result.attempts}
+    assert summaries == {"no file was changed: it ended with exit status 7"}
+
+
 def test_what_one_said_of_failing_tests_does_not_count_for_the_next(tmp_path: Path) -> None:
     """Else an edit of the next agent, which says no such thing, would be done with the words of the first."""
     source = "def shown(price):\n    return f'{price:.2f}'\n"
