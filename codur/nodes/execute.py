@@ -60,7 +60,8 @@ async def execute(state: RunState, context: RunContext) -> RunUpdate:
         error=outcome.error,
     )
     record = held_to(record, outcome.text, state, context)
-    outputs, notes = {step.id: record.output_ref}, instruction_notes(context)
+    missing = updates.warn(context.toolbox.missing(agent.config.tools), context, told=state["notes"])
+    outputs, notes = {step.id: record.output_ref}, [*instruction_notes(context), *missing]
     why = f"agent {agent.name}"
     way = go("review", origin=origin, tier="open", why=why, notes=notes, records=[record], outputs=outputs)
     return RunUpdate(**seen, **end, **way)

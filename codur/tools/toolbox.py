@@ -85,7 +85,14 @@ class Toolbox:
         if servers:
             with futures.ThreadPoolExecutor(max_workers=len(servers)) as threads:
                 list(threads.map(self._ask_server, servers))
-        return [f"{name}'s tools are not offered: {why}" for name in servers if (why := self._asked[name])]
+        return self._reasons(servers)
+
+    def missing(self, names: Iterable[str]) -> list[str]:
+        """Why tools of servers that are among `names` are not there, a sentence for each server."""
+        return self._reasons(dict.fromkeys(server_of(name) for name in names if self.get(name) is None))
+
+    def _reasons(self, servers: Iterable[str]) -> list[str]:
+        return [f"{name}'s tools are not offered: {why}" for name in servers if (why := self._asked.get(name))]
 
     def _ask_server(self, name: str) -> None:
         """Take in a server's tools, once; one that cannot be used is remembered with the reason."""

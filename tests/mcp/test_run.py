@@ -61,3 +61,17 @@ def _running(mark: str) -> bool:
         except OSError:
             continue
     return found
+
+
+def test_why_tools_of_a_server_are_not_there_is_told(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    settings = structs.replace(
+        Settings(), mcp_servers={"mine": kit.hostile(""), "none": McpServer(command=("absent",))}
+    )
+    host = Host(environ={"PATH": os.environ["PATH"]}, home=tmp_path)
+
+    with opened(Task(prompt="x", workspace=str(work)), settings, host=host, emit=lambda _: None) as context:
+        assert context.toolbox.missing(["read_file", "mcp__mine__act"]) == []
+        (why,) = context.toolbox.missing(["read_file", "mcp__none__one", "mcp__none__two"])
+        assert why.startswith("none's tools are not offered: ")
