@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CheckRequest", "find_check", "find_entry"]
 
+_STATED = "expected output stated in the prompt"
 EXPECTED_NAMES = ("expected.txt", "expected_output.txt")
 INPUT_NAME = "input.txt"
 _DELETED = r"(?i)\b(?:delete|remove|rm|erase|drop)\s+(?:(?:the|file|test|tests|-\w+)\s+){{0,3}}[`'\"]?(?:\./)?{}(?!\w)"
@@ -98,7 +99,13 @@ class _Search(Struct, dict=True):  # cached properties need one
             return self._command(self.challenge.check, timeout_s, f"check in {challenge_file.NAME}")
         # What the user said first, then what lies there, then what the prompt states: a stated output may be read
         # wrongly.
-        rules: tuple[Callable[[], Check | None], ...] = (self._expected, self._stated, self._tests, self._syntax)
+        rules: tuple[Callable[[], Check | None], ...] = (
+            self._expected,
+            self._stated,
+            self._tests,
+            self._of_other_language,
+            self._syntax,
+        )
         return next((check for rule in rules if (check := rule()) is not None), None)
 
     @cached_property
@@ -180,37 +187,46 @@ class _Search(Struct, dict=True):  # cached properties need one
         return self._output(self.entry, f"expected output given: {expect_file}", file=expected)
 
     def _expected(self) -> Check | None:
-        directories = () if self.entry is None else dict.fromkeys((dirname(self.entry), ""))
-        for directory in directories:
+        if self.entry is None:
+            return self._expected_elsewhere()
+        for directory in dict.fromkeys((dirname(self.entry), "")):
             for name in EXPECTED_NAMES:
                 path = join(directory, name)
                 if self.workspace.is_file(path):
-                    where = "beside" if directory == dirname(self.entry or "") else "above"
-                    return self._output(self.entry or "", f"{name} {where} {self.entry}", file=path)
-        return self._expected_elsewhere()
+                    where = "beside" if directory == dirname(self.entry) else "above"
+                    return self._output(self.entry, f"{name} {where} {self.entry}", file=path)
+        return None
 
     def _expected_elsewhere(self) -> Check | None:
-        """The one expected output in a directory with one program, where it is not beside what else would run."""
+        """The one expected output in a directory with one program, where the whole workspace has no clear program."""
         found = [path for path in self.listing if basename(path) in EXPECTED_NAMES]
         if len(found) != 1:
             return None
-        directory = dirname(found[0])
-        beside = [path for path in self._programs if dirname(path) == directory] if self.entry is None else []
+        beside = [path for path in self._programs if dirname(path) == dirname(found[0])]
         named = [path for path in beside if path in self.request.files]
         scripts = [path for path in (named or beside)[:MAX_PARSED] if look(self.workspace, path).script]
         entry = next((group[0] for group in (named, scripts, beside) if len(group) == 1), None)
-        if entry is None and (other := self._other(directory)):
-            entry = other.path
         if entry is None:
             return None
         return self._output(entry, f"{basename(found[0])} beside {entry}", file=found[0])
 
     def _stated(self) -> Check | None:
-        if (text := stated_output(self.request.prompt)) is None:
+        if self.entry is None or (text := stated_output(self.request.prompt)) is None:
             return None
-        others = [path for path in self.request.files if self._other(dirname(path), path) is not None]
-        entry = self.entry or (others[0] if len(others) == 1 else None)
-        return self._output(entry, "expected output stated in the prompt", text=text) if entry is not None else None
+        return self._output(self.entry, _STATED, text=text)
+
+    def _of_other_language(self) -> Check | None:
+        """The output of a program that is not Python: what lies beside the only one at the top, or is stated of one.
+
+        After tests, as programs in other languages are seldom all that a directory is about.
+        """
+        found = [name for name in EXPECTED_NAMES if self.workspace.is_file(name)]
+        if self.entry is None and len(found) == 1 and (other := self._other("")):
+            return self._output(other.path, f"{found[0]} beside {other.path}", file=found[0])
+        text = stated_output(self.request.prompt)
+        others = [(path, self._other(dirname(path), path)) for path in self.request.files if not path.endswith(".py")]
+        named = [path for path, other in others if other is not None and other.path == path]
+        return self._output(named[0], _STATED, text=text) if text is not None and len(named) == 1 else None
 
     def _output(self, entry: str, source: str, *, file: str | None = None, text: str | None = None) -> Check:
         directories = tuple(dict.fromkeys((dirname(file or entry), dirname(entry), "")))
@@ -267,6 +283,10 @@ class _Search(Struct, dict=True):  # cached properties need one
         suite = self._suites.find() or self._suites.find_doctests()
         if suite is None:
             return None
+        # A module of Go says how tests are run, whether there are any or not.
+        untested = suite.argv[0] == "go" and not any(map(is_test_file, self.listing))
+        if untested and (other := self._of_other_language()):
+            return other
         timeout_s = self.challenge.timeout_s or self.settings.test_timeout_s
         declaration = self._existing([challenge_file.NAME])
         return Check(

@@ -832,6 +832,18 @@ JAVA = "package shop;\nclass Account { public static void main(String[] a) {} }\
         ({"a.js": "console.log(1)\n", "index.js": "console.log(2)\n"}, "node index.js", 5.0),
         ({"a.js": "console.log(1)\n", "b.js": "console.log(2)\n"}, None, 0.0),
         ({"lib.js": "exports.a = 1\n"}, None, 0.0),
+        ({"go.mod": "module x\n", "main.go": "package main\n\nfunc main() {}\n"}, "go run ./", 60.0),
+        (
+            {"main.c": C, "bench.c": C, "-x.c": "int f(void);\n"},
+            'to=$(mktemp -d) && cc -o "$to/program" main.c ./-x.c -lm && "$to/program"',
+            60.0,
+        ),
+        ({"build.sh": "cc lib.c && echo built\n", "lib.c": "int f(void);\n"}, None, 0.0),
+        (
+            {"$(touch x).java": "class A { static void main(String[] a) {} }\n"},
+            """to=$(mktemp -d) && javac -d "$to" '$(touch x).java' && java -cp "$to" '$(touch x)'""",
+            60.0,
+        ),
     ],
 )
 def test_expected_output_of_a_program_in_another_language(
@@ -847,3 +859,16 @@ def test_a_stated_output_of_a_named_program_in_another_language(tmp_path: Path) 
     check = check_for(tmp_path, files, "fix sum.js, it should print 6", "sum.js")
     assert check is not None
     assert (check.label, check.expected_text, check.entry) == ("node sum.js", "6", "sum.js")
+
+
+@pytest.mark.parametrize(
+    ("files", "prompt", "named"),
+    [
+        ({"deploy.sh": "echo 1\n", "data.csv": "1,2\n"}, "The output should be `5`. Sum up data.csv.", "data.csv"),
+        ({"a.py": LIBRARY, "b.py": LIBRARY, "test_a.py": TEST, "a.sh": "echo 1\n", "expected.txt": ""}, "fix it", ""),
+        ({"lib.py": LIBRARY, "examples/run.sh": "echo 1\n", "examples/expected.txt": "1\n"}, "fix it", ""),
+    ],
+)
+def test_a_program_that_nobody_means_is_not_run(files: dict[str, str], prompt: str, named: str, tmp_path: Path) -> None:
+    check = check_for(tmp_path, files, prompt, *filter(None, [named]))
+    assert check is None or check.kind in {"tests", "syntax"}

@@ -158,6 +158,9 @@ def test_the_other_usual_ending_is_read_and_a_file_that_says_nothing_is_refused(
     place.mkdir(parents=True)
     (place / "its.yml").write_text(CLI)
     assert load(tmp_path).settings.agents.configs["its"].command == ("its", "{prompt}")
+    (place / "its.yaml").write_text(CLI)
+    assert "its.yml and its.yaml declare one agent" in refusal(tmp_path)[0]
+    (place / "its.yaml").unlink()
     (place / "none.yaml").write_text("# nothing yet\n")
     message, remedy = refusal(tmp_path)
     assert message.endswith("none.yaml: declares nothing")

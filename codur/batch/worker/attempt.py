@@ -3,7 +3,7 @@
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import mkdtemp
@@ -19,6 +19,7 @@ from codur.config.settings import Settings
 from codur.errors import CodurError, InternalError, Refused, UsageError, internal_error, reason_of
 from codur.events import Emit
 from codur.parsing.bounded_text import bounded
+from codur.redaction import REDACTED
 from codur.sandbox.backends.probe import choose_backend
 from codur.sandbox.processor_turns import Waited
 from codur.sandbox.scratch import remove_tree
@@ -201,10 +202,25 @@ def exact_patch(diff: str, paths: Sequence[str], before: Path, after: Path, reda
 def _patch(path: str, old: _File, new: _File, redact: Callable[[str], str]) -> str:
     contents = [data for data, _ in (old, new) if data is not None]
     change = FileChange(path=path, before=old[0], after=new[0], mode_before=old[1], mode_after=new[1])
-    if all(map(_is_text, contents)):
-        texts = map(change.diff, _CONTEXTS)
-        return next((text for text in texts if redact(text) == text), redact(change.diff()))
-    return redact(change.diff()) if any(_holds_secret(data, redact) for data in contents) else change.binary_diff()
+    if not all(map(_is_text, contents)):
+        return redact(change.diff()) if any(_holds_secret(data, redact) for data in contents) else change.binary_diff()
+    # By the whole texts: what shows only a part of a secret is not known for one.
+    open_lines = {line for data in contents for line in redact(data.decode()).split("\n")}
+    for text in map(change.diff, _CONTEXTS):
+        if all(line[1:] in open_lines for line in _shown(text)) and redact(text) == text:
+            return text
+    hidden = {line for line in _shown(change.diff()) if line[1:] not in open_lines}
+    lines = change.diff().split("\n")
+    return redact("\n".join(f"{line[:1]}{REDACTED}" if line in hidden else line for line in lines))
+
+
+def _shown(diff: str) -> Iterator[str]:
+    """The lines of a diff that are lines of a file."""
+    is_file = False
+    for line in diff.split("\n"):
+        is_file = (is_file or line.startswith("@@")) and not line.startswith("diff --git ")
+        if is_file and line[:1] in {" ", "+", "-"}:
+            yield line
 
 
 def _file(path: Path) -> _File:

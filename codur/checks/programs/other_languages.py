@@ -65,6 +65,8 @@ _LANGUAGES = (
         is_built=True,
     ),
 )
+_SCRIPTS = (".sh", ".bash")
+_SCRIPTS_OR_TEXT = regex(r"\.(?:sh|bash|txt|md|rst|csv|json|ya?ml|in|out)$|^[^.]+$")
 _PACKAGE = regex(r"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
 
 
@@ -95,21 +97,34 @@ def other_program(
         None if it is not clear.
     """
     beside = [path for path in listing if dirname(path) == directory and not is_test_file(path)]
-    acting = [(path, language) for path in beside if (language := _language(path)) and _acts(workspace, path, language)]
-    chosen = [each for each in acting if each[0] in named] or acting
+    acting = [path for path in beside if (language := _language(path)) and _acts(workspace, path, language)]
+    scripts = [path for path in beside if path.endswith(_SCRIPTS)]
+    # A script beside sources in another language builds or starts them.
+    known = [path for path in acting if path not in scripts or all(map(_SCRIPTS_OR_TEXT.search, beside))]
+    chosen = [path for path in acting if path in named] or known
     if len(chosen) > 1:
-        chosen = [each for each in chosen if splitext(basename(each[0]))[0].casefold() in _USUAL]
-    if len(chosen) != 1:
+        chosen = [path for path in chosen if splitext(basename(path))[0].casefold() in _USUAL]
+    language = _language(chosen[0]) if len(chosen) == 1 else None
+    if language is None:
         return None
-    [(path, language)] = chosen
+    path, name = chosen[0], splitext(basename(chosen[0]))[0]
     package = _PACKAGE.search(text_of(workspace, path)) if path.endswith(".java") else None
-    name = splitext(basename(path))[0]
+    if package and directory:  # what it imports is found from another directory
+        return None
+    parts = [each for each in beside if each.endswith(language.endings) and each not in acting]
     command = language.command.format(
-        main=shlex.quote(path),
-        all=shlex.join([path, *(each for each in beside if each != path and each.endswith(language.endings))]),
-        name=f"{package[1]}.{name}" if package else name,
+        main=shlex.quote(_safe(path)),
+        all=shlex.join(map(_safe, [path, *parts])),
+        name=shlex.quote(f"{package[1]}.{name}" if package else name),
     )
+    if path.endswith(".go") and workspace.is_file("go.mod"):  # it says which files belong together
+        command = f"go run {shlex.quote(f'./{directory}')}"
     return OtherProgram(path=path, command=command, is_built=language.is_built)
+
+
+def _safe(path: str) -> str:
+    """A path that is not taken for an option."""
+    return f"./{path}" if path.startswith("-") else path
 
 
 def _language(path: str) -> _Language | None:

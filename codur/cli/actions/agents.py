@@ -114,6 +114,8 @@ def make_agent(name: str, kind: str) -> None:
             f"{name!r} cannot be an agent's name", remedy="Use small letters, digits, dots, hyphens and underscores."
         )
     path = user_agents(user_directory(os.environ, machine.home())) / f"{name}{SUFFIX}"
+    if path.with_suffix(".yml").exists():
+        raise UsageError(f"{path.with_suffix('.yml')} declares it already", remedy="Edit that, or choose another name.")
     text = resource_path(f"templates/agent.{kind}.yaml").read_text(encoding="utf-8").format(name=name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -101,6 +101,11 @@ def agent_files(directory: Path) -> tuple[Path, ...]:
         raise ConfigError(
             f"has more than {_MAX_FILES} agents", file=str(directory), remedy="Keep the ones that are used."
         )
+    twice = next((path for path in found if path.with_suffix(SUFFIX) in found and path.suffix != SUFFIX), None)
+    if twice is not None:
+        raise ConfigError(
+            f"{twice.name} and {twice.stem}{SUFFIX} declare one agent", file=str(directory), remedy="Keep one of them."
+        )
     return tuple(found)
 
 

@@ -86,3 +86,15 @@ def test_a_patch_applies_although_a_secret_lies_near_what_it_changes(tmp_path: P
     applied = subprocess.run(["git", "apply", "-"], cwd=tmp_path / "bug", input=done.patch, text=True, check=False)
     assert applied.returncode == 0
     assert (tmp_path / "bug" / "main.py").read_text() == after
+
+
+def test_no_part_of_a_secret_is_in_a_patch_as_its_beginning_is_left_out(tmp_path: Path) -> None:
+    key = "MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF"
+    pem = f'KEY = """-----BEGIN PRIVATE KEY-----\n{key}\n-----END PRIVATE KEY-----"""\n'
+    before = f"{pem}def last(items):\n    return items[len(items)]\n\nprint(last([1, 2, 3]))\n"
+    done = tried(tmp_path, given=setup(Settings()), files={"main.py": before, "expected.txt": "3\n"})
+    assert done.result.status == "solved"
+    assert done.files["main.py"] is not None
+    assert done.files["main.py"].decode().startswith(pem)
+    assert key not in done.patch
+    assert "+    return items" in done.patch
