@@ -213,6 +213,8 @@ class _Search(Struct, dict=True):  # cached properties need one
     def _stated(self) -> Check | None:
         if self.entry is None or (text := stated_output(self.request.prompt)) is None:
             return None
+        if self.entry not in self.request.files and self._named_others:
+            return None
         return self._output(self.entry, _STATED, text=text)
 
     def _of_other_language(self) -> Check | None:
@@ -224,8 +226,7 @@ class _Search(Struct, dict=True):  # cached properties need one
         if self.entry is None and len(found) == 1 and (other := self._other("")):
             return self._output(other.path, f"{found[0]} beside {other.path}", file=found[0])
         text = stated_output(self.request.prompt)
-        others = [(path, self._other(dirname(path), path)) for path in self.request.files if not path.endswith(".py")]
-        named = [path for path, other in others if other is not None and other.path == path]
+        named = self._named_others
         return self._output(named[0], _STATED, text=text) if text is not None and len(named) == 1 else None
 
     def _output(self, entry: str, source: str, *, file: str | None = None, text: str | None = None) -> Check:
@@ -249,6 +250,12 @@ class _Search(Struct, dict=True):  # cached properties need one
             timeout_s=self.challenge.timeout_s or usual_s,
             source=source,
         )
+
+    @cached_property
+    def _named_others(self) -> tuple[str, ...]:
+        """Programs in other languages that the request names."""
+        others = [(path, self._other(dirname(path), path)) for path in self.request.files if not path.endswith(".py")]
+        return tuple(path for path, other in others if other is not None and other.path == path)
 
     def _other(self, directory: str, *named: str) -> OtherProgram | None:
         return checks.programs.other_languages.other_program(

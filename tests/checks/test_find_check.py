@@ -838,6 +838,15 @@ JAVA = "package shop;\nclass Account { public static void main(String[] a) {} }\
             'to=$(mktemp -d) && cc -o "$to/program" main.c ./-x.c -lm && "$to/program"',
             60.0,
         ),
+        ({"util.sh": "f() {\n  echo 1\n}\n", "run.sh": ". ./util.sh\nf 1\nmain\n"}, "bash run.sh", 5.0),
+        (
+            {"main.js": "require('./mod').go()\n", "mod.js": "exports.go = () => {\n  console.log(1)\n}\n"},
+            "node main.js",
+            5.0,
+        ),
+        ({"page.js": "console.log(1)\ndocument.title = 'x'\n"}, None, 0.0),
+        ({"server.js": "console.log('ready')\nrequire('http').createServer().listen(0)\n"}, None, 0.0),
+        ({"lib.js": "if (DEBUG) console.log(1)\nmodule.exports = {}\n"}, None, 0.0),
         ({"build.sh": "cc lib.c && echo built\n", "lib.c": "int f(void);\n"}, None, 0.0),
         (
             {"$(touch x).java": "class A { static void main(String[] a) {} }\n"},

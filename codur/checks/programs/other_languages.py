@@ -29,16 +29,23 @@ class _Language(Struct):
 
 
 _BUILT = 'to=$(mktemp -d) && {} && "$to/program"'
-_PRINTS = regex(r"\b(?:puts|print\w*|echo|p|say|io\.write)\b")
+_CALLS = regex(
+    r"^(?:if\s*\(?(?:require\.main|__FILE__)"
+    r"|(?!(?:function|def|sub|local|if|switch|else|catch)\b|\w+\s*\(\)\s*\{)"
+    r"(?:(?:for|while|foreach|until)\b|\(|(?:await\s+)?[\w.:$]+\s*\(|\.\.?/|\.\s|\$\w+->"
+    r"|(?:puts|print\w*|echo|say|cat|awk|sed|sort|source|main)\b))",
+    re.MULTILINE,
+)
+"""A line at the left margin that does something."""
+_STAYS = regex(r"\b(?:document|window)\.|\.listen\(|\bcreateServer\(|\bListenAndServe\w*\(|\bsleep\s+infinity\b")
+"""In a page, or a server: it does not end by itself."""
 _LANGUAGES = (
-    _Language(
-        endings=(".js", ".mjs", ".cjs"), acts=regex(r"\bconsole\.\w+\(|\bprocess\.stdout\b"), command="node {main}"
-    ),
-    _Language(endings=(".sh", ".bash"), acts=regex(r"\b(?:echo|printf|cat|awk|sed|sort)\b"), command="bash {main}"),
-    _Language(endings=(".rb",), acts=_PRINTS, command="ruby {main}"),
-    _Language(endings=(".pl",), acts=_PRINTS, command="perl {main}"),
-    _Language(endings=(".php",), acts=_PRINTS, command="php {main}"),
-    _Language(endings=(".lua",), acts=_PRINTS, command="lua {main}"),
+    _Language(endings=(".js", ".mjs", ".cjs"), acts=_CALLS, command="node {main}"),
+    _Language(endings=(".sh", ".bash"), acts=_CALLS, command="bash {main}"),
+    _Language(endings=(".rb",), acts=_CALLS, command="ruby {main}"),
+    _Language(endings=(".pl",), acts=_CALLS, command="perl {main}"),
+    _Language(endings=(".php",), acts=_CALLS, command="php {main}"),
+    _Language(endings=(".lua",), acts=_CALLS, command="lua {main}"),
     _Language(endings=(".go",), acts=regex(r"^func main\(", re.MULTILINE), command="go run {all}", is_built=True),
     _Language(
         endings=(".java",),
@@ -132,4 +139,5 @@ def _language(path: str) -> _Language | None:
 
 
 def _acts(workspace: Workspace, path: str, language: _Language) -> bool:
-    return bool(language.acts.search(text_of(workspace, path)))
+    text = text_of(workspace, path)
+    return bool(language.acts.search(text)) and not _STAYS.search(text)

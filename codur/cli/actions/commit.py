@@ -16,7 +16,7 @@ from codur.cli.machine import Showing
 from codur.cli.printing import say_found, tell
 from codur.config.instructions import load_instructions
 from codur.config.settings import Settings
-from codur.errors import CodurError, StateError, UsageError
+from codur.errors import CodurError, ConfigError, StateError, UsageError
 from codur.lazy import regex
 from codur.parsing.bounded_text import listed
 from codur.sandbox.launcher import Launcher
@@ -433,7 +433,10 @@ def _material(runs: Sequence[_Kept], files: Sequence[str], repository: Repositor
 def _form(settings: Settings, root: Path) -> str:
     """What the user's own and the project's accepted instructions say of commits."""
     host = machine.host()
-    found = load_instructions(settings, root, environ=host.environ, home=host.home, trust_of=trust_of(host))
+    try:
+        found = load_instructions(settings, root, environ=host.environ, home=host.home, trust_of=trust_of(host))
+    except ConfigError:  # of a file of the user's, which a task tells; a commit needs none
+        return ""
     lines = "\n".join((found.user, *(each.text for each in found.project))).splitlines()
     return "\n".join(line.strip() for line in lines if _OF_COMMITS.search(line))[:_FORM]
 
