@@ -16,7 +16,7 @@ from codur.workspace.workspace import Workspace
 
 RESULTS_NAME = "codur-results"
 """Where results are put by default; never a challenge, nor part of one."""
-LOOKED_FOR = "a prompt.txt, a challenge.yaml, or sources with an expected.txt or with tests"
+LOOKED_FOR = "a prompt.txt, a challenge.yaml, or sources with an expected.txt, with tests or another check"
 _MARKERS = frozenset({PROMPT_FILE, "challenge.yaml"})
 _EXPECTED = frozenset(EXPECTED_NAMES)
 _TEST_DIRECTORIES = frozenset({"tests", "test", "__tests__"})
@@ -69,10 +69,13 @@ def search(directories: Sequence[Path]) -> Found:
     for directory in directories:
         require_directory(directory)
         start = os.path.realpath(directory)
-        others: list[str] = []
+        others: dict[str, bool] = {}
         paths = dict(_search(start, others))
-        for path in sorted(others, key=len, reverse=True):  # what is inside another comes first
-            if any(each.startswith(f"{path.rstrip('/')}/") for each in paths):
+        # A project before its parts; else what is inside another.
+        for path in sorted(others, key=lambda path: (not others[path], len(path) if others[path] else -len(path))):
+            if any(
+                f"{each}/".startswith(f"{path.rstrip('/')}/") or f"{path}/".startswith(f"{each}/") for each in paths
+            ):
                 continue
             looked_into += path != start
             if path == start or (looked_into <= _MOST_LOOKED_INTO and _has_check(path)):
@@ -111,8 +114,12 @@ def require_directory(path: Path) -> None:
         )
 
 
-def _search(start: str, others: list[str]) -> Iterator[tuple[str, str]]:
-    """Paths of challenges, each with what is wrong with it; `others` gets directories that hold sources alone."""
+def _search(start: str, others: dict[str, bool]) -> Iterator[tuple[str, str]]:
+    """Paths of challenges, each with what is wrong with it.
+
+    Args:
+        others: gets directories that hold sources alone, or what a project is declared by, and whether they do.
+    """
     waiting = [start]
     while waiting:
         directory = waiting.pop()
@@ -125,7 +132,9 @@ def _search(start: str, others: list[str]) -> Iterator[tuple[str, str]]:
         if is_challenge:
             yield directory, ""
         else:
-            others += [directory] if any(map(_is_source, listing.files)) else []
+            is_project = not _PROJECTS.isdisjoint(listing.files)
+            if is_project or any(map(_is_source, listing.files)):
+                others[directory] = is_project
             waiting += [f"{directory.rstrip('/')}/{name}" for name in listing.directories if name not in _SKIPPED]
 
 

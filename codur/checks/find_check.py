@@ -177,14 +177,16 @@ class _Search(Struct, dict=True):  # cached properties need one
                 f"there is no file {expect_file} with the expected output",
                 remedy="Give --expect a path relative to the workspace, or an absolute one.",
             )
-        if self.entry is None:
+        other = self._other("") if self.entry is None else None
+        entry = self.entry or (other.path if other is not None else None)
+        if entry is None:
             raise UsageError(
                 f"it is not clear which program should print {expect_file}",
                 remedy='Name it in the prompt (e.g. "fix main.py"), or give a command with --check.',
             )
         inside = path.is_relative_to(self.workspace.root)
         expected = path.relative_to(self.workspace.root).as_posix() if inside else str(path)
-        return self._output(self.entry, f"expected output given: {expect_file}", file=expected)
+        return self._output(entry, f"expected output given: {expect_file}", file=expected)
 
     def _expected(self) -> Check | None:
         if self.entry is None:

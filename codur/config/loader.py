@@ -1,6 +1,6 @@
 """All sources of settings, merged once.
 
-Strongest first: the command line, `CODUR_*` variables, the project's file (`codur.yaml` or `.codur/config.yaml` in the
+Strongest first: the command line, `CODUR_*` variables, the project's file (`PROJECT_FILES` in the
 workspace), the user's file (`$XDG_CONFIG_HOME/codur/config.yaml`, else `~/.config/codur/config.yaml`), the user's
 agents (`agents/*.yaml` beside that file), the shipped agents, the defaults. The shipped agents beside the built-in ones
 are read only where the caller or one of the user's sources names them: most runs use none of them.
@@ -165,7 +165,7 @@ class _Layers:
 
     def finish(self) -> LoadedSettings:
         self._refuse(reading.setting_rules.incomplete_profiles(self.values["llm"]["profiles"]))
-        self.values = _merged({"llm": {"profiles": _prices(self.values["llm"]["profiles"])}}, self.values)
+        self.values = _merged(self.values, {"llm": {"profiles": _prices(self.values["llm"]["profiles"])}})
         settings = convert(self.values, Settings)
         self._refuse(reading.setting_rules.broken_rules(settings))
         return LoadedSettings(

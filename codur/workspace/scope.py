@@ -53,11 +53,8 @@ class Scope:
         """Whether a path, and what it leads to through links, may change; what is outside of the workspace may not."""
         if not self._allow and not self._deny:
             return True
-        try:
-            forms = {paths.normalise(self._root, path), paths.real(self._root, path)}
-        except FileError:
-            return False
-        return all(self._allows(form) for form in forms)
+        forms = self._forms(path)
+        return bool(forms) and all(map(self._allows, forms))
 
     def require(self, path: str | Path, changed: Iterable[str]) -> None:
         """Make sure that a file may be changed.
@@ -69,7 +66,7 @@ class Scope:
             WorkspaceError: it is out of scope, or would be one file too many.
         """
         if not self.allows(path):
-            denied = self._is_denied(paths.normalise(self._root, path))
+            denied = any(map(self._is_denied, self._forms(path)))
             raise FileError(
                 f"{path} {'is denied by scope.deny' if denied else 'is out of scope'} and must not be changed"
                 f"{'' if denied else self._words()}",
@@ -85,6 +82,13 @@ class Scope:
                 code="refused",
                 remedy="Change fewer files, or allow more (--max-files, scope.max_files).",
             )
+
+    def _forms(self, path: str | Path) -> set[str]:
+        """A path, and what it leads to through links; none of one that leads out of the workspace."""
+        try:
+            return {paths.normalise(self._root, path), paths.real(self._root, path)}
+        except FileError:
+            return set()
 
     def _allows(self, path: str) -> bool:
         if self._is_denied(path):

@@ -69,7 +69,8 @@ def test_nothing_found_is_an_error_that_says_what_was_looked_for(tmp_path: Path)
         find_challenges([tmp_path])
     assert caught.value.message == f"{tmp_path}: no challenge found"
     assert caught.value.remedy == (
-        "A challenge is a directory with a prompt.txt, a challenge.yaml, or sources with an expected.txt or with tests."
+        "A challenge is a directory with a prompt.txt, a challenge.yaml, or sources with an expected.txt, with tests "
+        "or another check."
     )
 
 
@@ -86,13 +87,15 @@ def test_where_names_say_nothing_a_check_does(tmp_path: Path) -> None:
             "none/main.py": "print(1)\n",
             "deep/er/main.c": "int main(void) { return 1; }\n",
             "text/notes.md": "nothing to run\n",
+            "repo/setup.py": "import setuptools\n",
+            "repo/src/pkg/sums.py": doctest,
         },
     )
     found = search([tmp_path])
-    assert [item.name for item in found.challenges] == ["doc", "make", "unit"]
+    assert [item.name for item in found.challenges] == ["doc", "make", "repo", "unit"]
     assert found.passed_over == (str(tmp_path / "deep/er"), str(tmp_path / "none"))
     assert names(tmp_path / "none") == ["none"]  # who names it means it
-    assert names(tmp_path / "none", tmp_path) == ["doc", "make", "none", "unit"]
+    assert names(tmp_path / "none", tmp_path) == ["doc", "make", "none", "repo", "unit"]
 
 
 def test_a_directory_that_is_given_twice_or_by_a_link_counts_once(tmp_path: Path) -> None:

@@ -825,8 +825,8 @@ JAVA = "package shop;\nclass Account { public static void main(String[] a) {} }\
             60.0,
         ),
         (
-            {"Account.java": JAVA},
-            'to=$(mktemp -d) && javac -d "$to" Account.java && java -cp "$to" shop.Account',
+            {"Account.java": JAVA, "Other.java": "package shop;\nclass Other {}\n"},
+            'to=$(mktemp -d) && javac -d "$to" Account.java Other.java && java -cp "$to" shop.Account',
             60.0,
         ),
         ({"a.js": "console.log(1)\n", "index.js": "console.log(2)\n"}, "node index.js", 5.0),
@@ -847,10 +847,15 @@ JAVA = "package shop;\nclass Account { public static void main(String[] a) {} }\
         ({"page.js": "console.log(1)\ndocument.title = 'x'\n"}, None, 0.0),
         ({"server.js": "console.log('ready')\nrequire('http').createServer().listen(0)\n"}, None, 0.0),
         ({"lib.js": "if (DEBUG) console.log(1)\nmodule.exports = {}\n"}, None, 0.0),
+        (
+            {"a.c": C, "v.c": "/* called by main() */\nint v(void) { return 1; }\n"},
+            'to=$(mktemp -d) && cc -o "$to/program" a.c v.c -lm && "$to/program"',
+            60.0,
+        ),
         ({"build.sh": "cc lib.c && echo built\n", "lib.c": "int f(void);\n"}, None, 0.0),
         (
             {"$(touch x).java": "class A { static void main(String[] a) {} }\n"},
-            """to=$(mktemp -d) && javac -d "$to" '$(touch x).java' && java -cp "$to" '$(touch x)'""",
+            "java '$(touch x).java'",
             60.0,
         ),
     ],

@@ -213,7 +213,9 @@ def test_a_model_words_it_once_where_one_can_be_asked(repository: Path, home: Pa
 
 
 def test_accepted_instructions_say_what_form_a_message_has(repository: Path, home: Path) -> None:
-    (repository / "AGENTS.md").write_text('Use tabs.\n\nCommit messages have the form "K-12: subject".\n')
+    (repository / "AGENTS.md").write_text(
+        "Use tabs.\n\n# Commits\n\n- The subject begins with K-12:\n\n# Code\n\nA committee decides.\n"
+    )
     assert codur("fix main.py", "--offline", cwd=repository, home=home).code == 0
     reply = json_reply({"subject": "K-12: stop the sum at its end", "body": ""})
     with GroqServer([reply, reply]) as server:
@@ -225,7 +227,7 @@ def test_accepted_instructions_say_what_form_a_message_has(repository: Path, hom
         unaccepted, accepted = (json.dumps(request.body) for request in server.requests)
     assert "K-12" not in unaccepted
     assert "K-12" in accepted
-    assert "Use tabs" not in accepted
+    assert [word for word in ("Use tabs", "committee") if word in accepted] == []
     assert git(repository, "log", "-1", "--format=%s") == "K-12: stop the sum at its end\n"
 
 

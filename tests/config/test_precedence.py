@@ -335,6 +335,7 @@ def test_a_profile_without_a_price_has_that_of_the_same_model_that_is_shipped(tm
         user="llm: {profiles: {warm: {provider: groq, model: openai/gpt-oss-120b, temperature: 0.9}, "
         "free: {provider: groq, model: openai/gpt-oss-120b, price_in: 0}, other: {provider: groq, model: m}}}\n",
     ).settings.llm.profiles
+    assert [*found][-3:] == ["warm", "free", "other"]  # `auto` takes the first that can be asked
     shipped = Settings().llm.profiles["gpt-oss-120b"]
     assert shipped.price_out > 0
     assert (found["warm"].price_in, found["warm"].price_out) == (shipped.price_in, shipped.price_out)

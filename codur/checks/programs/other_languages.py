@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Sequence
 from posixpath import basename, dirname, splitext
 
-from codur.checks.entry import is_test_file, text_of
+from codur.checks.entry import MAX_PARSED, is_test_file, text_of
 from codur.lazy import regex
 from codur.structs import Struct
 from codur.workspace.workspace import Workspace
@@ -37,6 +37,7 @@ _CALLS = regex(
     re.MULTILINE,
 )
 """A line at the left margin that does something."""
+_MAIN = regex(r"^(?:[\w:]+\s+)*main\s*\(", re.MULTILINE)
 _STAYS = regex(r"\b(?:document|window)\.|\.listen\(|\bcreateServer\(|\bListenAndServe\w*\(|\bsleep\s+infinity\b")
 """In a page, or a server: it does not end by itself."""
 _LANGUAGES = (
@@ -55,13 +56,13 @@ _LANGUAGES = (
     ),
     _Language(
         endings=(".c",),
-        acts=regex(r"\bmain\s*\("),
+        acts=_MAIN,
         command=_BUILT.format('cc -o "$to/program" {all} -lm'),
         is_built=True,
     ),
     _Language(
         endings=(".cc", ".cpp", ".cxx"),
-        acts=regex(r"\bmain\s*\("),
+        acts=_MAIN,
         command=_BUILT.format('c++ -o "$to/program" {all}'),
         is_built=True,
     ),
@@ -104,6 +105,8 @@ def other_program(
         None if it is not clear.
     """
     beside = [path for path in listing if dirname(path) == directory and not is_test_file(path)]
+    if sum(_language(path) is not None for path in beside) > MAX_PARSED and not set(named).intersection(beside):
+        return None
     acting = [path for path in beside if (language := _language(path)) and _acts(workspace, path, language)]
     scripts = [path for path in beside if path.endswith(_SCRIPTS)]
     # A script beside sources in another language builds or starts them.
@@ -124,6 +127,8 @@ def other_program(
         all=shlex.join(map(_safe, [path, *parts])),
         name=shlex.quote(f"{package[1]}.{name}" if package else name),
     )
+    if path.endswith(".java") and not parts:  # which class it is, `java` finds out
+        command = f"java {shlex.quote(_safe(path))}"
     if path.endswith(".go") and workspace.is_file("go.mod"):  # it says which files belong together
         command = f"go run {shlex.quote(f'./{directory}')}"
     return OtherProgram(path=path, command=command, is_built=language.is_built)

@@ -61,7 +61,9 @@ _LONG_CHECK = 200
 _MAX_BODY = 2_000
 _EXECUTABLE = 0o111
 _LISTED = 8
-_OF_COMMITS, _FORM = regex(r"(?i)\bcommit"), 1_000  # lines of instructions that are told, and characters at most
+_OF_COMMITS, _FORM = regex(r"(?i)\bcommits?\b(?!tee)"), 1_000  # what speaks of them, and characters at most
+_PARTS = regex(r"(?m)^(?=#)|(?<=\n)\n(?![-*\d])")
+"""Instructions are told by headings with what is below them, else by paragraphs."""
 _FEW_WORDS, _NAMED = 2, 3
 _DATA = frozenset({".db", ".sqlite", ".sqlite3", ".log", ".pyc", ".tfstate", ".tfvars"})
 _HISTORY = "_history"
@@ -437,8 +439,9 @@ def _form(settings: Settings, root: Path) -> str:
         found = load_instructions(settings, root, environ=host.environ, home=host.home, trust_of=trust_of(host))
     except ConfigError:  # of a file of the user's, which a task tells; a commit needs none
         return ""
-    lines = "\n".join((found.user, *(each.text for each in found.project))).splitlines()
-    return "\n".join(line.strip() for line in lines if _OF_COMMITS.search(line))[:_FORM]
+    texts = "\n\n".join((found.user, *(each.text for each in found.project)))
+    parts = (part.strip() for part in _PARTS.split(texts))
+    return "\n".join(part for part in parts if _OF_COMMITS.search(part.partition("\n")[0]))[:_FORM]
 
 
 def _tasks(runs: Sequence[_Kept]) -> list[str]:

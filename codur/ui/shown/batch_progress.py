@@ -118,7 +118,8 @@ def batch_table(rows: Collection[ChallengeResult], *, wall_s: float | None = Non
         width: see `table`.
     """
     several = {"agent": len({row.agent for row in rows}) > 1, "attempt": any(row.attempt > 1 for row in rows)}
-    titles = [title for title in _CELLS if several.get(title, True)]
+    spent = dict.fromkeys(("calls", "tokens", "cost"), any(row.calls for row in rows))
+    titles = [title for title in _CELLS if {**several, **spent}.get(title, True)]
     cells = [[_CELLS[title](row) for title in titles] for row in rows]
     totals = _totals(totals_of(rows), attempts=any(several.values()))
     if wall_s is not None:

@@ -82,7 +82,7 @@ def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, request:
         written = [item for item in batch.results if item.key_written]
         if request.in_place and written:
             one = shlex.join(["codur", "undo", "-C", short(Path(written[0].directory))])
-            tell(f"written back to {count(len(written), 'challenge')}; each is undone by itself: {one}")
+            tell(f"{count(len(written), 'challenge')} written back, each to be undone by itself: {one}")
         tell(f"results: {short(page)}")
     resume = request.resume_words(short(results))
     if batch.ended == "budget":
