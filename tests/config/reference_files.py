@@ -26,9 +26,9 @@ _HEADER = f"""\
 # (or $XDG_CONFIG_HOME/codur/config.yaml), or into a file given with --config or CODUR_CONFIG.
 #
 # Strongest first: command line, CODUR_* variables (CODUR_RUNTIME__MAX_LLM_CALLS=5), the project's file (codur.yaml,
-# codur.yml or .codur/config.yaml in the workspace), the user's file, these defaults. A project's file can only narrow: lower limits,
-# turn permissions off and, once accepted with `codur trust`, name the check command. Sections and named entries merge
-# by key; lists are replaced.
+# codur.yml or .codur/config.yaml in the workspace), the user's file, these defaults. A project's file can only narrow:
+# lower limits, turn permissions off and, once accepted with `codur trust`, name the check command. Sections and named
+# entries merge by key; lists are replaced.
 """
 
 

@@ -1,8 +1,8 @@
 """Agents from YAML: one file an agent, in Codur's own `agents` directory and in the user's.
 
 The file's name without `.yaml` or `.yml` is the agent's name, its keys are those of `agents.configs.NAME`. The user's
-file of the same name is laid over the shipped one, key by key. The files of the agents that every run knows (`codur-coding`,
-`codur-explaining`) only show what is built in.
+file of the same name is laid over the shipped one, key by key. The files of the agents that every run knows
+(`codur-coding`, `codur-explaining`) only show what is built in.
 
 Imports PyYAML where there is a file to read.
 """
