@@ -10,6 +10,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,7 @@ def test_a_program_keeps_its_own_prompt_file(tmp_path: Path) -> None:
 
 BATCH = """
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from tests.batch.kit import solve
 for item in solve(Path(sys.argv[1]), Path(sys.argv[2])).results:
@@ -390,6 +392,11 @@ def test_attempts_are_independent_and_one_that_solves_it_is_enough(tmp_path: Pat
 # --- writing back -----------------------------------------------------------------------------------------------------
 
 
+def about_writing(notes: Sequence[str]) -> list[str]:
+    """Without that other repairs pass, too."""
+    return [note for note in notes if not note.startswith(NOT_ALONE)]
+
+
 def test_in_place_writes_back_what_was_verified_and_can_be_undone(tmp_path: Path) -> None:
     given = tmp_path / "given"
     fill(given / "bug", {**REPAIRABLE, "prompt.txt": "the report is wrong\n"})
@@ -400,7 +407,7 @@ def test_in_place_writes_back_what_was_verified_and_can_be_undone(tmp_path: Path
     data = (given / "bug" / "main.py").read_bytes()
     assert hashlib.sha256(f"main.py\0{len(data)}\0".encode() + data).hexdigest() == bug.verified
     assert contents(given / "hard") == BUG
-    assert (bug.notes, hard.status) == ((), "failed")
+    assert (about_writing(bug.notes), hard.status) == ([], "failed")
     (run,) = (tmp_path / "state" / "runs").iterdir()
     assert json.loads((run / "result.json").read_text())["changed_files"] == ["main.py"]
     again = Watched()
@@ -414,7 +421,7 @@ def test_in_place_writes_back_what_was_solved_in_a_copy_before(tmp_path: Path) -
     solve(given, tmp_path / "out", settings=Settings())
     watch = Watched()
     batch = solve(given, tmp_path / "out", mode="resume", settings=Settings(), in_place=True, watch=watch)
-    assert (watch.starts, next(iter(batch.results)).notes) == (["bug"], ())
+    assert (watch.starts, about_writing(next(iter(batch.results)).notes)) == (["bug"], [])
     assert (given / "main.py").read_text() != REPAIRABLE["main.py"]
 
 
@@ -428,7 +435,8 @@ def test_in_place_leaves_a_challenge_alone_that_was_changed_meanwhile(tmp_path: 
 
     batch = solve(given, tmp_path / "out", settings=Settings(), in_place=True, watch=Watched(on_phase=edit))
     assert (given / "main.py").read_text() == mine
-    assert next(iter(batch.results)).notes == ("not written back: the challenge was changed meanwhile",)
+    notes = about_writing(next(iter(batch.results)).notes)
+    assert notes == ["not written back: the challenge was changed meanwhile"]
     assert next(iter(batch.results)).status == "solved"
 
 
