@@ -13,6 +13,7 @@ from codur.types import RunResult, Verdict
 MAX_DIFF, MAX_OUTPUT, MAX_PROMPT, MAX_REASON = 100_000, 8_000, 4_000, 500
 NOT_ALONE: Final = "not the only one"
 PASSES_ALREADY: Final = "the check passes as it is"
+NEEDS_MODEL: Final = "needs a model"
 NO_CHECK: Final = "nothing says what is right: no expected output and no tests were found"
 NOT_SHOWN_RED: Final = "nothing shows that it is solved: the check was not red before, or does not pass"
 _STATUS: Final[dict[str, Status]] = {"usage": "error", "limit": "limit"}
@@ -93,7 +94,7 @@ def _reason(result: RunResult) -> str:
     if result.outcome == "done":
         return NO_CHECK if unchecked else NOT_SHOWN_RED
     if result.outcome == "no_model":
-        return NO_CHECK if unchecked else "needs a model"
+        return NO_CHECK if unchecked else NEEDS_MODEL
     return result.reason
 
 

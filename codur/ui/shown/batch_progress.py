@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from codur.batch.reports.totals import Totals, totals_of
-from codur.batch.results.challenge_outcome import NOT_ALONE
+from codur.batch.results.challenge_outcome import NEEDS_MODEL, NOT_ALONE
 from codur.batch.results.challenge_record import ChallengeResult, Status
 from codur.batch.results.progress import Watch
 from codur.batch.work import Work, titled
@@ -146,6 +146,10 @@ def _checked(row: ChallengeResult) -> str:
     return f"by `{row.check}`{others}" if row.check else ""
 
 
+def _is_red(row: ChallengeResult) -> bool:
+    return row.reason == NEEDS_MODEL and bool(row.check)
+
+
 def _totals(all_of: Totals, *, attempts: bool) -> dict[str, str]:
     """The cells of the last row, by their titles."""
     return {
@@ -169,5 +173,5 @@ _CELLS: dict[str, Callable[[ChallengeResult], Line]] = {
     "tokens": lambda row: line(f"{row.tokens:,}"),
     "cost": lambda row: line(money(row.cost_usd)),
     "seconds": lambda row: line(f"{row.seconds:.1f}"),
-    "note": lambda row: line(row.reason or _checked(row)),
+    "note": lambda row: line(f"{row.reason}; `{row.check}` fails" if _is_red(row) else row.reason or _checked(row)),
 }
