@@ -71,15 +71,15 @@ def search(directories: Sequence[Path]) -> Found:
         start = os.path.realpath(directory)
         others: dict[str, bool] = {}
         paths = dict(_search(start, others))
+        above = {parent for path in paths for parent in _parents(path)}
         # A project before its parts; else what is inside another.
         for path in sorted(others, key=lambda path: (not others[path], len(path) if others[path] else -len(path))):
-            if any(
-                f"{each}/".startswith(f"{path.rstrip('/')}/") or f"{path}/".startswith(f"{each}/") for each in paths
-            ):
+            if path in above or not paths.keys().isdisjoint(_parents(path)):
                 continue
             looked_into += path != start
             if path == start or (looked_into <= _MOST_LOOKED_INTO and _has_check(path)):
                 paths[path] = ""
+                above.update(_parents(path))
             else:
                 passed_over[path] = str(directory / os.path.relpath(path, start))
         for path, unreadable in paths.items():
@@ -90,6 +90,10 @@ def search(directories: Sequence[Path]) -> Found:
         raise UsageError(f"{names}: no challenge found", remedy=f"A challenge is a directory with {LOOKED_FOR}.")
     challenges = sorted(_with_unique_names(found.values()), key=lambda item: item.name)
     return Found(challenges=challenges, passed_over=tuple(sorted(passed_over.values())))
+
+
+def _parents(path: str) -> list[str]:
+    return list(map(str, Path(path).parents))
 
 
 def _has_check(directory: str) -> bool:
