@@ -189,17 +189,18 @@ def _numbered(item: Excerpt) -> Iterator[str]:
     yield from lines
 
 
-def question_text(brief: CodingBrief, *, budget_tokens: int) -> str:
-    """The user message for an agent that answers in words; the sources are cut to the budget."""
+def question_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | None = None) -> str:
+    """The user message for an agent that answers in words; sources are cut to the budget, as in `brief_text`."""
     head = _joined([("Task", brief.task), ("This step", brief.objective)])
     tail = _joined([(f"Result of step {name}", bounded(plain(text), 4000)) for name, text in brief.inputs.items()])
     room = max(0, int(budget_tokens * BYTES_PER_TOKEN) - len(head) - len(tail))
     brief = replace(brief, guessed=frozenset())  # only who edits is told what is no more than a guess
-    files, _ = _files(brief, room)
+    useful = room if source_tokens is None else int(source_tokens * BYTES_PER_TOKEN)
+    files, _ = _files(brief, room, spare=max(0, room - useful))
     fewer = room
     for _ in range(_TRIES if brief.numbered else 0):
         if len(files) <= room:
             break
         fewer = fewer * room // len(files)
-        files, _ = _files(brief, fewer)
+        files, _ = _files(brief, fewer, spare=max(0, fewer - useful))
     return _BETWEEN.join(part for part in (head, files, tail) if part)

@@ -522,3 +522,13 @@ def test_a_long_function_that_makes_an_object_is_shown_function_by_function() ->
     assert "function make" in shown
     assert "function f4" in shown
     assert "function f1" not in shown
+
+
+def test_a_question_is_not_filled_up_with_what_is_useful_only() -> None:
+    sources = {f"m{number}.py": f"def f{number}():\n" + "    return 1  # so it is\n" * 300 for number in range(8)}
+    wants = [Want(path=path, partly=True) for path in sources]
+    brief = CodingBrief(task="what does f0 do?", objective="", sources=sources, wants=wants)
+    most = question_text(brief, budget_tokens=20_000)
+    bounded = question_text(brief, budget_tokens=20_000, source_tokens=4_000)
+    assert "def f0" in bounded
+    assert len(bounded) < 4_000 * 4 < len(most)
