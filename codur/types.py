@@ -153,6 +153,7 @@ class Check(Struct):
             more are known than `argv` runs.
         sample_s: seconds of tests after which a run that would take far longer than `timeout_s` ends; 0 for none.
         beside: the project's own check, which must pass, too.
+        of_linter: whether it is that a linter, formatter or type checker finds nothing.
         left_out: node ids of tests that failed before a test was made, and may go on to.
         may_differ: of `kept_output`: that they print something else is told, and is no failure.
         runs: what the programs of `kept_output` did before anything was changed.
@@ -174,6 +175,7 @@ class Check(Struct):
     suite: tuple[str, ...] = ()
     sample_s: float = 0.0
     beside: Check | None = None
+    of_linter: bool = False
     left_out: tuple[str, ...] = ()
     ran_without: int = 0
     runs: tuple[ProgramRun, ...] = ()

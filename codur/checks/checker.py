@@ -46,6 +46,7 @@ _ALMOST = 1.0 - 1e-6
 """The most progress of a run that failed; one more of many thousand tests that passes is still told apart."""
 _ENDED_EARLY = "the test run ended before all of it was reported, so its exit status proves nothing"
 _NO_TESTS = "no tests were found to run"
+_TESTS_SAY_NOTHING = "the tests cannot be run, or failed before, so that they say nothing of the change"
 _OFFLINE = regex(
     r"^.*(?:Could not resolve host|failure in name resolution|in offline mode|EAI_AGAIN|dial tcp: lookup).*",
     re.MULTILINE,
@@ -215,6 +216,8 @@ class Checker:
             return checks.programs.kept_output.verdict_on(check, self)
         if check.text:  # a made test, which lies in the workspace only as long as it runs
             return self._made(check, check.text.encode())
+        if check.beside is not None:
+            return self._then_beside(check, check.beside, self.run(replace(check, beside=None)))
         if self.native.is_stale(check, self.workspace) and (built := self._of_what_is_built(check)):
             return built
         # Before and after: a file that was changed in between runs makes the verdict as doubtful as one changed by the
@@ -308,15 +311,41 @@ class Checker:
                 return tampered(verdict, f"the program changed {path}, which is the check")
         if check.ran_without:
             return self._made_for_runner(check, verdict)
-        if beside is None or verdict.status not in {"passed", "failed"}:
+        return verdict if beside is None else self._then_beside(check, beside, verdict)
+
+    def _then_beside(self, check: Check, beside: Check, verdict: Verdict) -> Verdict:
+        """The verdict on a check and, if that passed, on the project's own beside it."""
+        if verdict.status not in {"passed", "failed"}:
             return verdict
         if not verdict.passed:
             return replace(verdict, progress=verdict.progress / 2)
         other = self.run(beside)
+        if check.of_linter and not other.passed:
+            new = self._not_before(beside, other)
+            if new is None:
+                return replace(verdict, note=_TESTS_SAY_NOTHING)
+            other = new
         if not other.passed:
             return replace(other, progress=(1 + other.progress) / 2) if other.status == "failed" else other
+        if check.of_linter:
+            return replace(other, check=check.label)
         ran, total = ((verdict.tests_passed, other.tests_passed), (verdict.tests_total, other.tests_total))
         return replace(other, check=check.label, tests_passed=_sum(ran), tests_total=_sum(total))
+
+    def _not_before(self, check: Check, verdict: Verdict) -> Verdict | None:
+        """The verdict without what fails in a copy without the changes; None if that says nothing of them.
+
+        Until the change is there nobody needs to know, so that it was not run before.
+        """
+        changes = self.workspace.changes()
+        if not changes or verdict.status != "failed":
+            return verdict if changes and verdict.status == "tampered" else None
+        with self.temporary_directory() as temporary:
+            before = self._in_copy(temporary / "before", changes)[0].run(check)
+        if before.passed or not before.failing:
+            return verdict if before.passed else None
+        self.excuse(before.failing)
+        return self.run(check)
 
     def _made_for_runner(self, check: Check, verdict: Verdict) -> Verdict:
         """The verdict on a made test that another runner ran, alone or with the project's own.
@@ -495,6 +524,9 @@ class Checker:
         # No runner, no tests: that is not a failure of the program.
         if not result.started and check.kind == "tests":
             return self._verdict(check, result, status="no_check", note=result.stderr)
+        if check.of_linter:  # what it counts are no tests, and beside its findings it warns of much
+            found = replace(result, stderr="") if result.stdout.strip() else result
+            return self._tests_verdict(check, found, None)
         output = f"{result.stdout}\n{result.stderr}"
         counts = counts_in(output) or (told_so_far(output) if result.timed_out else None)
         result, counts, excused = self._without_left_out(check, result, counts)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["CheckRequest", "find_check", "find_entry"]
 
 _STATED = "expected output stated in the prompt"
+_LINTED = re.compile(r"\b(?:black|eslint|flake8|go vet|lint|mypy|prettier|pyright|ruff|tsc|type|typing)", re.IGNORECASE)
 EXPECTED_NAMES = ("expected.txt", "expected_output.txt")
 INPUT_NAME = "input.txt"
 _DELETED = r"(?i)\b(?:delete|remove|rm|erase|drop)\s+(?:(?:the|file|test|tests|-\w+)\s+){{0,3}}[`'\"]?(?:\./)?{}(?!\w)"
@@ -102,6 +103,7 @@ class _Search(Struct, dict=True):  # cached properties need one
         rules: tuple[Callable[[], Check | None], ...] = (
             self._expected,
             self._stated,
+            self._of_linter,
             self._tests,
             self._of_other_language,
             self._syntax,
@@ -137,7 +139,18 @@ class _Search(Struct, dict=True):  # cached properties need one
         # As the shell understands it: variables, pipes and `cd` are none of our business.
         if tests is None or tests.cwd or not (tests.kind == "pytest" or tests.declared_in):
             argv = ("sh", "-c", command)
-            return Check(kind="command", argv=argv, protected=protected, timeout_s=timeout_s, source=source)
+            of_linter = bool(_LINTED.search(command)) and checks.linters.is_linter(command)
+            # It says nothing of what the program does.
+            beside = self._tests() if of_linter else None
+            return Check(
+                kind="command",
+                argv=argv,
+                protected=protected,
+                timeout_s=timeout_s,
+                source=source,
+                of_linter=of_linter,
+                beside=beside,
+            )
         if tests.declared_in:
             source = f"{source}: {'the tests of ' if tests.partial else ''}`{command}` as {tests.declared_in} has it"
         one = tests.kind == "pytest" and tests.argv[3:] in {(path,) for path in protected}
@@ -273,6 +286,24 @@ class _Search(Struct, dict=True):  # cached properties need one
             return split_args(self.workspace.read_text(path).text)
         except ValueError as error:
             raise ConfigError(str(error), file=path, remedy=SPLIT_REMEDY) from error
+
+    def _of_linter(self) -> Check | None:
+        """A linter's command, if the request is that it finds nothing; then the tests have to pass as well."""
+        if not _LINTED.search(self.request.prompt):  # the module is not loaded for every task
+            return None
+        asked = checks.linters.asked_for(self.workspace, self.request.prompt, self.request.files, self.listing)
+        if asked is None:
+            return None
+        return Check(
+            kind="command",
+            argv=("sh", "-c", shlex.join(asked.argv)),
+            env=checks.linters.NO_CACHES,
+            protected=asked.configured_by,
+            timeout_s=self.settings.test_timeout_s,
+            source="what the request says must find nothing",
+            of_linter=True,
+            beside=self._tests(),
+        )
 
     # --- tests --------------------------------------------------------------------------------------------------------
 

@@ -6,10 +6,11 @@ once more on a copy with the files as they were.
 
 import difflib
 import re
+import shlex
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from functools import cache, cached_property
 from itertools import chain
@@ -27,6 +28,8 @@ from codur.workspace.workspace import Workspace
 
 MOST_S = 60.0  # the change is done and judged; nobody should wait long for this
 """All programs together."""
+NO_CACHES = (("MYPY_CACHE_DIR", "/dev/null"), ("RUFF_NO_CACHE", "true"), ("BLACK_CACHE_DIR", "/dev/null"))
+"""Variables of a check by one: it leaves nothing in the workspace."""
 _SHOWN = 3
 _MOST_COMPARED = 8_000  # lines of a file before and after: of more it would take seconds
 _CHARS = 200
@@ -53,6 +56,7 @@ class Linter(Struct):
     # have none; without the group `text` the path is the finding.
     finding: str = _AT_COLUMN
     whole: bool = False  # it looks at all files and is given none
+    fix: tuple[str, ...] = ()  # its own command that mends what it finds, as far as it can
     one_of_stub: bool = False  # a module and its stub are one to it, and it fails where it is given both
 
     @property
@@ -66,6 +70,89 @@ def linters() -> tuple[Linter, ...]:
     """The programs of `linters.toml`."""
     rows = tomllib.loads(Path(__file__).with_name("linters.toml").read_text(encoding="utf-8"))
     return convert(rows["linters"], tuple[Linter, ...])
+
+
+class Asked(Struct):
+    """A program that a request asks to find nothing more: its command, and the files that configure it."""
+
+    argv: tuple[str, ...]
+    fix: tuple[str, ...]  # its own command that mends what it finds; empty if it has none
+    configured_by: tuple[str, ...]
+
+
+_MEND = r"(?:fix|mend|resolve|remove|clear(?: up)?|clean up|get rid of|address|solve|correct|repair|silence)"
+_FOUND = r"(?:errors?|warnings?|findings?|complaints?|issues?|violations?|problems?|failures?)"
+_ASKED = (
+    rf"\s*(?:please |(?:can|could|would) you )?(?:{_MEND}\b[^.?!\n]*?\b{{name}}(?:'s)? *(?:$|[,.:;]|(?:\S+ )?{_FOUND}\b"
+    rf"|(?:in|for|on|reports?|finds?|says|complain\w*)\b)|{_MEND}\b[^.?!\n]*?\b{_FOUND} (?:of|from|by|in) {{name}}\b"
+    r"|(?:make|get|have|let)\b[^.?!\n]*?\b{name}\b[^.?!\n]*?\b(?:pass|clean|happy|green|succeed|quiet))"
+)
+"""A request that begins with the wish that a program finds nothing; what is said of it in passing is no such wish."""
+_KINDS = {"mypy": "type", "pyright": "type", "tsc": "type", "ruff": "lint", "flake8": "lint", "eslint": "lint"}
+_SAYS_NOTHING = frozenset({"gofmt", "cargo"})  # by their exit status, of what they find
+_CODE = regex(r"\b[A-Z]{1,4}\d{2,4}\b")
+_WORD = regex(r"[\w./+-]+")
+
+
+def asked_for(workspace: Workspace, prompt: str, files: Sequence[str], listing: Sequence[str]) -> Asked | None:
+    """The linter, formatter or type checker that a request wants to find nothing more, by its name or by its kind.
+
+    It looks at the files and directories that the request names, else at all.
+
+    Args:
+        files: files that the request names.
+    """
+    for linter in sorted(linters(), key=lambda linter: linter.name not in prompt.lower()):
+        program = linter.argv[0]
+        settings = tuple(_configuring(linter, workspace, listing))
+        kind = rf"|{_KINDS[program]}(?:[ -]?check(?:er|ing)|ing|er)?" if program in _KINDS and settings else ""
+        named = rf"(?:{re.escape(linter.name)}|{re.escape(program)}{kind})"
+        if program in _SAYS_NOTHING or not re.match(_ASKED.format(name=named), prompt, re.IGNORECASE):
+            continue
+        said = {word.rstrip("./") for word in _WORD.findall(prompt)}
+        places = [path for path in files if path.endswith(linter.endings)]
+        places += sorted(word for word in said if any(path.startswith(f"{word}/") for path in listing))
+        codes = _CODE.findall(prompt) if program in {"ruff", "flake8"} else []
+        select = [f"--select={','.join(dict.fromkeys(codes))}"] if codes else []
+        own = f"node_modules/.bin/{program}"
+        program = own if (workspace.root / own).exists() else program
+        given = [*select, *([] if linter.whole else places or _all_of(linter, workspace, settings, listing))]
+        fix = (program, *linter.fix[1:], *given) if linter.fix else ()
+        return Asked(argv=(program, *linter.argv[1:], *given), fix=fix, configured_by=settings)
+    return None
+
+
+_STARTERS = (("python", "-m"), ("python3", "-m"), ("uv", "run"), ("poetry", "run"), ("npx",))
+
+
+def is_linter(command: str) -> bool:
+    """Whether a shell command is one of these programs and nothing else."""
+    words = shlex.split(command) if not re.search(r"[;&|<>`$]", command) else []
+    for starter in _STARTERS:
+        if tuple(words[: len(starter)]) == starter:
+            words = words[len(starter) :]
+    # `go` and `cargo` do much else.
+    return any(
+        words[:2] == linter.name.split() if linter.argv[0] in {"go", "cargo"} else words[:1] == [linter.argv[0]]
+        for linter in linters()
+    )
+
+
+def _configuring(linter: Linter, workspace: Workspace, listing: Iterable[str]) -> Iterator[str]:
+    """The files that configure a program."""
+    for path in listing:
+        patterns = (text for glob, text in linter.named_by.items() if fnmatch(basename(path), glob))
+        if any(not text or re.search(text, text_of(workspace, path), re.MULTILINE) for text in patterns):
+            yield path
+
+
+def _all_of(linter: Linter, workspace: Workspace, settings: Iterable[str], listing: Iterable[str]) -> list[str]:
+    """What a program is given to look at everything that it should."""
+    told = (re.search(r"^(?:files|packages)\s*=", text_of(workspace, path), re.MULTILINE) for path in settings)
+    if linter.one_of_stub and any(told):
+        return []  # it knows
+    in_src = linter.one_of_stub and any(path.startswith("src/") for path in listing)
+    return ["src" if in_src else "."]
 
 
 class Finding(Struct, kw_only=False):
@@ -196,15 +283,9 @@ class _Look:
         while path:
             path = dirname(path)
             for item in listing:
-                if dirname(item) == path and any(
-                    fnmatch(basename(item), glob) and self._says(item, pattern)
-                    for glob, pattern in linter.named_by.items()
-                ):
+                if dirname(item) == path and any(_configuring(linter, self._workspace, [item])):
                     return path
         return None
-
-    def _says(self, path: str, pattern: str) -> bool:
-        return not pattern or re.search(pattern, text_of(self._workspace, path), re.MULTILINE) is not None
 
     def _is_old(self, job: _Job) -> bool:
         return any(change.before is not None for change in self._changes if change.path in job.files)

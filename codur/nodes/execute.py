@@ -75,8 +75,8 @@ async def _run(agent: Agent, state: RunState, context: RunContext) -> LoopOutcom
     # Not for who edits: numbers would come back in what is to be replaced.
     brief = replace(brief, numbered=not updates.edits(step, context))
     # Half, since the conversation grows with each result of a tool.
-    room, sources = (profile.request_tokens - profile.max_completion_tokens) // 2, context.settings.context.source_tokens
-    task = question_text(brief, budget_tokens=room, source_tokens=sources)
+    room = (profile.request_tokens - profile.max_completion_tokens) // 2
+    task = question_text(brief, budget_tokens=room, source_tokens=context.settings.context.source_tokens)
     offering = Offering(
         narrow=context.settings.planning.narrow_tools,
         task_type=state["discovery"].task_type,

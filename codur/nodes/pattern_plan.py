@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from codur import planning, python
+from codur import checks, planning, python
 from codur.checks import suites
 from codur.checks.describe import verdict_line
 from codur.events import Note
@@ -62,7 +63,7 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     first = context.settings.repair.mode == "before_model" and not (others_fail(seen) and can_ask(seen, context))
     repair = first and can_repair(seen, context)
     no_model = "" if can_ask(seen, context) else _no_search(seen, context) or why_not(seen, context).message
-    plan = _renaming(seen, context)
+    plan = _mended_by_linter(seen, context) or _renaming(seen, context)
     if isinstance(plan, str):
         no_model = plan if plan and no_model else no_model
         plan = first_plan(task, discovery, seen["before"], repair=repair, no_model=no_model)
@@ -94,6 +95,26 @@ def _renaming(state: RunState, context: RunContext) -> Plan | str | None:
     step = planning.renaming.rename_step(task.prompt, context.workspace, context.repository)
     # Not as a rule's: what it changed is judged by the check, and what failed is taken back.
     return step if isinstance(step, str) else Plan(steps=(step,), origin="repair", reason="another name needs no model")
+
+
+def _mended_by_linter(state: RunState, context: RunContext) -> Plan | None:
+    """The plan for a request that a linter finds nothing: its own command that mends what it finds, if it has one."""
+    check, before, task = state["discovery"].check, state["before"], state["task"]
+    if check is None or not check.of_linter or before is None or before.status != "failed" or task.agent is not None:
+        return None
+    files = [path for path in state["discovery"].files if path in task.prompt]
+    asked = checks.linters.asked_for(context.workspace, task.prompt, files, context.workspace.list_files())
+    if asked is None or not asked.fix or not context.settings.tools.allow_write:
+        return None
+    command = shlex.join(asked.fix)
+    step = Step(
+        id="fix",
+        action="tool",
+        capability="run_command",
+        objective=f"Let {asked.fix[0]} mend what it can.",
+        arguments={"command": command},
+    )
+    return Plan(steps=(step,), origin="repair", reason=f"`{command}` needs no model")
 
 
 def _unfit(problem: RunProblem, state: RunState) -> RunUpdate:

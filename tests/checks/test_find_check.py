@@ -886,3 +886,50 @@ def test_a_stated_output_of_a_named_program_in_another_language(tmp_path: Path) 
 def test_a_program_that_nobody_means_is_not_run(files: dict[str, str], prompt: str, named: str, tmp_path: Path) -> None:
     check = check_for(tmp_path, files, prompt, *filter(None, [named]))
     assert check is None or check.kind in {"tests", "syntax"}
+
+
+MYPY = "mypy --no-pretty --no-error-summary --hide-error-context"
+RUFF = "ruff check --quiet --no-fix --force-exclude --output-format=concise"
+TYPED = {"pyproject.toml": "[tool.mypy]\nstrict = true\n[tool.ruff]\n", "src/a.py": LIBRARY, "tests/test_a.py": TEST}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "named", "command"),
+    [
+        ("make mypy pass for src/a.py", ["src/a.py"], f"{MYPY} src/a.py"),
+        ("Please fix all mypy errors.", [], f"{MYPY} src"),
+        ("fix the type errors", [], f"{MYPY} src"),
+        ("fix what mypy reports in src/", [], f"{MYPY} src"),
+        ("fix the ruff errors of rule E711 in src", [], f"{RUFF} --select=E711 src"),
+        ("get rid of the F401 and E711 findings of ruff", [], f"{RUFF} --select=F401,E711 ."),
+        ("can you clean up the lint warnings in tests/?", [], f"{RUFF} tests"),
+        ("make black happy", [], "black --check ."),
+        ("fix the formatting errors that ruff format reports", [], "ruff format --check --force-exclude ."),
+    ],
+)
+def test_a_linter_that_is_to_find_nothing_is_the_check_with_the_tests_beside_it(
+    tmp_path: Path, prompt: str, named: list[str], command: str
+) -> None:
+    found = check_for(tmp_path, TYPED, prompt, *named)
+    assert found is not None
+    assert found.argv == ("sh", "-c", command)
+    assert found.beside is not None
+    assert found.beside.argv[:3] == PYTEST
+    assert found.protected == (() if "black" in prompt or "format" in prompt else ("pyproject.toml",))
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "fix the mypy plugin's cache",
+        "why does mypy say that f has no attribute g?",
+        "add ruff to the pre-commit settings",
+        "add a parameter to f; mypy has to pass",
+        "fix f in src/a.py",
+        "fix the type of f's result",
+    ],
+)
+def test_a_linter_that_is_only_spoken_of_is_not_the_check(tmp_path: Path, prompt: str) -> None:
+    found = check_for(tmp_path, TYPED, prompt)
+    assert found is not None
+    assert found.kind == "tests"

@@ -149,6 +149,8 @@ def _plan_failed(lost: Sequence[str], state: RunState, context: RunContext) -> R
 def _end_of_plan(record: StepRecord, state: RunState, context: RunContext) -> RunUpdate:
     """The last step only read: its output is the answer, if the task asked for one."""
     plan = updates.present_plan(state)
+    if plan.origin == "repair" and updates.unfinished(state, context):
+        return _after_repair(record, state, context)
     if not record.ok:
         outcome: Outcome = "refused" if record.code == "refused" else "not_achieved"
         return _end(record, outcome, record.error, answer_ref=record.output_ref)
@@ -172,7 +174,9 @@ def _after_repair(record: StepRecord, state: RunState, context: RunContext) -> R
         return go("end", origin="llm_error", why=state["reason"])
     if not updates.can_ask(state, context):
         error = updates.why_not(state, context)
-        searched = f"the search without one stopped. {record.error}"
+        by = updates.current_step(state).arguments.get("command", record.capability)
+        what = "the search without one stopped." if record.node == "repair" else f"`{by}` does not do it."
+        searched = f"{what} {record.error}".strip()
         reason = searched if state["task"].offline else f"{searched} {error.message}"
         remedy = _CHOOSE_REMEDY if report is not None and report.patches else error.remedy
         return go("end", origin="repair", why=record.error, outcome="no_model", reason=reason, remedy=remedy)

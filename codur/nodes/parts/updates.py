@@ -361,8 +361,9 @@ def why_no_search(state: RunState, context: RunContext) -> str:
             "The task asks for more than a fix, and a search only mends what the check finds wrong; `codur repair` "
             "does that."
         )
-    if check.text:
-        return "The check is a test that was made for the task; such a one does not guide a search."
+    if check.text or check.of_linter:
+        what = "linter" if check.of_linter else "test that was made for the task"
+        return f"The check is a {what}; such a one does not guide a search."
     if before is None or before.status != "failed":
         return f"The check cannot guide a search: {_not_red(before)}."
     problem = suites.run_problem.run_problem(check, before, root=context.workspace.root, python=context.python)

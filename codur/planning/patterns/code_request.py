@@ -56,6 +56,8 @@ def discover_code(request: Request, found: Classification) -> Discovery:
     tests = _tests_to_edit(request, check) if check is not None else ()
     if check is not None and tests:
         check = replace(check, protected=tuple(path for path in check.protected if path not in tests))
+    if check is not None and check.of_linter and not request.task.check_command:
+        discovery = replace(discovery, task_type="code_fix", confidence=1.0)
     return replace(discovery, files=files, entry=entry, check=check, edits_tests=tests)
 
 

@@ -1,0 +1,82 @@
+"""A task that a linter finds nothing: its command is the check, the tests stay beside it, its own fixes come first."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.cli.kit import codur_here, the_object
+from tests.runs.kit import KEY, contents, fill
+from tests.support.groq_server import GroqServer, ServerReply, calls
+
+SETTINGS = '[tool.ruff.lint]\nselect = ["F"]\n'
+UNUSED = "import os\n\n\ndef double(x):\n    return 2 * x\n"
+MENDED = "def double(x):\n    return 2 * x\n"
+UNDEFINED = "def double(x):\n    return 2 * x\n\n\ndef half(x):\n    return y / 2\n"
+TESTS = "from calc import double\n\n\ndef test_double():\n    assert double(2) == 4\n"
+FILES = {"pyproject.toml": SETTINGS, "calc.py": UNUSED, "test_calc.py": TESTS}
+
+
+def ran(project: Path, home: Path, replies: list[ServerReply], *words: str) -> tuple[dict[str, Any], int, int]:
+    with GroqServer(replies) as server:
+        fill(home, {".config/codur/config.yaml": yaml.safe_dump({"providers": {"groq": {"base_url": server.url}}})})
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        end = codur_here("run", *words, "--json", cwd=project, home=home, GROQ_API_KEY=KEY, PATH=path)
+        return the_object(end.out), end.code, len(server.bodies)
+
+
+def replaced(old: str, new: str) -> ServerReply:
+    return calls(("replace_in_file", {"path": "calc.py", "old": old, "new": new}))
+
+
+def test_what_the_linter_mends_itself_needs_no_model(project: Path, home: Path) -> None:
+    fill(project, FILES)
+    result, code, asked = ran(project, home, [], "fix the ruff errors")
+    assert (code, asked, result["outcome"], result["changed_files"]) == (0, 0, "done", ["calc.py"])
+    assert contents(project)["calc.py"].lstrip() == MENDED
+    assert result["verdict"]["check"].startswith("ruff check")
+    assert result["verdict"]["check"].endswith("-m pytest")
+    assert result["verdict"]["tests_passed"] == 1
+
+
+def test_what_it_does_not_mend_is_for_a_model_that_sees_its_findings(project: Path, home: Path) -> None:
+    fill(project, {**FILES, "calc.py": UNDEFINED})
+    result, code, asked = ran(
+        project, home, [replaced("return y / 2", "return x / 2")], "fix the ruff errors in calc.py"
+    )
+    assert (code, asked, result["outcome"]) == (0, 1, "done")
+
+
+def test_a_change_that_pleases_the_linter_and_breaks_a_test_is_not_done(project: Path, home: Path) -> None:
+    fill(project, {**FILES, "calc.py": UNDEFINED})
+    pleasing = replaced("return 2 * x\n\n\ndef half(x):\n    return y / 2", "return x")
+    right = replaced("return x\n", "return 2 * x\n")
+    result, code, asked = ran(project, home, [pleasing, right], "fix it", "--check", "ruff check calc.py")
+    assert (code, asked, result["outcome"]) == (0, 2, "done")
+    assert contents(project)["calc.py"] == MENDED
+
+
+def test_tests_that_failed_before_may_go_on_failing(project: Path, home: Path) -> None:
+    failing = f"{TESTS}\n\ndef test_more():\n    assert double(3) == 7\n"
+    fill(project, {**FILES, "test_calc.py": failing})
+    result, code, _ = ran(project, home, [], "make ruff happy")
+    assert (code, result["outcome"], result["changed_files"]) == (0, "done", ["calc.py"])
+
+
+def test_where_it_finds_nothing_there_is_nothing_to_do(project: Path, home: Path) -> None:
+    fill(project, {**FILES, "calc.py": MENDED})
+    result, code, asked = ran(project, home, [], "clean up the lint errors")
+    assert (code, asked, result["outcome"], result["changed_files"]) == (0, 0, "done", [])
+
+
+@pytest.mark.parametrize("check", ["ruff check calc.py", "python -m ruff check calc.py"])
+def test_no_search_is_made_for_what_a_linter_finds(project: Path, home: Path, check: str) -> None:
+    fill(project, {**FILES, "calc.py": UNDEFINED})
+    result, code, asked = ran(project, home, [], "fix calc.py", "--check", check, "--offline")
+    assert (code, asked, result["outcome"]) == (3, 0, "no_model")
+    assert "linter" in result["reason"]
