@@ -50,22 +50,29 @@ class CheckPrograms:
     Args:
         python: the interpreter for the workspace's programs.
         deadline: seconds left of the run; no program gets more.
+        found_at: where the workspace lies if it is a copy: an editable install still leads there.
     """
 
     def __init__(
-        self, workspace: Workspace, launcher: Launcher, *, python: str, deadline: Callable[[], float] | None = None
+        self,
+        workspace: Workspace,
+        launcher: Launcher,
+        *,
+        python: str,
+        deadline: Callable[[], float] | None = None,
+        found_at: Path | None = None,
     ) -> None:
         self._workspace = workspace
         self.launcher = launcher
         self.python = python
         self._deadline = deadline or (lambda: float("inf"))
+        self._found_at = found_at or workspace.root
         self._roots: tuple[str, ...] | None = None
         self._installed: tuple[Path, ...] = ()  # what a copy has links to
 
     def on(self, workspace: Workspace, launcher: Launcher | None = None) -> CheckPrograms:
         """The same for a copy of the workspace."""
         other = copy.copy(self)
-        # The roots of the original: in a copy an editable install still leads to the original.
         other._installed = (*self._installed, *installed_in(self._workspace.root))
         other._workspace, other.launcher, other._roots = workspace, launcher or self.launcher, self._import_roots()
         return other
@@ -91,7 +98,7 @@ class CheckPrograms:
         return {**(SEARCH_VARIABLES if check.tests else {}), **stated, **found}
 
     def _import_roots(self) -> tuple[str, ...]:
-        return import_roots(self._workspace.root, self.python) if self._roots is None else self._roots
+        return import_roots(self._found_at, self.python) if self._roots is None else self._roots
 
     def hidden(self, check: Check) -> tuple[Path, ...]:
         """What the program under check must not see: the output that is expected of it."""

@@ -119,7 +119,8 @@ def headline(error: str) -> str:
         # Of the words the first two paragraphs without frames: the place follows, mostly with its source.
         said = _FRAME.sub("", "\n\n".join(_PARAGRAPH.split("".join(words))[:2])).split("\n")[:_HEADLINE_LINES]
         if said[0].startswith(TRACEBACK):
-            said = words[0].split("\n")[-1:]
+            last = words[0].rpartition(TRACEBACK)[2].split("\n")[1:]
+            said = [next((row for row in last if row[:1].strip()), last[-1])]
         return " ".join(f"{name.removeprefix(FAILED_TEST)}: {' '.join(said)}".split())
     if TRACEBACK in error:  # what ran the program says more after it
         last = error.rpartition(TRACEBACK)[2].split("\n")[1:]

@@ -15,7 +15,7 @@ from codur.checks.describe import verdict_line
 from codur.events import Note
 from codur.lazy import loaded
 from codur.nodes.parts import updates
-from codur.nodes.parts.attempt_verdict import check_before, fitted, unguarded
+from codur.nodes.parts.attempt_verdict import check_before, fewer_first, fitted, unguarded
 from codur.nodes.parts.finding import is_about_tests, may_fail, others_fail
 from codur.nodes.parts.plan_rules import completed, problem_of
 from codur.nodes.parts.updates import can_ask, can_repair, explained, go, not_of_the_program, why_no_search, why_not
@@ -47,7 +47,7 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         return _repair_only(task.repair, {**state, "discovery": discovery}, context)
     if found.plan is not None and task.agent is None and not task.check_is_goal:
         return go("policy", origin="pattern", why=discovery.reason, plan=found.plan, discovery=discovery)
-    discovery, before = _fitted(discovery, _check_before(discovery, context), context)
+    discovery, before = _fitted(discovery, task.prompt, context)
     if before is not None and not before.timed_out and ".py::" in task.prompt:
         updates.warn(suites.near_tests.absent_tests(task.prompt, context.checker.last_tests), context)
     seen: RunState = {**state, "discovery": discovery, "before": before}
@@ -150,7 +150,7 @@ def _given_plan(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     # A program that is only run tells what it tells, whatever state the workspace is in.
     edits = any(step.capability != "run_command" for step in plan.steps)
     if edits and problem_of(completed(plan, state, context), state, context) is None:
-        discovery, before = _fitted(discovery, _check_before(discovery, context), context)
+        discovery, before = _fitted(discovery, state["task"].prompt, context)
     return _planned(plan, {**state, "discovery": discovery, "before": before})
 
 
@@ -183,8 +183,13 @@ def _check_before(discovery: Discovery, context: RunContext, *, edits: bool = Tr
             beside.join()
 
 
-def _fitted(discovery: Discovery, before: Verdict | None, context: RunContext) -> tuple[Discovery, Verdict | None]:
-    return (discovery, None) if before is None else fitted(discovery, before, context)
+def _fitted(
+    discovery: Discovery, prompt: str, context: RunContext, *, edits: bool = True
+) -> tuple[Discovery, Verdict | None]:
+    """With the check of fewer tests where all would take too long, and its verdict as in `_check_before`."""
+    few = fewer_first(discovery, prompt, context) if discovery.task_type in CODE_TASKS else discovery
+    before = _check_before(few, context, edits=edits)
+    return (few, None) if before is None else fitted(few, before, context)
 
 
 def _load(follows: Callable[[], object]) -> None:
@@ -208,9 +213,10 @@ def _repair_only(asked: RepairRequest, state: RunState, context: RunContext) -> 
     if asked.files:
         rest = tuple(path for path in discovery.files if path not in asked.files)
         discovery = replace(discovery, files=(*asked.files, *rest))
-    before = _check_before(discovery, context, edits=asked.until == "repair")
-    if asked.until != "verdict":
-        discovery, before = _fitted(discovery, before, context)
+    if asked.until == "verdict":
+        before = _check_before(discovery, context, edits=False)
+    else:
+        discovery, before = _fitted(discovery, state["task"].prompt, context, edits=asked.until == "repair")
     seen: RunState = {**state, "discovery": discovery, "before": before}
     unfit = not_of_the_program(seen, context)
     if unfit is not None:

@@ -114,6 +114,7 @@ def opened(task: Task, settings: Settings, record: Recording, *, host: Host, sta
             host=host,
             record=record,
             workspace=workspace,
+            found_at=root,
             python=python,
             launcher=programs.launcher,
             cancel=cancel,
@@ -190,6 +191,7 @@ class _Opening(Struct):
     host: Host
     record: Recording
     workspace: Workspace
+    found_at: Path  # the workspace that it is, or is a copy of
     python: Callable[[], str]
     launcher: Launcher
     cancel: CancelToken
@@ -245,7 +247,7 @@ class _Opening(Struct):
 
     def _checker(self) -> Checker:
         programs = checks.check_programs.CheckPrograms(
-            self.workspace, self.launcher, python=self.python(), deadline=self.time_left
+            self.workspace, self.launcher, python=self.python(), deadline=self.time_left, found_at=self.found_at
         )
         settings = self.settings
         return checks.checker.Checker(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import venv
 from pathlib import Path
@@ -84,6 +85,20 @@ def test_a_dry_run_changes_nothing(project: Path, home: Path) -> None:
     assert ran.code == 0
     assert "range(start, end + 1)" in ran.out
     assert contents(project) == REPAIRABLE
+
+
+@pytest.mark.parametrize("options", [["--dry-run"], ["--all", "--timeout", "30"]])
+def test_a_copy_is_what_an_editable_install_leads_to(options: list[str], project: Path, home: Path) -> None:
+    tests = "from shop import double\n\nassert double(4) == 8, double(4)\nassert double(9) == 18\n"
+    fill(project, {"shop/__init__.py": "def double(n):\n    return n + 2\n", "checks/run.py": tests})
+    place = home / "environment"
+    venv.create(place, symlinks=True, with_pip=False)
+    (packages,) = place.glob("lib/python3*/site-packages")
+    (packages / "shop.pth").write_text(f"{project}\n")
+    path = f"{place / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    words = ["repair", *options, "--check", "cd checks && python run.py", "shop/__init__.py"]
+    ran = codur_here(*words, cwd=project, home=home, PATH=path)
+    assert "return n * 2" in ran.out, ran.err
 
 
 @pytest.mark.parametrize("options", [["--dry-run"], ["--all", "--timeout", "3"]])

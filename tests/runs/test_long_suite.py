@@ -182,3 +182,32 @@ def test_without_such_tests_the_run_ends_before_anybody_is_asked(tmp_path: Path)
     assert (run.result.exit_code, run.unexpected) == (2, 0)
     assert "The tests take longer than" in run.result.reason
     assert "--check" in run.result.remedy
+
+
+def test_the_tests_that_the_task_names_are_the_check_from_the_start_where_there_are_very_many(tmp_path: Path) -> None:
+    script = "# as DiscoverRunner\nimport sys, time, unittest\n"
+    files = {
+        "shop.py": SHOP,
+        "tests/runtests.py": f"{script}sys.argv[1:] or time.sleep(60)\nunittest.main(module=None)\n",
+        "tests/shop_tests/tests.py": DJANGO_TESTS,
+        **{f"tests/many/test_{number}.py": "import unittest\n" for number in range(400)},
+    }
+    right = {"path": "shop.py", "name": "double", "code": "def double(n):\n    return n * 2\n"}
+    prompt = "the test shop_tests.tests.Shop.test_double fails, mend it in shop.py"
+    run = played(tmp_path, files, prompt, calls(("replace_function", right)))
+    first = next(event.verdict for event in run.events if isinstance(event, CheckRan))
+    assert not first.timed_out
+    assert first.check == "PYTHONPATH=. python tests/runtests.py shop_tests.tests"
+    assert run.result.outcome == "done"
+
+
+def test_a_change_stays_where_the_tests_never_end_in_time_and_is_told_as_not_checked(tmp_path: Path) -> None:
+    script = "# as DiscoverRunner\nimport time\nprint('.' * 50, flush=True)\ntime.sleep(60)\n"
+    files = {"shop.py": SHOP, "tests/runtests.py": script, "tests/many/tests.py": "import unittest  # django.test\n"}
+    right = {"path": "shop.py", "name": "double", "code": "def double(n):\n    return n * 2\n"}
+    prompt = "the tests fail, mend double in shop.py"
+    run = played(tmp_path, files, prompt, calls(("replace_function", right)), timeout_s=2.0)
+    assert run.result.changed_files == ("shop.py",)
+    assert run.result.verdict is not None
+    assert run.result.verdict.status == "no_check"
+    assert "not end in time" in run.result.verdict.note

@@ -28,6 +28,7 @@ _DEFINED_ELSEWHERE = regex(
 )
 _SCRIPT, _HEADED = regex(r"^\.[cm]?[jt]sx?$"), regex(r"^\.[ch](?:c|h|pp|xx)?$")
 _NAMED = regex(r"([\w./-]{1,240}\.py)::(\w[\w:]*(?:\[[^\]\s]*\])?)")
+_DOTTED = regex(r"[\w./-]+(?:::[\w:]+)?")
 _PROMPT_CHARS = 20_000
 _TOLD = regex(r"(\w[\w.]*) \(([\w.]+)\)")
 _TOPS = ("src.", "lib.")
@@ -91,6 +92,22 @@ def _label(test: str, place: str) -> str:
     if place.startswith("unittest.loader._FailedTest"):
         return test
     return place if place.endswith(f".{test}") or test in _FIXTURES else f"{place}.{test}"
+
+
+def named_tests(prompt: str, protected: Iterable[str]) -> list[str]:
+    """The files of tests that a prompt names: by path, or as a runner does, by module, class and test."""
+    words = {word.strip(".").partition("::")[0] for word in _DOTTED.findall(prompt[:_PROMPT_CHARS])}
+    names = set[str]()
+    for word in words:
+        parts = word.removesuffix(".py").replace("/", ".").split(".")
+        names |= {".".join(parts[:end]) for end in range(max(1, len(parts) - 2), len(parts) + 1)}
+    names = {name for name in names if "test" in name}
+    found = []
+    for path in filter(_is_test, protected):
+        parts = splitext(path)[0].split("/")
+        if any(".".join(parts[begin:]) in names for begin in range(len(parts))):
+            found.append(path)
+    return found
 
 
 def absent_tests(prompt: str, ran: Collection[str]) -> Iterator[str]:

@@ -138,6 +138,9 @@ _PLAIN_RUNNER = regex(
     r"(?:\s[^|&;<>()$`]*)?"
 )
 _TAIL_CHARS = 4000
+_SUBTEST = regex(r"(\w+ \([\w.]+\)) ([\[(].*)")
+_OF_SUBTEST = regex(r"^(FAIL|ERROR): (\w+ \([\w.]+\)) [\[(].*$", re.MULTILINE)
+"""A test of unittest of which a part failed, with what tells the part."""
 
 
 def counts_in(output: str) -> TestCounts | None:
@@ -155,7 +158,7 @@ def counts_in(output: str) -> TestCounts | None:
         sums: Counter[str] = Counter()
         for line in lines:
             sums.update({name: int(value) if value.isdigit() else 1 for name, value in line.groupdict("0").items()})
-        wrong = sums["failed"] + sums["errors"]
+        wrong = sums["failed"] + sums["errors"] - _more_subtests(text)
         good = sums["passed"] + max(0, sums["total"] - wrong - sums["skipped"] - sums["omitted"])
         # Failures alone are no count: how many passed was not told.
         if "passed" in sums or any(line.groupdict().get(name) for line in lines for name in ("total", "none")):
@@ -177,6 +180,12 @@ def counts_in(output: str) -> TestCounts | None:
         passing=good_ones,
         words=tuple(told.values()),
     )
+
+
+def _more_subtests(text: str) -> int:
+    """How many failures unittest counts beyond one for a test whose subtests failed."""
+    tests = [test for _, test in _OF_SUBTEST.findall(text)]
+    return len(tests) - len(set(tests))
 
 
 def are_named(counts: TestCounts) -> bool:
@@ -221,7 +230,9 @@ def _failures(runner: _Runner, text: str) -> Iterator[tuple[str, str]]:
             name = f"{files[-1]} › {_SUITE}"
         if _SUBTESTS not in words and (names is None or name in names):
             lines = [line.rstrip() for line in _NOISE.sub("", words).split("\n")]
-            yield name, textwrap.dedent("\n".join(lines)).strip("\n")
+            said = textwrap.dedent("\n".join(lines)).strip("\n")
+            part = _SUBTEST.fullmatch(name)
+            yield (part[1], f"{said}\nsubtest: {part[2]}") if part else (name, said)
 
 
 def _shown(told: dict[str, str]) -> str:

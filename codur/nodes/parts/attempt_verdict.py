@@ -54,6 +54,7 @@ _LINT_SHARE = 0.5
 _WIDER_SHARE = 0.25  # of the time left, which a run of all tests may take where the task named one file of them
 _SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that all tests would take many times that
 _NAMED_LINTERS = 4
+_MANY_TESTS = 400  # files, of which a task is about few, and all would take most of its time
 _LEADS_OUT = regex(r"(?<![\w./])(?:/|\.\./)[\w./+@-]+")
 _MISSING = regex(
     r"(?:can(?:no|')t open(?: file)?|[Nn]o such file or directory:?|cannot (?:access|find)|Cannot find module)\s+"
@@ -63,6 +64,7 @@ _MISSING = regex(
 """What a program says of a file that is not there."""
 _TEST = regex(r"^[ \t]*(?:async )?def test|\bTestCase\b", re.MULTILINE)
 _NOT_RUN = "what failed before still fails; the other tests were not run"
+_TOO_LONG = "the tests do not end in time, as before the change, so that nothing was checked"
 _MOST_NEW = 5  # tests that an edit broke, which are run once more to hear what they say
 _LONG_S = 1.0  # what takes longer is worth a look at the tests that failed before all others are run
 
@@ -90,8 +92,24 @@ def seen_before(state: RunState, context: RunContext) -> RunUpdate:
             ),
         )
         discovery = replace(discovery, check=check)
+    discovery = fewer_first(discovery, task.prompt, context)
     discovery, verdict = fitted(discovery, check_before(discovery, context, sample=True), context)
     return RunUpdate(discovery=discovery, before=verdict, verdict=verdict)
+
+
+def fewer_first(discovery: Discovery, prompt: str, context: RunContext) -> Discovery:
+    """With a check of the tests that the task names, or that are near to its files, of a project with very many."""
+    check = discovery.check
+    if check is None or not check.whole or len(check.protected) < _MANY_TESTS:
+        return discovery
+    near = suites.near_tests.named_tests(prompt, check.protected)
+    near = near or suites.near_tests.near_tests(discovery.files, check.protected, context.workspace)
+    fewer = suites.near_tests.fewer_tests(check, near, context.workspace)
+    if fewer is None:
+        return discovery
+    files = f"{len(check.protected):,} files of tests"
+    context.emit(Note(level="warning", text=f"there are {files}, so that `{fewer.label}` is the check"))
+    return replace(discovery, check=replace(fewer, source=f"{fewer.source}, as there are {files}"))
 
 
 def fitted(discovery: Discovery, before: Verdict, context: RunContext) -> tuple[Discovery, Verdict]:
@@ -220,6 +238,15 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     return replace(judged, apart=bool(context.best.apart))
 
 
+def _is_too_long(verdict: Verdict, before: Verdict | None, context: RunContext) -> bool:
+    """Whether a suite does not end in time for its many tests, before the change and after, and nothing failed in it.
+
+    What would be put back for that could be the right change.
+    """
+    both = before is not None and before.timed_out and verdict.timed_out
+    return both and bool(context.checker.long) and not verdict.failing
+
+
 def _only_documents(state: RunState, context: RunContext) -> Verdict | None:
     """That no test can say anything of a change, as only documents were changed, and no code names such; else None.
 
@@ -259,7 +286,7 @@ def _nothing_to_check(verdict: Verdict, state: RunState, context: RunContext) ->
     # Tests that were red and are found no more were removed, or are loaded no more.
     gone = was_red and context.settings.tools.allow_run
     changed = context.workspace.changed_files() or parts.updates.changed_by_programs(context)
-    return verdict.status == "no_check" and bool(changed) and not gone
+    return verdict.status == "no_check" and bool(changed) and (not gone or verdict.note == _TOO_LONG)
 
 
 def start_clean(state: RunState, context: RunContext) -> None:
@@ -350,6 +377,8 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     narrow = not (record.action == "repair" or may_fail(state) or others)
     first = _still_failing(check, state["verdict"], context) if check and narrow else None
     verdict = first or check_runs.run_check(check, state, context)
+    if _is_too_long(verdict, state["before"], context):
+        verdict = Verdict(status="no_check", check=verdict.check, note=_TOO_LONG)
     if check is not None and keeps(verdict, state):
         # A refactoring passes without a pass, so that nothing confirms it: it is run once more instead.
         repeated = context.checker.run(check)
@@ -417,6 +446,7 @@ def _broken_elsewhere(check: Check, context: RunContext) -> Verdict | None:
     if not check.suite or check.whole or check.argv[0] != PYTHON:
         return None
     whole = suites.near_tests.all_tests(check, _WIDER_SHARE * context.time_left())
+    context.emit(CheckBegan(check=whole.label))
     with suppress(LimitReached, WorkspaceError):
         changed = context.checker.on(context.workspace.scratch_copy(context.scratch()))
         _, failing = _by_name(whole, changed)

@@ -451,3 +451,51 @@ def test_what_unittest_told_before_it_was_ended() -> None:
     assert (found.passed, found.total) == (1, 4)
     assert found.failing == ("setUpClass (t.D)", "test_a (t.C.test_a)", "test_b (t.C.test_b)")
     assert told_so_far(".F.\n") is None
+
+
+SUBTESTS = """FAIL: test_a (shop.Case.test_a) (v=0, name='x')
+----------------------------------------------------------------------
+Traceback (most recent call last):
+  File "/p/shop.py", line 5, in test_a
+    self.assertEqual(total(v), f"{v}!")
+AssertionError: '0' != '0!'
+- 0
++ 0!
+?  ^
+
+
+======================================================================
+FAIL: test_a (shop.Case.test_a) (v=1, name='x')
+----------------------------------------------------------------------
+Traceback (most recent call last):
+  File "/p/shop.py", line 5, in test_a
+    self.assertEqual(total(v), f"{v}!")
+AssertionError: '1' != '1!'
+- 1
++ 1!
+?  ^
+
+
+======================================================================
+FAIL: test_b (shop.Case.test_b) [empty]
+----------------------------------------------------------------------
+Traceback (most recent call last):
+  File "/p/shop.py", line 9, in test_b
+    self.assertTrue(total([]))
+AssertionError: 0 is not true
+
+----------------------------------------------------------------------
+Ran 3 tests in 0.001s
+
+FAILED (failures=3)
+"""
+
+
+def test_parts_of_a_test_are_no_tests() -> None:
+    counts = counts_in(SUBTESTS)
+    assert counts is not None
+    assert (counts.passed, counts.total) == (1, 3)
+    assert counts.failing == ("test_a (shop.Case.test_a)", "test_b (shop.Case.test_b)")
+    assert are_named(counts)
+    assert "subtest: (v=1, name='x')" in counts.error
+    assert headline(counts.error) == "test_a (shop.Case.test_a): AssertionError: '1' != '1!'"
