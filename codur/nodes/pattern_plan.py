@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from codur import checks, planning, python
 from codur.checks import suites
 from codur.checks.describe import verdict_line
+from codur.context.file_order import standing
 from codur.events import Note
-from codur.lazy import loaded
+from codur.lazy import loaded, regex
 from codur.nodes.parts import updates
 from codur.nodes.parts.attempt_verdict import check_before, fewer_first, fitted, unguarded
 from codur.nodes.parts.finding import is_about_tests, may_fail, others_fail
@@ -23,12 +24,16 @@ from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.patches import RepairRequest
 from codur.planning.patterns.classify import lists_steps
 from codur.planning.patterns.decide import decide
+from codur.planning.patterns.named_paths import FileNames
 from codur.planning.plans.first_plan import first_plan, repair_plan, verdict_plan
 from codur.structs import replace
 from codur.types import CODE_TASKS, Check, Discovery, Plan, Step, Verdict
 
 if TYPE_CHECKING:
     from codur.checks.suites.run_problem import RunProblem
+
+_NAME = regex(r"\b[A-Za-z_]\w{4,}")
+_MOST_HOMES = 2  # files that define a name; of one that more define it is not clear which is meant
 
 
 def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
@@ -50,6 +55,7 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     discovery, before = _fitted(discovery, task.prompt, context)
     if before is not None and not before.timed_out and ".py::" in task.prompt:
         updates.warn(suites.near_tests.absent_tests(task.prompt, context.checker.last_tests), context)
+    discovery = _with_named_in_failure(discovery, before, task.prompt, context)
     seen: RunState = {**state, "discovery": discovery, "before": before}
     unfit = not_of_the_program(seen, context)
     # Where the output is known, or a command was declared, that is what the task is judged by.
@@ -77,6 +83,18 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     return go("llm_plan" if listed else "llm_pre_plan", origin="pattern", tier="open", why=why, **_seen(seen))
 
 
+def _with_named_in_failure(discovery: Discovery, before: Verdict | None, prompt: str, context: RunContext) -> Discovery:
+    """With the sources that define what both the task and the failure speak of, where no source is known."""
+    red = before is not None and before.status == "failed" and discovery.task_type == "code_fix"
+    if before is None or not red or any(path.endswith(".py") for path in discovery.files):
+        return discovery
+    said = set(_NAME.findall(prompt)) & set(_NAME.findall(before.error))
+    found = FileNames(context.workspace).defining(sorted(said))
+    own = [[path for path in paths if standing(path) == 0] for paths in found.values()]
+    files = dict.fromkeys(path for paths in own if 0 < len(paths) <= _MOST_HOMES for path in paths)
+    return replace(discovery, files=(*discovery.files, *files))
+
+
 def _seen(state: RunState) -> RunUpdate:
     """What was found out about the task."""
     return RunUpdate(discovery=state["discovery"], before=state["before"], verdict=state["before"])
@@ -90,7 +108,8 @@ def _renaming(state: RunState, context: RunContext) -> Plan | str | None:
     """The plan for a task that is only another name for a symbol, or why it is not clear which; empty if it is more."""
     task, before = state["task"], state["before"]
     red = before is not None and before.status == "failed" and not may_fail(state)
-    if red or task.check_is_goal or task.agent is not None or state["discovery"].task_type != "refactor":
+    wanted = task.check_is_goal and (before is None or not before.passed)
+    if red or wanted or task.agent is not None or state["discovery"].task_type != "refactor":
         return ""
     step = planning.renaming.rename_step(task.prompt, context.workspace, context.repository)
     # Not as a rule's: what it changed is judged by the check, and what failed is taken back.
@@ -173,7 +192,8 @@ def _check_before(discovery: Discovery, context: RunContext, *, edits: bool = Tr
     beside = Thread(target=lambda: _load(follows))  # a pool of threads would take 6 ms to load
     context.launcher.once_started(beside.start)  # what starts the check needs the interpreter's lock for itself
     try:
-        before = check_before(discovery, context, sample=edits)
+        # Where nothing follows, the check has all of the run's time.
+        before = check_before(discovery, context, sample=edits, alone=not edits)
         if not before.passed and follows is context.load_graph:
             # A request names it: 10 ms of a program, meanwhile.
             python.interpreter.python_version(context.python, context.launcher)

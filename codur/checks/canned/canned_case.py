@@ -4,6 +4,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 
 from codur.checks.canned import canned_syntax
 from codur.checks.canned.wording import lines_of
@@ -13,14 +14,13 @@ from codur.structs import Struct
 MOST = 0.8  # chosen: a header or a last line may be honest text
 
 
-class Case(Struct):
+class Case(Struct, dict=True):  # a cached property needs one
     """What a change is judged by."""
 
     lines: Counter[str]  # the expected lines that are not empty, stripped
     is_new: bool  # the program is written anew, not edited
     told: str  # what the prompt tells a new program to print; empty if a program was edited
-    # the constants and names that stand together in one assertion or row of the tests
-    asserts: Sequence[frozenset[str]]
+    tests: Mapping[str, str]  # the test files' text by path
     prompt: str
 
     def covers_most(self, lines: Counter[str]) -> bool:
@@ -41,13 +41,13 @@ class Case(Struct):
     def asserts_together(self, *items: Iterable[str]) -> bool:
         """Does one assertion hold something of each?"""
         # One assertion with both, as single constants of the tests are found in any program.
-        return any(all(not together.isdisjoint(some) for some in items) for together in self.asserts)
+        return any(all(not together.isdisjoint(some) for some in items) for together in self._asserts)
 
-
-def assertions(tests: Mapping[str, str]) -> list[frozenset[str]]:
-    """Constants and called names of each assertion, each row of a table, and each test with a single assertion."""
-    trees = [tree for tree in map(canned_syntax.parse, tests.values()) if tree is not None]
-    return [_items(group) for tree in trees for node in ast.walk(tree) for group in _together(node)]
+    @cached_property  # few changes have anything to look for in them, and a large project has thousands
+    def _asserts(self) -> list[frozenset[str]]:
+        """Constants and called names of each assertion, each row of a table, and each test with a single assertion."""
+        trees = [tree for tree in map(canned_syntax.parse, self.tests.values()) if tree is not None]
+        return [_items(group) for tree in trees for node in ast.walk(tree) for group in _together(node)]
 
 
 def _together(node: ast.AST) -> list[Sequence[ast.AST]]:

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from codur.checks.canned import canned_syntax
-from codur.checks.canned.canned_case import Case, assertions
+from codur.checks.canned.canned_case import Case
 from codur.checks.canned.canned_program import Changes, read
 from codur.checks.canned.printed import replaced, spelled_out
 from codur.checks.canned.special_cases import special_cased
@@ -61,7 +61,7 @@ def find_canned(
         is_new = not any(old.has_code for old, _ in changes.values())
         told = told_to_print(prompt, expected) if is_new else ""
         lines = Counter(lines_of(expected))
-        case = Case(lines=lines, is_new=is_new, told=told, asserts=assertions(tests), prompt=prompt)
+        case = Case(lines=lines, is_new=is_new, told=told, tests=tests, prompt=prompt)
         return next((found for rule in _RULES if (found := rule(changes, case))), None)
     except RecursionError:  # the user's program nests deeper than Python can walk
         return None

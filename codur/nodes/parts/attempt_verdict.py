@@ -14,6 +14,7 @@ from codur import checks
 from codur.checks import confirmation, suites
 from codur.checks.describe import diff_text
 from codur.checks.entry import is_document, is_test_code
+from codur.context.places import places_in
 from codur.errors import LimitReached, UsageError, WorkspaceError
 from codur.events import CheckBegan, CheckRan, Note
 from codur.lazy import regex
@@ -103,13 +104,15 @@ def fewer_first(discovery: Discovery, prompt: str, context: RunContext) -> Disco
     if check is None or not check.whole or len(check.protected) < _MANY_TESTS:
         return discovery
     near = suites.near_tests.named_tests(prompt, check.protected)
-    near = near or suites.near_tests.near_tests(discovery.files, check.protected, context.workspace)
+    # Of a traceback the frames, the innermost first.
+    files = discovery.files or [place.path for place in places_in(prompt, context.workspace.list_files())]
+    near = near or suites.near_tests.near_tests(files, check.protected, context.workspace)
     fewer = suites.near_tests.fewer_tests(check, near, context.workspace)
     if fewer is None:
         return discovery
-    files = f"{len(check.protected):,} files of tests"
-    context.emit(Note(level="warning", text=f"there are {files}, so that `{fewer.label}` is the check"))
-    return replace(discovery, check=replace(fewer, source=f"{fewer.source}, as there are {files}"))
+    many = f"{len(check.protected):,} files of tests"
+    context.emit(Note(level="warning", text=f"there are {many}, so that `{fewer.label}` is the check"))
+    return replace(discovery, check=replace(fewer, source=f"{fewer.source}, as there are {many}"))
 
 
 def fitted(discovery: Discovery, before: Verdict, context: RunContext) -> tuple[Discovery, Verdict]:
@@ -147,10 +150,11 @@ def _narrowed(
     return discovery, check_before(discovery, context)
 
 
-def check_before(discovery: Discovery, context: RunContext, *, sample: bool = False) -> Verdict:
+def check_before(discovery: Discovery, context: RunContext, *, sample: bool = False, alone: bool = False) -> Verdict:
     """The check's verdict on the untouched program; its files are guarded from now on.
 
     Args:
+        alone: nothing follows, so that it may take all of the run's time.
         sample: end early if all tests would take far too long and the task has files, which others may be near to.
     """
     check = discovery.check
@@ -158,7 +162,7 @@ def check_before(discovery: Discovery, context: RunContext, *, sample: bool = Fa
         context.checker.guard(check)
         known, left = context.checker.recalls(check), context.time_left()
         # A short run's first check would else be cut off at four tenths of a few seconds.
-        share_s = max(min(_LEAST_FIRST_S, left * _SHORT_SHARE), left * _FIRST_SHARE)
+        share_s = left if alone else max(min(_LEAST_FIRST_S, left * _SHORT_SHARE), left * _FIRST_SHARE)
         share_s = min(check.timeout_s, share_s)
         sample_s = _SAMPLE_SHARE * share_s if sample and check.whole and discovery.files else 0.0
         check = replace(check, timeout_s=share_s, sample_s=sample_s)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 
+from codur.checks.entry import text_of
 from codur.context.file_order import standing
 from codur.errors import WorkspaceError
 from codur.lazy import late
@@ -59,6 +60,16 @@ class FileNames:
     def sources(self) -> tuple[str, ...]:
         """Those that hold program text and are the project's own: neither hidden nor made nor vendored."""
         return tuple(path for path in self.listing if suffix_of(path) in SOURCE_SUFFIXES and standing(path) < MADE)
+
+    def defining(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """The project's own Python files in which functions or classes of these names are defined, by their text."""
+        either = "|".join(map(re.escape, names))
+        pattern = re.compile(rf"^[ \t]*(?:async )?(?:def|class) ({either})\b", re.MULTILINE)
+        found: dict[str, list[str]] = {}
+        for path in self.sources if either else ():
+            for name in set(pattern.findall(text_of(self.workspace, path))) if path.endswith(".py") else ():
+                found.setdefault(name, []).append(path)
+        return found
 
     def find(self, written: str) -> Mention | None:
         """The file that a word or quoted text names; None if it is no file name."""

@@ -38,9 +38,14 @@ def _explain(found: Found) -> Settled | None:
 
 
 def _definition(found: Found) -> Settled | None:
-    """Definitions can be found in Python alone; where other languages are too, a miss would prove nothing."""
+    """Where other languages are beside Python a miss would prove nothing, so that it has to be there."""
     sources = found.names.sources
-    return _DEFINITION(found) if sources and {suffix_of(path) for path in sources} <= _PYTHON_ONLY else None
+    alone = {suffix_of(path) for path in sources} <= _PYTHON_ONLY
+    settled = _DEFINITION(found) if sources else None
+    if settled is None or alone:
+        return settled
+    name = str(settled.step.arguments.get("name", "")).rpartition(".")[2]
+    return settled if found.names.defining([name]) else None
 
 
 def _find_file(found: Found) -> Settled | None:
