@@ -256,6 +256,7 @@ class _Look:
             # By count, not by kind: a second finding of the same words is a new one.
             if known[finding.key] < 0 and finding.path not in unread:
                 new.append(finding)
+        new = list(_not_moved(new, known))
         if not new:
             return ""
         more = f" (and {len(new) - _SHOWN} more)" if len(new) > _SHOWN else ""
@@ -341,6 +342,21 @@ class _Look:
             lines = [line for line in said.splitlines() if line.strip() and ": note:" not in line]
             raise _NotRun((lines or ["it failed"])[-1][:_CHARS])
         return [each for each in found if each.path in job.files and not each.text.startswith("File ignored")]
+
+
+def _not_moved(new: Iterable[Finding], known: Mapping[tuple[str, str], int]) -> Iterator[Finding]:
+    """The findings that are gone from nowhere: code that is moved takes what is found in it along.
+
+    Args:
+        known: how many more there were before, by path and words.
+    """
+    gone = Counter[str]()
+    for (_, text), count in known.items():
+        gone[text] += max(0, count)
+    for finding in new:
+        gone[finding.key[1]] -= 1
+        if gone[finding.key[1]] < 0:
+            yield finding
 
 
 def read(linter: Linter, said: str, directory: str) -> Iterator[Finding]:

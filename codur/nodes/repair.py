@@ -40,7 +40,7 @@ def repair(state: RunState, context: RunContext) -> RunUpdate:
             fault = _fault(state, check, verdict, context)
             if state["task"].repair and state["task"].repair.until == "suspects":
                 return _suspected(fault, context, begun)
-            outcome = _search(fault, state, context)
+            outcome = _search(fault, state, context, time.monotonic() - begun)
         except WorkspaceError as error:
             return _update("refused", "", (), f"{error.message}; no offline search")
         report = _report(outcome, state, time.monotonic() - begun)
@@ -96,11 +96,11 @@ def _fault(state: RunState, check: Check, verdict: Verdict, context: RunContext)
     )
 
 
-def _search(fault: Fault, state: RunState, context: RunContext) -> RepairOutcome:
+def _search(fault: Fault, state: RunState, context: RunContext, copying_s: float) -> RepairOutcome:
     settings, asked = context.settings.repair, state["task"].repair
     budget = settings.budget_s if asked is None and can_ask(state, context) else settings.offline_budget_s
-    # What is found is checked in the workspace.
-    last_check_s = max(_LEAST_RESERVE_S, _RESERVE * fault.before.duration_s)
+    # What is found is checked in the workspace. What takes long to copy takes long to look through for each program.
+    last_check_s = max(_LEAST_RESERVE_S, _RESERVE * (fault.before.duration_s + copying_s))
     left = context.time_left()
     effort = Effort(
         budget_s=min(budget, max(left - last_check_s, left * _LEAST_SHARE)),

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import posixpath
 import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -41,8 +42,9 @@ def copy_files(root: Root, relative_paths: Iterable[str], target: Path) -> None:
     left = MAX_BYTES
     try:
         target.mkdir(parents=True, exist_ok=True)
+        for directory in dict.fromkeys(map(posixpath.dirname, wanted)):
+            (target / directory).mkdir(parents=True, exist_ok=True)
         for path in wanted:
-            (target / path).parent.mkdir(parents=True, exist_ok=True)
             # Counted while it is copied: sizes may change after a listing.
             left -= _copy(root, path, target / path)
             if left < 0:

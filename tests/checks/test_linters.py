@@ -123,6 +123,13 @@ def test_a_new_file_and_the_nearest_configuration(tmp_path: Path, launcher: Laun
     ]
 
 
+def test_code_that_was_moved_takes_what_is_found_in_it_along(tmp_path: Path, launcher: Launcher) -> None:
+    files = {"a.py": "import os\nx = 1\n", "b.py": "y = 1\n"}
+    moved = {"a.py": "x = 1\n", "b.py": "import os\ny = 1\n", "c.py": "import os\n"}
+    told = ["ruff check finds more than before: c.py:1: F401 [*] `os` imported but unused"]
+    assert said(tmp_path, launcher, RUFF, files, moved) == told
+
+
 def test_which_find_nothing_new_is_told(tmp_path: Path, launcher: Launcher) -> None:
     settings = RUFF + MYPY + "[tool.flake8]\n"
     told = said(tmp_path, launcher, settings, {"a.py": "x = 1\n"}, {"a.py": "import os\n"}, cleans=True)

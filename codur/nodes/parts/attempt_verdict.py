@@ -51,7 +51,7 @@ _SETTINGS = ("pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini", "package.js
 COMMAND_NOT_FOUND = 127  # as a shell says it
 _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
 """Of the run's time, which its first check may take, so that there is some left to act on what it says."""
-_LINT_SHARE = 0.5
+_LINT_SHARE, _LEAST_LINT_S = 0.5, 0.5
 _WIDER_SHARE = 0.25  # of the time left, which a run of all tests may take where the task named one file of them
 _SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that all tests would take many times that
 _NAMED_LINTERS = 4
@@ -65,6 +65,7 @@ _MISSING = regex(
 """What a program says of a file that is not there."""
 _TEST = regex(r"^[ \t]*(?:async )?def test|\bTestCase\b", re.MULTILINE)
 _NOT_RUN = "what failed before still fails; the other tests were not run"
+_UNCONFIRMED = "the run's time was up before the pass was looked at more closely"
 _TOO_LONG = "the tests do not end in time, as before the change, so that nothing was checked"
 _MOST_NEW = 5  # tests that an edit broke, which are run once more to hear what they say
 _LONG_S = 1.0  # what takes longer is worth a look at the tests that failed before all others are run
@@ -335,6 +336,8 @@ def linted(context: RunContext) -> list[str]:
     if not (context.settings.verification.linters and context.settings.tools.allow_run):
         return []
     most_s = _LINT_SHARE * context.time_left()  # what is done must not be lost for them
+    if most_s < _LEAST_LINT_S:
+        return []
     found = checks.linters.look(context.workspace, context.launcher, context.scratch, most_s=most_s)
     finds = "finds" if len(found.clean) == 1 else "find"
     clean = f"{listed(found.clean, _NAMED_LINTERS)} {finds} nothing new in the files changed"
@@ -389,7 +392,10 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
         verdict = verdict if keeps(repeated, state) else repeated
     elif check is not None and verdict.passed:
         verdict = _told_by_new_tests(check, verdict, state, context)
-        verdict = _confirmed(check, verdict, record, state, context) if verdict.passed else verdict
+        try:
+            verdict = _confirmed(check, verdict, record, state, context) if verdict.passed else verdict
+        except LimitReached:  # what passed is not thrown away for what could not be looked at any more
+            verdict = replace(verdict, note=_UNCONFIRMED)
         verdict = (_broken_elsewhere(check, context) or verdict) if verdict.passed else verdict
     verdict = _enough_tests(verdict, state, context)
     _tell(verdict, state, context)

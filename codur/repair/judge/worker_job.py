@@ -29,7 +29,7 @@ _IMPORT = regex(r"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
 _SHOWY = frozenset({"this", "antigravity", "idlelib", "turtle", "turtledemo", "tkinter", "test", "lib2to3"})
 _OFTEN = frozenset({"ast", "copy", "pathlib"})
 """What tracebacks and our own programs load: 4 of the 7 ms of a candidate that raises."""
-_AT_EXIT = b"__del__"
+_AT_EXIT = regex(rb"^[ \t]*(?:def __del__\b|__del__\s*=)", re.MULTILINE)
 """A fork ends without the interpreter's own end, in which objects that remain are deleted one by one."""
 
 
@@ -118,7 +118,7 @@ def _files(workspace: Workspace, *, at_exit: bool) -> tuple[dict[str, bytes], st
         except WorkspaceError:
             return {}, f"{path} cannot be read"
         size += len(found[path])
-        if not at_exit and _AT_EXIT in found[path]:
+        if not at_exit and _AT_EXIT.search(found[path]):
             return {}, f"{path} has a __del__ method"
         if len(found) > _MAX_FILES or size > _MAX_BYTES:
             return {}, "the workspace has too many Python files"
