@@ -32,7 +32,7 @@ MAX_HOMES = 6
 """A name that more blocks define, none of them imported, tells nothing."""
 _OUTWARDS = 0.7  # the weight of a frame of a traceback, relative to the frame that it calls
 _IDENTIFIER = regex(
-    r"`([^`\n]{2,80})`|\b([^\W\d]\w*)(?=\()|\b(\w*[a-z0-9]_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*)\b"
+    r"`([^`\n]{2,80})`|\b([A-Z]\w*\.[^\W\d]\w*)\b(?!/)|\b([^\W\d]\w*)(?=\()|\b(\w*[a-z0-9]_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*)\b"
     r"|\b[Rr]enam(?:e|ing) (?:the )?(?:(?:function|method|class|constant|variable) )?(\w+)"
 )
 TestRun = tuple[bool, Collection[tuple[str, int]]]

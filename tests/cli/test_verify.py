@@ -76,3 +76,9 @@ def test_it_takes_no_words(project: Path, home: Path) -> None:
     ran = codur("verify", "that", "it", "works", cwd=project, home=home)
     assert ran.code == 2
     assert len(ran.err.splitlines()) == 2
+
+
+def test_the_check_has_all_of_the_time_as_nothing_follows(project: Path, home: Path) -> None:
+    fill(project, {"slow.py": "import time\n\ntime.sleep(4)\n"})
+    ran = codur_here("verify", "--timeout", "9", "--check", "python slow.py", cwd=project, home=home)
+    assert ran.code == 0, ran.err

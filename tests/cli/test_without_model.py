@@ -255,3 +255,27 @@ def test_of_a_file_that_is_not_there_nothing_is_said_but_that(project: Path, hom
     ran = codur_here("fix nosuch.py", cwd=project, home=home)
     assert ran.code == 2
     assert ran.err.splitlines() == ["✘ not started: nosuch.py: no such file in the workspace"]
+
+
+def test_a_search_begins_at_what_the_task_and_the_failure_name(project: Path, home: Path) -> None:
+    checks = "from shop.prices import double\n\nassert double(4) == 8, f'double gives {double(4)}'\n"
+    sources = {
+        "shop/prices.py": "def double(n):\n    return n + 2\n",
+        "shop/other.py": "def half(n):\n    return n / 2\n",
+    }
+    fill(project, {**sources, "checks/run.py": checks})
+    words = ["double gives the wrong number", "--check", "cd checks && PYTHONPATH=.. python run.py", "--offline"]
+    ran = codur_here("run", *words, "--json", cwd=project, home=home)
+    result = the_object(ran.out)
+    assert (ran.code, result["outcome"], result["changed_files"]) == (0, "done", ["shop/prices.py"]), ran.err
+
+
+def test_a_name_is_given_without_a_model_where_a_check_is_named_that_passes(project: Path, home: Path) -> None:
+    fill(
+        project,
+        {"shop.py": "def double(n):\n    return n * 2\n", "use.py": "import shop\n\nassert shop.double(2) == 4\n"},
+    )
+    words = ["rename double to twice everywhere", "--check", "python use.py", "--offline"]
+    ran = codur_here("run", *words, "--json", cwd=project, home=home)
+    result = the_object(ran.out)
+    assert (ran.code, result["outcome"], result["changed_files"]) == (0, "done", ["shop.py", "use.py"]), ran.err

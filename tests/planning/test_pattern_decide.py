@@ -159,6 +159,7 @@ def test_only_rm_has_to_be_approved_of(tmp_path: Path) -> None:
     [
         ("where is foo defined", {"a.py": ""}, True),
         ("where is foo defined", {"a.py": "", "b.js": ""}, False),
+        ("where is foo defined", {"a.py": "def foo():\n    pass\n", "b.js": ""}, True),
         ("where is foo defined", {"a.txt": ""}, False),
         ("run the tests", {"a.py": ""}, False),
         ("run the tests", {"deep/down/test_a.py": ""}, True),
