@@ -172,6 +172,13 @@ def test_what_the_task_calls_by_name(task: str, tmp_path: Path) -> None:
     assert chosen(tmp_path, SHOP, task).paths[0] == "src/shop/rounding.py"
 
 
+def test_a_method_is_named_with_its_class(tmp_path: Path) -> None:
+    twice = "\n\nclass Parcel:\n    def __init__(self, weight):\n        self.weight = weight\n"
+    files = {**SHOP, **{f"src/shop/m{number}.py": f"class M{number}:\n{twice}" for number in range(8)}}
+    wants = chosen(tmp_path, files, "Invoice.__init__ should copy its lines").wants
+    assert (wants[0].path, wants[0].line) == ("src/shop/invoice.py", 6)
+
+
 @pytest.mark.parametrize(
     "task",
     [
