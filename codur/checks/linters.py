@@ -81,14 +81,21 @@ class Asked(Struct):
 
 
 _MEND = r"(?:fix|mend|resolve|remove|clear(?: up)?|clean up|get rid of|address|solve|correct|repair|silence)"
-_FOUND = r"(?:errors?|warnings?|findings?|complaints?|issues?|violations?|problems?|failures?)"
+_FOUND = r"(?:errors|warnings|findings|complaints|issues|violations|problems|failures)"
+_PLACE = r"(?:\S*[./]\S*|src|tests?)"
 _ASKED = (
-    rf"\s*(?:please |(?:can|could|would) you )?(?:{_MEND}\b[^.?!\n]*?\b{{name}}(?:'s)? *(?:$|[,.:;]|(?:\S+ )?{_FOUND}\b"
-    rf"|(?:in|for|on|reports?|finds?|says|complain\w*)\b)|{_MEND}\b[^.?!\n]*?\b{_FOUND} (?:of|from|by|in) {{name}}\b"
-    r"|(?:make|get|have|let)\b[^.?!\n]*?\b{name}\b[^.?!\n]*?\b(?:pass|clean|happy|green|succeed|quiet))"
+    rf"\s*(?:please |(?:can|could|would) you )?(?:{_MEND}\b[^.?!\n]*?\b(?:"
+    rf"{{name}}(?:'s)? (?:strict |[A-Z]+\d+ )?(?:{_FOUND}|error|finding|warning)\b"
+    rf"|{{kind}} {_FOUND}\b|{_FOUND} (?:of|from|by) {{name}}\b"
+    rf"|{{name}}(?:'s)? *(?:$|[,.:;]|(?:reports?|finds?|says|complain\w*)\b|(?:in|for|on) {_PLACE}))"
+    rf"|(?:make|get|have|let) (?:(?:sure|that|the|our|{_PLACE}) )*(?:pass {{name}}\b|(?:{{name}}|{{kind}}(?:er|ing))"
+    rf"(?: (?:to|on|for|in|with|check|be|is|and \w+|{_PLACE}))* (?:pass(?:es)?|clean|happy|green|succeeds?|quiet)\b))"
 )
 """A request that begins with the wish that a program finds nothing; what is said of it in passing is no such wish."""
-_KINDS = {"mypy": "type", "pyright": "type", "tsc": "type", "ruff": "lint", "flake8": "lint", "eslint": "lint"}
+# "type error" in the singular is mostly a TypeError
+_KINDS = {"mypy": "typ(?:e|ing)", "pyright": "typ(?:e|ing)", "tsc": "typ(?:e|ing)"} | dict.fromkeys(
+    ("ruff", "flake8", "eslint"), "lint"
+)
 _SAYS_NOTHING = frozenset({"gofmt", "cargo"})  # by their exit status, of what they find
 _CODE = regex(r"\b[A-Z]{1,4}\d{2,4}\b")
 _WORD = regex(r"[\w./+-]+")
@@ -105,9 +112,9 @@ def asked_for(workspace: Workspace, prompt: str, files: Sequence[str], listing: 
     for linter in sorted(linters(), key=lambda linter: linter.name not in prompt.lower()):
         program = linter.argv[0]
         settings = tuple(_configuring(linter, workspace, listing))
-        kind = rf"|{_KINDS[program]}(?:[ -]?check(?:er|ing)|ing|er)?" if program in _KINDS and settings else ""
-        named = rf"(?:{re.escape(linter.name)}|{re.escape(program)}{kind})"
-        if program in _SAYS_NOTHING or not re.match(_ASKED.format(name=named), prompt, re.IGNORECASE):
+        kind = rf"{_KINDS[program]}(?:[ -]?check)?(?:er|ing)?" if program in _KINDS and settings else r"(?!)"
+        named = rf"(?:{re.escape(linter.name)}|{re.escape(program)})"
+        if program in _SAYS_NOTHING or not re.match(_ASKED.format(name=named, kind=kind), prompt, re.IGNORECASE):
             continue
         said = {word.rstrip("./") for word in _WORD.findall(prompt)}
         places = [path for path in files if path.endswith(linter.endings)]

@@ -904,6 +904,14 @@ TYPED = {"pyproject.toml": "[tool.mypy]\nstrict = true\n[tool.ruff]\n", "src/a.p
         ("get rid of the F401 and E711 findings of ruff", [], f"{RUFF} --select=F401,E711 ."),
         ("can you clean up the lint warnings in tests/?", [], f"{RUFF} tests"),
         ("make black happy", [], "black --check ."),
+        ("make the type checker happy", [], f"{MYPY} src"),
+        ("get mypy to pass", [], f"{MYPY} src"),
+        ("fix the mypy error in src/a.py", ["src/a.py"], f"{MYPY} src/a.py"),
+        ("make src/a.py pass mypy", ["src/a.py"], f"{MYPY} src/a.py"),
+        ("make sure mypy passes on src/", [], f"{MYPY} src"),
+        ("fix ruff", [], f"{RUFF} ."),
+        ("fix the remaining mypy errors in src (mypy src must exit 0), no new type: ignore", [], f"{MYPY} src"),
+        ("fix the ruff findings F401 and E711 in src/a.py", ["src/a.py"], f"{RUFF} --select=F401,E711 src/a.py"),
         ("fix the formatting errors that ruff format reports", [], "ruff format --check --force-exclude ."),
     ],
 )
@@ -927,6 +935,13 @@ def test_a_linter_that_is_to_find_nothing_is_the_check_with_the_tests_beside_it(
         "add a parameter to f; mypy has to pass",
         "fix f in src/a.py",
         "fix the type of f's result",
+        "fix the type in src/a.py",
+        "fix the type error in f",
+        "make the type field pass validation",
+        "fix the black border in the table",
+        "get the black theme to pass the contrast test",
+        "fix the black background issues",
+        "make it prettier",
     ],
 )
 def test_a_linter_that_is_only_spoken_of_is_not_the_check(tmp_path: Path, prompt: str) -> None:
