@@ -39,6 +39,7 @@ __all__ = ["CheckRequest", "find_check", "find_entry"]
 
 _STATED = "expected output stated in the prompt"
 _LINTED = re.compile(r"\b(?:black|eslint|flake8|go vet|lint|mypy|prettier|pyright|ruff|tsc|type|typing)", re.IGNORECASE)
+OF_REQUEST = "what the request says must find nothing"
 EXPECTED_NAMES = ("expected.txt", "expected_output.txt")
 INPUT_NAME = "input.txt"
 _DELETED = r"(?i)\b(?:delete|remove|rm|erase|drop)\s+(?:(?:the|file|test|tests|-\w+)\s+){{0,3}}[`'\"]?(?:\./)?{}(?!\w)"
@@ -294,15 +295,19 @@ class _Search(Struct, dict=True):  # cached properties need one
         asked = checks.linters.asked_for(self.workspace, self.request.prompt, self.request.files, self.listing)
         if asked is None:
             return None
+        tests = self._tests()
+        if tests is not None:  # of tests that it is to find nothing in, the linter alone tells
+            looked = [path for path in tests.protected if any(f"{path}/".startswith(f"{at}/") for at in asked.places)]
+            tests = replace(tests, protected=tuple(path for path in tests.protected if path not in looked))
         return Check(
             kind="command",
             argv=("sh", "-c", shlex.join(asked.argv)),
             env=checks.linters.NO_CACHES,
             protected=asked.configured_by,
             timeout_s=self.settings.test_timeout_s,
-            source="what the request says must find nothing",
+            source=OF_REQUEST,
             of_linter=True,
-            beside=self._tests(),
+            beside=tests,
         )
 
     # --- tests --------------------------------------------------------------------------------------------------------

@@ -78,6 +78,7 @@ class Asked(Struct):
     argv: tuple[str, ...]
     fix: tuple[str, ...]  # its own command that mends what it finds; empty if it has none
     configured_by: tuple[str, ...]
+    places: tuple[str, ...]  # the files and directories that the request names
 
 
 _MEND = r"(?:fix|mend|resolve|remove|clear(?: up)?|clean up|get rid of|address|solve|correct|repair|silence)"
@@ -86,10 +87,12 @@ _PLACE = r"(?:\S*[./]\S*|src|tests?)"
 _ASKED = (
     rf"\s*(?:please |(?:can|could|would) you )?(?:{_MEND}\b[^.?!\n]*?\b(?:"
     rf"{{name}}(?:'s)? (?:strict |[A-Z]+\d+ )?(?:{_FOUND}|error|finding|warning)\b"
-    rf"|{{kind}} {_FOUND}\b|{_FOUND} (?:of|from|by) {{name}}\b"
-    rf"|{{name}}(?:'s)? *(?:$|[,.:;]|(?:reports?|finds?|says|complain\w*)\b|(?:in|for|on) {_PLACE}))"
+    rf"|(?<![-\w]){{kind}} {_FOUND}(?: (?:in|of|from) {_PLACE}| *[.!?]?$)|{_FOUND} (?:of|from|by) {{name}} *[.!?]?$)"
+    rf"|{_MEND} (?:(?:all|everything|formatting|style|that|the|what|{_FOUND}) )*{{name}} *"
+    rf"(?:[.!?]?$|(?:reports?|finds?|says|complain\w*)\b|(?:in|for|on) {_PLACE})"
     rf"|(?:make|get|have|let) (?:(?:sure|that|the|our|{_PLACE}) )*(?:pass {{name}}\b|(?:{{name}}|{{kind}}(?:er|ing))"
-    rf"(?: (?:to|on|for|in|with|check|be|is|and \w+|{_PLACE}))* (?:pass(?:es)?|clean|happy|green|succeeds?|quiet)\b))"
+    rf"(?: (?:to|on|for|in|with|check|be|is|and \w+|{_PLACE}))* (?:pass(?:es)?|clean|happy|green|succeeds?|quiet)"
+    rf"(?: (?:on|for|in|with) {_PLACE}| again| *[.!?,;]?$)))"
 )
 """A request that begins with the wish that a program finds nothing; what is said of it in passing is no such wish."""
 # "type error" in the singular is mostly a TypeError
@@ -114,27 +117,41 @@ def asked_for(workspace: Workspace, prompt: str, files: Sequence[str], listing: 
         settings = tuple(_configuring(linter, workspace, listing))
         kind = rf"{_KINDS[program]}(?:[ -]?check)?(?:er|ing)?" if program in _KINDS and settings else r"(?!)"
         named = rf"(?:{re.escape(linter.name)}|{re.escape(program)})"
-        if program in _SAYS_NOTHING or not re.match(_ASKED.format(name=named, kind=kind), prompt, re.IGNORECASE):
+        # Their names are words of everyday.
+        if program in _SAYS_NOTHING or (program in {"black", "prettier"} and not settings):
             continue
-        said = {word.rstrip("./") for word in _WORD.findall(prompt)}
+        if not re.match(_ASKED.format(name=named, kind=kind), prompt, re.IGNORECASE):
+            continue
+        clause = re.split(r"[,;(]|\.\s", prompt, maxsplit=1)[0]
+        said = {word.rstrip("./") for word in _WORD.findall(clause)}
         places = [path for path in files if path.endswith(linter.endings)]
+        if files and not places:  # they are for another program
+            continue
         places += sorted(word for word in said if any(path.startswith(f"{word}/") for path in listing))
-        codes = _CODE.findall(prompt) if program in {"ruff", "flake8"} else []
+        places = [f"./{path}" if path.startswith("-") else path for path in places]
+        codes = _CODE.findall(clause) if program in {"ruff", "flake8"} else []
         select = [f"--select={','.join(dict.fromkeys(codes))}"] if codes else []
         own = f"node_modules/.bin/{program}"
         program = own if (workspace.root / own).exists() else program
         given = [*select, *([] if linter.whole else places or _all_of(linter, workspace, settings, listing))]
         fix = (program, *linter.fix[1:], *given) if linter.fix else ()
-        return Asked(argv=(program, *linter.argv[1:], *given), fix=fix, configured_by=settings)
+        return Asked(argv=(program, *linter.argv[1:], *given), fix=fix, configured_by=settings, places=tuple(places))
     return None
 
 
+_CHANGES = frozenset({"--fix", "--write", "--exit-zero", "--version", "clean", "format"})
+"""In a command they say that it changes what it finds, or judges nothing; `ruff format --check` is seldom given."""
 _STARTERS = (("python", "-m"), ("python3", "-m"), ("uv", "run"), ("poetry", "run"), ("npx",))
 
 
 def is_linter(command: str) -> bool:
-    """Whether a shell command is one of these programs and nothing else."""
-    words = shlex.split(command) if not re.search(r"[;&|<>`$]", command) else []
+    """Whether a shell command is one of these programs that looks, and nothing else."""
+    try:
+        words = shlex.split(command) if not re.search(r"[;&|<>`$\n]", command) else []
+    except ValueError:  # the shell will say what is wrong with it
+        words = []
+    if not _CHANGES.isdisjoint(words) or (words[:1] == ["black"] and "--check" not in words):
+        return False
     for starter in _STARTERS:
         if tuple(words[: len(starter)]) == starter:
             words = words[len(starter) :]

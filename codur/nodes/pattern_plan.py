@@ -123,7 +123,8 @@ def _mended_by_linter(state: RunState, context: RunContext) -> Plan | None:
         return None
     files = [path for path in state["discovery"].files if path in task.prompt]
     asked = checks.linters.asked_for(context.workspace, task.prompt, files, context.workspace.list_files())
-    if asked is None or not asked.fix or not context.settings.tools.allow_write:
+    tools = context.settings.tools
+    if asked is None or not asked.fix or not (tools.allow_write and tools.allow_run):
         return None
     command = shlex.join(asked.fix)
     step = Step(

@@ -890,7 +890,11 @@ def test_a_program_that_nobody_means_is_not_run(files: dict[str, str], prompt: s
 
 MYPY = "mypy --no-pretty --no-error-summary --hide-error-context"
 RUFF = "ruff check --quiet --no-fix --force-exclude --output-format=concise"
-TYPED = {"pyproject.toml": "[tool.mypy]\nstrict = true\n[tool.ruff]\n", "src/a.py": LIBRARY, "tests/test_a.py": TEST}
+TYPED = {
+    "pyproject.toml": "[tool.mypy]\nstrict = true\n[tool.ruff]\n[tool.black]\n",
+    "src/a.py": LIBRARY,
+    "tests/test_a.py": TEST,
+}
 
 
 @pytest.mark.parametrize(
@@ -906,6 +910,8 @@ TYPED = {"pyproject.toml": "[tool.mypy]\nstrict = true\n[tool.ruff]\n", "src/a.p
         ("make black happy", [], "black --check ."),
         ("make the type checker happy", [], f"{MYPY} src"),
         ("get mypy to pass", [], f"{MYPY} src"),
+        ("fix all mypy errors; the tests in tests must pass", [], f"{MYPY} src"),
+        ("make mypy pass for src/a.py, do not touch tests", ["src/a.py"], f"{MYPY} src/a.py"),
         ("fix the mypy error in src/a.py", ["src/a.py"], f"{MYPY} src/a.py"),
         ("make src/a.py pass mypy", ["src/a.py"], f"{MYPY} src/a.py"),
         ("make sure mypy passes on src/", [], f"{MYPY} src"),
@@ -923,7 +929,7 @@ def test_a_linter_that_is_to_find_nothing_is_the_check_with_the_tests_beside_it(
     assert found.argv == ("sh", "-c", command)
     assert found.beside is not None
     assert found.beside.argv[:3] == PYTEST
-    assert found.protected == (() if "black" in prompt or "format" in prompt else ("pyproject.toml",))
+    assert found.protected == (() if "format" in prompt else ("pyproject.toml",))
 
 
 @pytest.mark.parametrize(
@@ -942,6 +948,15 @@ def test_a_linter_that_is_to_find_nothing_is_the_check_with_the_tests_beside_it(
         "get the black theme to pass the contrast test",
         "fix the black background issues",
         "make it prettier",
+        "Fix the score for black in src/a.py",
+        "Make black pass its turn when it has no legal move",
+        "Fix the moves of black: castling is missing",
+        "Fix the bug where a pawn of black, on row 7, cannot move",
+        "Fix the wrapper around mypy, which loses the exit status",
+        "Make the type checker pass test_infer",
+        "Solve type problems in the interpreter",
+        "Fix content-type errors in upload.py",
+        "Fix type errors when value is None",
     ],
 )
 def test_a_linter_that_is_only_spoken_of_is_not_the_check(tmp_path: Path, prompt: str) -> None:

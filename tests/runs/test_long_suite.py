@@ -204,6 +204,7 @@ def test_the_tests_that_the_task_names_are_the_check_from_the_start_where_there_
 def test_a_change_stays_where_the_tests_never_end_in_time_and_is_told_as_not_checked(tmp_path: Path) -> None:
     script = "# as DiscoverRunner\nimport time\nprint('.' * 50, flush=True)\ntime.sleep(60)\n"
     files = {"shop.py": SHOP, "tests/runtests.py": script, "tests/many/tests.py": "import unittest  # django.test\n"}
+    files |= {f"tests/many/test_{number}.py": "import unittest\n" for number in range(400)}
     right = {"path": "shop.py", "name": "double", "code": "def double(n):\n    return n * 2\n"}
     prompt = "the tests fail, mend double in shop.py"
     run = played(tmp_path, files, prompt, calls(("replace_function", right)), timeout_s=2.0)

@@ -101,7 +101,7 @@ def named_tests(prompt: str, protected: Iterable[str]) -> list[str]:
     for word in words:
         parts = word.removesuffix(".py").replace("/", ".").split(".")
         names |= {".".join(parts[:end]) for end in range(max(1, len(parts) - 2), len(parts) + 1)}
-    names = {name for name in names if "test" in name}
+    names = {name for name in names if "test" in name} - {"test", "tests"}
     found = []
     for path in filter(_is_test, protected):
         parts = splitext(path)[0].split("/")

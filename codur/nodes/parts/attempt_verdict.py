@@ -243,13 +243,15 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     return replace(judged, apart=bool(context.best.apart))
 
 
-def _is_too_long(verdict: Verdict, before: Verdict | None, context: RunContext) -> bool:
+def _is_too_long(check: Check, verdict: Verdict, before: Verdict | None, context: RunContext) -> bool:
     """Whether a suite does not end in time for its many tests, before the change and after, and nothing failed in it.
 
     What would be put back for that could be the right change.
     """
     both = before is not None and before.timed_out and verdict.timed_out
-    return both and bool(context.checker.long) and not verdict.failing
+    # One of few tests may hang, which is what is to be mended.
+    many = (verdict.tests_passed or 0) > 0 or len(check.protected) >= _MANY_TESTS
+    return both and many and bool(context.checker.long) and not verdict.failing
 
 
 def _only_documents(state: RunState, context: RunContext) -> Verdict | None:
@@ -384,7 +386,7 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     narrow = not (record.action == "repair" or may_fail(state) or others)
     first = _still_failing(check, state["verdict"], context) if check and narrow else None
     verdict = first or check_runs.run_check(check, state, context)
-    if _is_too_long(verdict, state["before"], context):
+    if first is None and check is not None and _is_too_long(check, verdict, state["before"], context):
         verdict = Verdict(status="no_check", check=verdict.check, note=_TOO_LONG)
     if check is not None and keeps(verdict, state):
         # A refactoring passes without a pass, so that nothing confirms it: it is run once more instead.
@@ -394,7 +396,10 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
         verdict = _told_by_new_tests(check, verdict, state, context)
         try:
             verdict = _confirmed(check, verdict, record, state, context) if verdict.passed else verdict
-        except LimitReached:  # what passed is not thrown away for what could not be looked at any more
+        except LimitReached:
+            if record.action != "repair":
+                raise
+            # It has passed in a copy as well, and a search makes no canned answers.
             verdict = replace(verdict, note=_UNCONFIRMED)
         verdict = (_broken_elsewhere(check, context) or verdict) if verdict.passed else verdict
     verdict = _enough_tests(verdict, state, context)
