@@ -59,6 +59,7 @@ class RepairReport(Struct):
         chosen_by: who took it.
         tried: candidates judged.
         passing: candidates that passed, among those judged before the search stopped.
+        compared: others of about the rank of the first were judged, too (else the time was up; one of them may pass).
         complete: every candidate was judged (else the time was up, or a repair was found).
         best_progress: the highest share of the check that a candidate reached, 0 to 1.
         seconds: how long the search took.
@@ -73,6 +74,7 @@ class RepairReport(Struct):
     tier: RepairTier = "guided"
     tried: int = 0
     passing: int = 0
+    compared: bool = True
     complete: bool = False
     best_progress: float = 0.0
     seconds: float = 0.0

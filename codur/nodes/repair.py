@@ -128,6 +128,7 @@ def _report(outcome: RepairOutcome, state: RunState, seconds: float) -> RepairRe
         tier=outcome.tier,
         tried=outcome.tried,
         passing=outcome.passing,
+        compared=outcome.compared,
         complete=outcome.exhausted,
         best_progress=outcome.best_progress,
         seconds=round(seconds, 3),

@@ -422,7 +422,7 @@ def _python_files(fault: Fault) -> list[str]:
     workspace = fault.workspace
     present = [path for path in fault.files if path.endswith(".py") and workspace.is_file(path)]
     found = dict.fromkeys([*present, *workspace.list_files(pattern="*.py")])
-    tests = fault.check.kind == "tests"
+    tests = fault.check.kind == "tests" or fault.before.tests_total is not None
     kept = [path for path in found if not (path in fault.check.protected or (tests and is_pytest_file(path)))]
     return [path for path in kept if workspace.may_edit(path)]
 

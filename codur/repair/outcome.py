@@ -24,6 +24,8 @@ class RepairOutcome(Struct):
     reason: str = ""  # why there is none; empty if there is one
     tier: RepairTier = "guided"  # whether the first one clearly wins
     tried: int = 0  # candidates judged
+    # others of about the first one's rank were judged, too; else the time was up, and one of them may pass as well
+    compared: bool = True
     passing: int = 0  # candidates that passed, among those judged before the search stopped
     best_progress: float = 0.0  # the highest progress seen, the program as found included
     # whether every candidate was judged (else the budget ended the search, or it found a repair)

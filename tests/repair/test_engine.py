@@ -352,7 +352,10 @@ def test_the_budget_ends_the_search(tmp_path: Path) -> None:
 
 
 def test_why_a_search_was_slow_is_told_when_the_time_is_up(tmp_path: Path) -> None:
-    prepared, clock = timed(bench(tmp_path, {**HOPELESS, "part.py": "class A:\n    def __del__(self): pass\n"}))
+    part = "class A:\n    def __del__(self): pass\n"
+    prepared, clock = timed(
+        bench(tmp_path, {**HOPELESS, "main.py": f"import part\n{HOPELESS['main.py']}", "part.py": part})
+    )
     found = prepared.search(budget_s=20.0, clock=clock, workers=1)
     assert found.explanation.endswith(
         " judged in main.py, slowly, each in a process of its own: part.py has a __del__ method."

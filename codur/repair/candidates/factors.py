@@ -12,6 +12,9 @@ MENDED = 10.0
 PER_EDIT = 0.95  # chosen: of equal offers the smaller one first, and no more than that
 """For each edit of a proposal but the first."""
 
+DEFAULT = 0.3  # chosen: of the fixes of 70 bugs in real projects none changed one, and callers outside would notice
+"""A change of what a parameter is by default."""
+
 # --- a loop that did not end (hanging_loops.py) -----------------------------------------------------------------------
 ENDING = 4.0  # chosen: above the broad operators, whose priors are larger
 """An operator that makes loops end, in a loop that was running when the time was up; the largest factor there."""

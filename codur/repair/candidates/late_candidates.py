@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Literal
 
 from codur.repair.candidates.candidates import Candidate, Program
-from codur.repair.candidates.factors import ENDING, MENDED, PER_EDIT
+from codur.repair.candidates.factors import DEFAULT, ENDING, MENDED, PER_EDIT
 from codur.repair.candidates.hanging_loops import Endless
 from codur.repair.candidates.syntax_repairs import mend
 from codur.repair.code.node_context import Context
@@ -153,17 +153,18 @@ class _StatementProspect:
         """Its nodes."""
         self.priority = 0.0
         for number, node in enumerate(changeable(self._file.source, self._head)):
-            yield _NodeProspect(self._file, node, (*self.order, number))
+            default = isinstance(self._head, FunctionNode) and node is not self._head
+            yield _NodeProspect(self._file, node, (*self.order, number), DEFAULT if default else 1.0)
 
 
 class _NodeProspect:
     """The candidates of a node."""
 
-    def __init__(self, file: _File, node: ast.expr | ast.stmt, order: tuple[int, ...]) -> None:
+    def __init__(self, file: _File, node: ast.expr | ast.stmt, order: tuple[int, ...], factor: float) -> None:
         self.order = order
         self._file = file
         self._node = node
-        self._suspicion = file.suspicion(changed_lines(node))
+        self._suspicion = factor * file.suspicion(changed_lines(node))
         self._hinted = file.hinted((node.lineno, node.lineno))
         self._bound = self._suspicion * self._hinted * file.endless.most(node.lineno, node.lineno) * _ROUNDED
         self._rows = file.rows(node)

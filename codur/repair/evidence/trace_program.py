@@ -5,10 +5,11 @@ It stands alone (standard library only, no import of Codur): its text is given t
     OUT ROOT LIMITS SCRIPT [ARGUMENT…]  |  OUT ROOT LIMITS -m MODULE [ARGUMENT…]  |  OUT ROOT LIMITS -c CODE [ARGUMENT…]
 
 LIMITS is a JSON object: after `seconds` it writes what it has, with the lines that were running, and ends; `failing`
-are node ids of tests, `in_order` says whether their order must stay. If there are some, these are run first, with a
-share of the time each, and then others of their files, the nearest first, of which only the lines count that the
-failing ones execute too. OUT becomes a JSON object:
-`lines` ([file, line] outside of single tests), `tests` (name → failed, lines; pytest only), `values` ([file, line,
+are node ids of tests, `in_order` says whether their order must stay, `counted` whether a program that is not pytest
+runs tests. If some are failing, these are run first, with a share of the time each, and then others of their files, the
+nearest first, of which only the lines count that the failing ones execute too. OUT becomes a JSON object:
+`lines` ([file, line] outside of single tests), `tests` (name → failed, lines; of pytest and unittest), `elsewhere`
+(whether the lines of what failed are not there: it ran in another process, or was not reached), `values` ([file, line,
 samples]; a sample is an object of what the frame's plain variables held just before the line ran: a literal, or
 `<TYPE>` for what is too large to write down), and of a run that did not end `stack` (outermost first) and `hot` (the
 lines that ran most often). `printed` are [output line, file, line], in the order in which they were written. An empty
@@ -42,6 +43,8 @@ MONITORING: Any = getattr(sys, "monitoring", None)
 """PEP 669 (Python 3.12): cheaper than a trace function, which it replaces where it is there."""
 TOOL = 3  # numbers 0, 1, 2 and 5 have names in `sys.monitoring`: a debugger or a coverage tool may hold them
 CO_OPTIMIZED = 1  # of code: it is a function's, not a module's or a class's (`inspect.CO_OPTIMIZED`)
+CHILDREN = frozenset({"os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"})
+"""Audit events: a part of the program runs in another process."""
 PLAIN = (bool, int, float, str, bytes, type(None))
 CONTAINERS = (list, tuple, set, frozenset, dict)
 
@@ -149,7 +152,11 @@ class Recorder:
         self.monitoring = False
         self.codes: set[Any] = set()
         self.narrow = False
-        self.only_lines = self.importing = False
+        self.only_lines = self.importing = self.children = self.counted = False
+        sys.addaudithook(self.audit)
+
+    def audit(self, event: str, arguments: Any) -> None:
+        self.children = self.children or event in CHILDREN
 
     def name(self, file: str) -> str:
         """The file relative to the root; empty if it lies outside."""
@@ -220,10 +227,12 @@ class Recorder:
     def write(self) -> None:
         self.stop()
         tests = {name: {"failed": failed, "lines": sorted(lines)} for name, (failed, lines) in self.tests.items()}
+        failing = any(failed for failed, _ in self.tests.values())
         values = [[*place, samples] for place, samples in self.values.samples.items()]
         found = {
             "lines": sorted(self.outside),
             "tests": tests,
+            "elsewhere": (self.counted and bool(tests) and not failing) or (self.children and not tests),
             "stack": self.stack,
             "values": values,
             "hot": self.hot,
@@ -233,9 +242,10 @@ class Recorder:
 
     def give_up(self, number: int, frame: Any) -> None:
         """Write what there is and end; the interface of signal handlers."""
-        self.hangs(number, frame)
-        if self.current is not self.outside:
-            self.tests["running"] = (True, self.current)
+        if not self.counted:
+            self.hangs(number, frame)
+            if self.current is not self.outside:
+                self.tests["running"] = (True, self.current)
         self.write()
         os._exit(1)
 
@@ -329,6 +339,45 @@ class Spectrum:
         self.failed = self.failed or report.failed
 
 
+class Cases:
+    """Has each test of `unittest` recorded by itself, whatever program runs it.
+
+    Args:
+        seconds: for all tests together.
+    """
+
+    def __init__(self, recorder: Recorder, seconds: float) -> None:
+        self.recorder, self.seconds, self.failed, self.begun = recorder, seconds, False, False
+        import unittest  # noqa: PLC0415 - lazy: most programs need nothing of it
+
+        self.usual: Any = unittest.TestCase.run
+        recorder.counted = recorder.importing = True
+        for name in ("addFailure", "addError", "addSubTest", "addUnexpectedSuccess"):
+            setattr(unittest.TestResult, name, self.noting(getattr(unittest.TestResult, name)))
+        record = self.record
+        vars(unittest)["TestCase"].run = lambda case, result=None: record(case, result)
+
+    def noting(self, usual: Any) -> Any:
+        def note(result: Any, *told: Any) -> Any:
+            # A subtest that passed is told, too, with no error.
+            self.failed = self.failed or told[-1] is not None
+            return usual(result, *told)
+
+        return note
+
+    def record(self, case: Any, result: Any) -> Any:
+        recorder = self.recorder
+        if not self.begun:
+            signal.setitimer(signal.ITIMER_REAL, self.seconds)
+        self.begun, self.failed, recorder.importing, recorder.current = True, False, False, set()
+        recorder.values.begin()
+        try:
+            return self.usual(case, result)
+        finally:
+            recorder.tests[case.id()] = (self.failed, recorder.current)
+            recorder.current, recorder.importing = recorder.outside, True
+
+
 def run_pytest(arguments: list[str], spectrum: Spectrum) -> int:
     import pytest  # noqa: PLC0415 - lazy: only the workspace's Python may have it
 
@@ -355,6 +404,8 @@ def main(out: str, root: str, limits: str, *arguments: str) -> int:
             sys.path[0] = root
             return run_pytest(others[1:], Spectrum(recorder, failing, limit, in_order))
         sys.stdout = recorder.printed
+        if given["counted"]:
+            Cases(recorder, limit)
         recorder.start()
         if first == "-m":
             sys.path[0], sys.argv = root, others

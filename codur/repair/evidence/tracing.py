@@ -7,6 +7,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from codur.checks.checker import Checker
+from codur.lazy import regex
 from codur.python.project_files import parsed
 from codur.python.test_run import TO_THE_END, files_of, narrowed
 from codur.structs import Struct, field, replace
@@ -25,6 +26,8 @@ _SLOWER = 20.0
 _LIMIT_S = 3.0
 _PATIENCE_S = 5.0
 _PROSE = (".md", ".rst", ".txt")
+_PLAIN_LINE = regex(r"[\w./=:@%+,\[\]-]+(?: +[\w./=:@%+,\[\]-]+)*")
+_SETTING = regex(r"[A-Za-z_]\w*=.*")
 _PLAIN_FLAGS = frozenset({"-u", "-B", "-E", "-s", "-I", "-O", "-OO", "-q"})
 
 
@@ -68,25 +71,29 @@ def run_traced(
         most_s: for a narrow check, how long its tests may be traced.
         there: asked first, since to start an interpreter takes longer than most programs.
 
-    None if the command is not a plain Python program or test run, or if the tracer wrote nothing.
+    None if the command is not a plain Python program or test run, if the tracer wrote nothing, or if what failed
+    ran in another process or was not reached.
     """
-    arguments = python_arguments(check.argv)
+    settings, words = plain_words(check.argv)
+    arguments = python_arguments(words)
     if not arguments:
         return None
-    limit = most_s if check.tests else min(max(_SLOWER * before.duration_s, 1.0), _LIMIT_S)
+    # Of a program that runs tests in its own way (`tests/run.py parser`) those of `unittest` are known one by one.
+    counted = before.tests_total is not None and not before.timed_out and arguments[:2] != ("-m", "pytest")
+    limit = most_s if most_s and (check.tests or counted) else min(max(_SLOWER * before.duration_s, 1.0), _LIMIT_S)
     if check.tests:
         arguments = (*arguments[:2], *narrowed(arguments[2:], files_of(check.tests)), *TO_THE_END)
     root = checker.workspace.root
     out = root / _OUT
     failing = before.failing if check.tests else ()
-    limits = json.dumps({"seconds": limit, "failing": failing, "in_order": failing != check.tests})
+    limits = json.dumps({"seconds": limit, "failing": failing, "in_order": failing != check.tests, "counted": counted})
     program, words = _PROGRAM.read_text(encoding="utf-8"), (str(root), limits, *arguments)
-    patience = _PATIENCE_S + (3 * before.duration_s if check.tests else 0.0)
+    patience = _PATIENCE_S + (3 * before.duration_s if check.tests or counted else 0.0)
     if there is not None:
         (told,) = there(program, ("", *words), limit + patience, [{}])
         if told is not None:
             return _read(told)
-    traced = ("{python}", "-c", program, str(out), *words)
+    traced = (*(("env", *settings) if settings else ()), "{python}", "-c", program, str(out), *words)
     try:
         checker.run(replace(check, argv=traced, timeout_s=limit + patience))
         return _read(out.read_bytes()) if out.is_file() else None
@@ -162,7 +169,20 @@ def _values(source: bytes) -> set[str]:
     return found
 
 
-def python_arguments(argv: tuple[str, ...]) -> tuple[str, ...]:
+def plain_words(argv: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The variables that a command sets (`A=b`) and its words; neither of a line that means what only a shell knows."""
+    words = tuple(argv)
+    if words[:2] == ("sh", "-c"):
+        line = words[2].strip()
+        words = tuple(line.split()) if _PLAIN_LINE.fullmatch(line) else ()
+        while words and _SETTING.fullmatch(words[0]):
+            words = words[1:]
+        settings = tuple(line.split())[: len(line.split()) - len(words)] if words else ()
+        return settings, words
+    return (), words
+
+
+def python_arguments(argv: Sequence[str]) -> tuple[str, ...]:
     """What follows the interpreter in a command (`main.py …`, `-m module …`); empty if it is no Python command."""
     if not argv:
         return ()
@@ -183,6 +203,8 @@ def _read(told: bytes) -> Coverage | None:
     try:
         data: Any = json.loads(told)
     except ValueError:
+        return None
+    if data["elsewhere"]:
         return None
     tests = {
         name: TestLines(failed=each["failed"], lines=frozenset((path, line) for path, line in each["lines"]))

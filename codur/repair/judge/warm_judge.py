@@ -7,7 +7,7 @@ from typing import Any
 from codur.checks.check_programs import TestFiles
 from codur.checks.checker import PYTEST_WRONG_USAGE, Checker
 from codur.repair.judge.warm_worker import Answer, Command, Files, Limits, Worker
-from codur.repair.judge.worker_job import job_of, library
+from codur.repair.judge.worker_job import at_exit, job_of, library
 from codur.repair.judge.worker_pool import Pool, Question
 from codur.sandbox.process.process_result import ProcessResult
 from codur.structs import replace
@@ -158,7 +158,11 @@ class Warm:
         problem = self._first.problem()
         if problem:
             raise Unfit(problem)
-        told = self._same(self._first.answer())
+        first = self._first.answer()
+        at_end = at_exit(self._check, self._job, first.learnt.get("inside")) if first else ""
+        if at_end:
+            raise Unfit(at_end)
+        told = self._same(first)
         self._pool.take(self._first)
         # What the run loaded is loaded before the next fork; only then are a candidate's times those that it will have.
         self._adopt(told.learnt)

@@ -1,5 +1,6 @@
 """What a warm worker is set up for: the job that a check's command stands for."""
 
+import os
 import re
 import sys
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from codur.checks.checker import Checker
 from codur.errors import WorkspaceError
 from codur.lazy import regex
 from codur.python.test_run import TO_THE_END, narrowed
+from codur.repair.evidence.tracing import plain_words
 from codur.repair.judge.warm_worker import Command, Files, Job
 from codur.structs import replace
 from codur.types import Check
@@ -18,10 +20,9 @@ from codur.workspace.workspace import Workspace
 REPORT = "{report}"
 _PYTHON = "{python}"
 _FLAGS = frozenset({"-u", "-B", "-E", "-s", "-O", "-OO", "-q", "-v"})
-_PLAIN_COMMAND = regex(r"[\w./=:@%+,\[\]-]+(?: +[\w./=:@%+,\[\]-]+)*")
 _PYTHON_NAME = regex(r"python(?:3(?:\.\d+)?)?")
-_MAX_FILES = 4_000  # all of them go to each worker in one frame
-_MAX_BYTES = 16_000_000
+_MAX_FILES = 8_000  # all of them go to each worker in one frame
+_MAX_BYTES = 32_000_000
 _NO_CACHE = ("-p", "no:cacheprovider")
 """It would be written below the workspace."""
 _IMPORT = regex(r"^[ \t]*(?:import|from)[ \t]+(\w+)", re.MULTILINE)
@@ -41,10 +42,10 @@ def job_of(check: Check, checker: Checker, places: Sequence[str] = ()) -> tuple[
     """
     if not checker.allow_run:
         return None, "running programs is not allowed"
-    workspace, programs, words = checker.workspace, checker.programs, _words(check)
+    workspace, programs, (settings, words) = checker.workspace, checker.programs, _words(check)
     if not words:
         return None, "the check is no Python program"
-    files, reason = _files(workspace, at_exit=bool(check.tests))
+    files, reason = _files(workspace)
     if reason:
         return None, reason
     if check.kind == "tests" and "pytest" in check.argv:
@@ -69,27 +70,23 @@ def job_of(check: Check, checker: Checker, places: Sequence[str] = ()) -> tuple[
         stdin=checker.stdin_of(check),
         hidden=programs.hidden(check),
         tests=check.tests,
-        env=programs.environment(check),
+        env={**programs.environment(check), **dict(each.split("=", 1) for each in settings)},
     )
     return job, ""
 
 
-def _words(check: Check) -> list[str]:
-    """The command with `{python}` first; empty if it is none of Python."""
-    words = list(check.argv)
-    if words[:2] == ["sh", "-c"]:
-        command = words[2].strip()
-        # A line with variables, pipes or quotes means what only a shell knows.
-        words = command.split() if _PLAIN_COMMAND.fullmatch(command) else []
+def _words(check: Check) -> tuple[Sequence[str], list[str]]:
+    """The variables that a command sets, and its words with `{python}` first; none if it is none of Python."""
+    settings, words = plain_words(check.argv)
     if not words:
-        return []
+        return (), []
     name = PurePath(words[0]).name
     # A check by output compares what pytest prints, times included, and no fork prints the same.
     if words[0] in {"pytest", "py.test"} and check.kind != "output":
-        return [_PYTHON, "-m", "pytest", *words[1:]]
+        return settings, [_PYTHON, "-m", "pytest", *words[1:]]
     # Another interpreter that is named by its path may have other packages, or be another Python.
     own = words[0] == _PYTHON or (words[0] == name and _PYTHON_NAME.fullmatch(name))
-    return [_PYTHON, *words[1:]] if own else []
+    return settings, [_PYTHON, *words[1:]] if own else []
 
 
 def _command(words: Sequence[str], root: Path) -> Command | None:
@@ -104,12 +101,19 @@ def _command(words: Sequence[str], root: Path) -> Command | None:
     return Command(kind="script", target=str(target), argv=(first, *others), path=str(target.parent))
 
 
-def _files(workspace: Workspace, *, at_exit: bool) -> tuple[dict[str, bytes], str]:
-    """The workspace's Python files; or why they are not kept in memory.
+def at_exit(check: Check, job: Job, loaded: Sequence[str] | None) -> str:
+    """Why what the interpreter does at its end may not be left out; empty if it may.
 
     Args:
-        at_exit: whether what the interpreter does at its end may be left out.
+        loaded: absolute paths of files of the workspace that the program loads; None if that is not known.
     """
+    paths = job.files if loaded is None else [os.path.relpath(path, job.root) for path in loaded]
+    found = [] if check.tests else [path for path in paths if _AT_EXIT.search(job.files.get(path, b""))]
+    return f"{found[0]} has a __del__ method" if found else ""
+
+
+def _files(workspace: Workspace) -> tuple[dict[str, bytes], str]:
+    """The workspace's Python files; or why they are not kept in memory."""
     found: dict[str, bytes] = {}
     size = 0
     for path in workspace.list_files(pattern="*.py", limit=_MAX_FILES + 1):
@@ -118,8 +122,6 @@ def _files(workspace: Workspace, *, at_exit: bool) -> tuple[dict[str, bytes], st
         except WorkspaceError:
             return {}, f"{path} cannot be read"
         size += len(found[path])
-        if not at_exit and _AT_EXIT.search(found[path]):
-            return {}, f"{path} has a __del__ method"
         if len(found) > _MAX_FILES or size > _MAX_BYTES:
             return {}, "the workspace has too many Python files"
     return found, ""

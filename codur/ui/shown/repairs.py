@@ -6,6 +6,7 @@ from codur.ui.styled_lines import Line, clip, count, line
 
 _INPUT_WIDTH = 60
 _ANSWER_WIDTH = 40
+_JUDGED = "the time was up before others that are as likely were judged"
 
 
 def every_repair(report: RepairReport) -> list[Line]:
@@ -30,6 +31,8 @@ def search_lines(report: RepairReport) -> list[Line]:
     others = [patch for place, patch in enumerate(report.patches) if place != report.chosen]
     if report.tier == "guided" and others:
         lines.append(line(("not the only one: ", "warn"), _others(report, others)))
+    elif not report.compared:
+        lines.append(line(("hardly compared: ", "warn"), f"{_JUDGED}, and another may pass, too"))
     return lines
 
 

@@ -117,6 +117,14 @@ def test_a_file_is_parsed_when_its_first_place_comes_up() -> None:
     assert {each.path for each in taken(agenda, 100_000)} == {"main.py", "late.py"}
 
 
+def test_what_a_parameter_is_by_default_is_changed_later_than_what_the_function_does() -> None:
+    text = "def words(text, upper=False):\n    strip = False\n    return text\n"
+    agenda = Agenda(lambda: 1.0)
+    agenda.add(prospects(Sight(program=Program(texts={"main.py": text}))), 1.0)
+    flipped = [each for each in taken(agenda, 100) if each.offer and each.offer.operator == "True/False flipped"]
+    assert [(each.line, round(each.priority, 3)) for each in flipped] == [(2, 0.35), (1, 0.105)]
+
+
 def test_nothing_is_made_when_the_time_is_up() -> None:
     agenda = Counted(lambda: 0.0)
     agenda.add(prospects(Sight(program=Program(texts={"main.py": module(1)}))), 1.0)

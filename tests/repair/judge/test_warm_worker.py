@@ -274,6 +274,26 @@ def test_a_program_that_forbids_the_warm_way_is_judged_in_plain_processes(tmp_pa
     assert (judge.note, judge.warm, judge.plain, found_now) == (note, 0, 3, [0.5, 0.0])
 
 
+def test_what_the_program_does_not_load_forbids_nothing(tmp_path: Path) -> None:
+    other = "class A:\n    def __del__(self): print(1)\n"
+    found = bench(tmp_path, {"main.py": "print(1)\n", "other.py": other, "expected.txt": "1\n2\n"}, OUTPUT)
+    with Judge(found.checker, found.check, found.before, workers=1) as judge:
+        assert judge.judge({"main.py": "print(1)\nprint(2)\n"}).passed
+    assert (judge.note, judge.warm, judge.plain) == ("", 1, 0)
+
+
+def test_variables_that_a_command_sets_are_set_in_a_worker(tmp_path: Path) -> None:
+    check = Check(kind="command", argv=("sh", "-c", "A=7 PYTHONPATH=lib python main.py"), source="--check")
+    files = {
+        "main.py": "import os, part\nassert os.environ['A'] == part.A, part.B\n",
+        "lib/part.py": "A = '8'; B = 3\n",
+    }
+    found = bench(tmp_path, files, check)
+    with Judge(found.checker, found.check, found.before, workers=1) as judge:
+        assert judge.judge({"lib/part.py": "A = '7'\n"}).passed
+    assert (judge.note, judge.warm, judge.plain) == ("", 1, 0)
+
+
 def test_a_worker_that_is_distrusted_is_not_asked_again(tmp_path: Path) -> None:
     found = bench(tmp_path, {"main.py": "print(1)\n", "expected.txt": "1\n2\n"}, OUTPUT)
     told = "import sys\nprint(1)\nprint(2 if '_repair_worker.fork' in sys.modules else 3)\n"

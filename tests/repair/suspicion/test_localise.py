@@ -181,6 +181,62 @@ def test_the_report_of_a_test_that_takes_too_long_is_not_cut_off(tmp_path: Path)
     assert {name: test.failed for name, test in found.tests.items()} == dict.fromkeys(failing, True)
 
 
+RUNNER = """\
+import os
+import sys
+import unittest
+
+sys.path[:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+tests = unittest.defaultTestLoader.loadTestsFromNames(sys.argv[1:])
+sys.exit(not unittest.TextTestRunner().run(tests).wasSuccessful())
+"""
+CASES = """\
+import unittest
+from shop import f
+
+class Cases(unittest.TestCase):
+    def test_low(self):
+        self.assertEqual(f(1), 1)
+
+    def test_high(self):
+        for number in (7, 9):
+            with self.subTest(number=number):
+                self.assertEqual(f(number), number)
+"""
+OWN = {
+    "shop.py": "def f(a):\n    if a > 8:\n        return 8\n    return a\n\ndef g(a=False):\n    return a\n",
+    "tests/cases.py": CASES,
+    "tests/run.py": RUNNER,
+}
+
+
+@pytest.mark.parametrize("line", ["python tests/run.py tests.cases", "A=1 python tests/run.py tests.cases"])
+def test_tests_of_a_runner_of_its_own_are_traced_one_by_one(tmp_path: Path, line: str) -> None:
+    check = Check(kind="command", argv=("sh", "-c", line), source="--check")
+    prepared = bench(tmp_path, OWN, check)
+    found = run_traced(prepared.checker, check, prepared.before, most_s=9.0)
+    assert found is not None
+    shown = {
+        name: (test.failed, sorted(line for path, line in test.lines if path == "shop.py"))
+        for name, test in found.tests.items()
+    }
+    assert shown == {
+        "tests.cases.Cases.test_low": (False, [2, 4]),
+        "tests.cases.Cases.test_high": (True, [2, 3, 4]),
+    }
+    assert {("shop.py", 1), ("shop.py", 6)} <= found.lines
+
+
+def test_a_program_that_fails_in_another_process_is_not_known_by_its_own_lines(tmp_path: Path) -> None:
+    files = {
+        "main.py": "assert 1 == 2\n",
+        "check.py": "import subprocess, sys\nsys.exit(subprocess.run([sys.executable, 'main.py']).returncode)\n",
+    }
+    check = Check(kind="command", argv=("sh", "-c", "python check.py"), source="--check")
+    prepared = bench(tmp_path, files, check)
+    assert run_traced(prepared.checker, check, prepared.before) is None
+
+
 def test_a_command_that_is_no_python_program_is_not_traced(tmp_path: Path) -> None:
     prepared = bench(tmp_path, {"main.py": "print(1)\n", "expected.txt": "1\n"})
     check = Check(kind="command", argv=("true",), source="given")
@@ -266,7 +322,8 @@ def test_the_tracer_tells_the_same_with_and_without_monitoring(tmp_path: Path) -
     (tmp_path / "part.py").write_text("def twice(a):\n    return a + a\n")
     told = []
     for python in [sys.executable, *newer_pythons()]:
-        out, limits = tmp_path / "out.json", json.dumps({"seconds": 5, "failing": [], "in_order": False})
+        out = tmp_path / "out.json"
+        limits = json.dumps({"seconds": 5, "failing": [], "in_order": False, "counted": False})
         words = [python, str(TRACER), str(out), str(tmp_path), limits, "main.py"]
         subprocess.run(words, cwd=tmp_path, check=False, capture_output=True)
         told.append(json.loads(out.read_text()))

@@ -66,7 +66,7 @@ SINCE = {
     "RunResult": {"command", "made_test"},
     "Verdict": {"by_new_tests"},
     "RepairRequest": {"until"},
-    "RepairReport": {"suspects"},
+    "RepairReport": {"suspects", "compared"},
     "PlanEffects": {"tests"},
     "steps.jsonl": {"part_mark", "apart", "harmless_mark", "first_mark"},
     "file_changed": {"diff"},

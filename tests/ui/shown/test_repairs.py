@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codur.patches import Distinction, Patch, RepairReport
+from codur.structs import replace
 from codur.ui.shown.repairs import every_repair, search_lines
 from codur.ui.styled_lines import joined
 
@@ -32,6 +33,14 @@ def test_others_are_told_with_an_input_that_tells_them_apart() -> None:
         "evidence: swap; 120 candidates tried in 1.2 s, 3 passed\n"
         "not the only one: 1 other repair that passes behaves differently: for `1⏎2` this one gives `3`, "
         "another ZeroDivisionError; `codur repair --all` shows them"
+    )
+
+
+def test_one_that_was_found_as_the_time_ended_is_told_as_such() -> None:
+    report = replace(BOTH, patches=(FIRST,), tried=19, passing=1, compared=False)
+    assert shown(report) == (
+        "evidence: swap; 19 candidates tried in 1.2 s, 1 passed\n"
+        "hardly compared: the time was up before others that are as likely were judged, and another may pass, too"
     )
 
 
