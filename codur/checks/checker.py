@@ -15,7 +15,7 @@ from codur.checks import suites
 from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
 from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, headline
-from codur.checks.entry import is_test_code
+from codur.checks.entry import is_test_code, subject_of
 from codur.checks.memory import CheckMemory, Told
 from codur.checks.pristine import Pristine
 from codur.checks.programs import native_build
@@ -24,7 +24,15 @@ from codur.checks.python_syntax import syntax_verdict
 from codur.checks.signature import signature_of, told_apart
 from codur.checks.stated_conditions import Conditions
 from codur.checks.suites.junit import TestCounts, counts_of, less, read_report
-from codur.checks.suites.runner_output import are_named, counts_in, is_plain_runner, told_so_far, was_exited, without
+from codur.checks.suites.runner_output import (
+    UNLOADED,
+    are_named,
+    counts_in,
+    is_plain_runner,
+    told_so_far,
+    was_exited,
+    without,
+)
 from codur.config.settings import VerificationSettings
 from codur.errors import WorkspaceError
 from codur.lazy import regex
@@ -560,7 +568,7 @@ class Checker:
         Nothing is, unless each test that failed is named and nothing else is wrong.
         """
         self.last_tests = {}
-        whole = counts is not None and check.kind == "tests" and are_named(counts) and not result.timed_out
+        whole = counts is not None and are_named(counts) and not result.timed_out
         if counts is None or not whole or _BROKEN.search(f"{result.stdout}\n{result.stderr}"):
             return result, counts, ()
         # A line is no part of a test's name that an edit above it leaves alone.
@@ -570,11 +578,20 @@ class Checker:
         counts = replace(counts, failing=names)
         told = zip(counts.failing, counts.words, strict=True)
         self.last_tests = {name: TestEnd(outcome="failed", text=words) for name, words in told}
-        excused = tuple(name for name in counts.failing if name in check.left_out)
+        if self._excused is None and not check.tests:
+            absent = [name for name, end in self.last_tests.items() if self._lacks_module(name, end.text)]
+            self._excused = frozenset(absent if counts.passed else ())
+        excused = tuple(name for name in counts.failing if name in check.left_out or name in (self._excused or ()))
         rest = without(counts, excused)
         # What a runner ends with when tests failed; mocha with how many did.
         green = excused and not rest.failing and result.exit_status in {*_RED, len(excused)}
         return replace(result, exit_status=0) if green else result, rest, excused
+
+    def _lacks_module(self, name: str, said: str) -> bool:
+        """Whether a test of Python fails for a module that is not installed, and is not what it is called after."""
+        absent = suites.run_problem.missing_modules(said, self.workspace.root, self.programs.python)
+        own = {subject_of(f"{word}.py") for word in re.findall(r"\w+", name)}
+        return bool(absent) and own.isdisjoint(absent) and UNLOADED not in said
 
     def _no_tests(self, check: Check, result: ProcessResult) -> Verdict:
         verdict = self._verdict(check, result, status="no_check", note=_NO_TESTS)

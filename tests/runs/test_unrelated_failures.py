@@ -566,6 +566,38 @@ def test_there_an_edit_that_breaks_nothing_may_stay(tmp_path: Path) -> None:
     assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
 
 
+RUNNER = "import sys, unittest\nsys.exit(unittest.main('shop_tests', exit=False).result.wasSuccessful() is False)\n"
+LACKING = UNITTEST["shop_tests.py"].replace("self.assertTrue", "import nowhere_installed\n        self.assertTrue")
+
+
+@pytest.mark.parametrize(("code", "ends"), [(TAXED, ("done", TAXED)), (BROKEN, ("not_achieved", FILES["shop.py"]))])
+@pytest.mark.parametrize("command", ["python run.py", "python -m unittest -v shop_tests"])
+def test_what_no_test_can_import_here_counts_with_no_runner(
+    code: str, ends: tuple[str, str], command: str, tmp_path: Path
+) -> None:
+    files = {**UNITTEST, "shop_tests.py": LACKING, "run.py": RUNNER}
+    played = run(tmp_path, write(code), FINISH, FINISH, files=files, check_command=command)
+    verdict = played.result.verdict
+    assert (played.result.outcome, played.files["shop.py"]) == ends
+    assert verdict is not None
+    assert [name.split()[0] for name in verdict.excused] == ["test_host"]
+
+
+def test_a_module_that_is_still_to_be_written_is_what_a_test_is_about(tmp_path: Path) -> None:
+    tests = UNITTEST["shop_tests.py"].replace(
+        "test_host(self)", "test_till(self):\n        import till\n\n    def test_host(self)"
+    )
+    played = run(
+        tmp_path,
+        write(TAXED),
+        FINISH,
+        FINISH,
+        files={**UNITTEST, "shop_tests.py": tests},
+        check_command="python -m unittest shop_tests",
+    )
+    assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", FILES["shop.py"])
+
+
 BY_CHANCE = """
 def count():
     try:

@@ -125,7 +125,7 @@ _SUITE_FILE = regex(r"^FAIL +(?:\S+ +)??(\S+\.[cm]?[jt]sx?)\b", re.MULTILINE)
 _SUBTESTS = "'subtestsFailed'"  # of a suite of Node's runner: its tests are told by themselves
 _TOLD = regex(r"^ *(\w+ \([\w.]+\))(?: [(\[].*?)?(?:\n.*?)?? \.\.\. (ok|FAIL|ERROR)$", re.MULTILINE)
 """A test, or a part of one, its first line of documentation, and its end."""
-_UNLOADED = "ImportError: Failed to import test module"
+UNLOADED = "ImportError: Failed to import test module"
 _ADDED = regex(r"^ *not ok \d+ (?:plan != count|test exited without ending|\.end\(\) )", re.MULTILINE)
 """What tape counts as failed beside its assertions, and is gone when they pass."""
 _PASSED = regex(r"\b(\d+) passed\b")
@@ -168,7 +168,7 @@ def counts_in(output: str) -> TestCounts | None:
             total += name not in told and _UNCOUNTED.search(name) is not None
             told[name] = before if words in before else f"{before}\n{words}".strip("\n")
     comparable = not any(runner.hooks for runner, _ in found)
-    added = text.count(_UNLOADED) + len(_ADDED.findall(text))
+    added = text.count(UNLOADED) + len(_ADDED.findall(text))
     ran = None if not counted else max(0, total - added) if comparable else 0
     good_ones = tuple(" ".join(name.split()) for name in passing)
     return TestCounts(
