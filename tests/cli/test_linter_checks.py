@@ -52,6 +52,17 @@ def test_what_it_does_not_mend_is_for_a_model_that_sees_its_findings(project: Pa
     assert (code, asked, result["outcome"]) == (0, 1, "done")
 
 
+@pytest.mark.parametrize("words", [("fix the ruff errors of rule FFF99",), ("fix it", "--check", "ruff check --nofix")])
+def test_what_the_linter_does_not_understand_is_told_and_no_finding(
+    words: tuple[str, ...], project: Path, home: Path
+) -> None:
+    fill(project, {**FILES, "calc.py": UNDEFINED})
+    result, code, asked = ran(project, home, [], *words)
+    assert (code, asked) == (2, 0)
+    assert result["reason"].startswith("the check cannot be run: ")
+    assert words[-1].split()[-1] in result["reason"]
+
+
 def test_a_change_that_pleases_the_linter_and_breaks_a_test_is_not_done(project: Path, home: Path) -> None:
     fill(project, {**FILES, "calc.py": UNDEFINED})
     pleasing = replaced("return 2 * x\n\n\ndef half(x):\n    return y / 2", "return x")

@@ -49,6 +49,9 @@ _SETTINGS = ("pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini", "package.js
 """What may say that documents are tested."""
 
 COMMAND_NOT_FOUND = 127  # as a shell says it
+_LINTER_WRONG_USAGE = 2  # ruff, black, mypy and eslint; they end so for a file that they cannot read, too
+_SHOWN_LINES = 2
+_FILE_NAME = regex(r"[\w+@-][\w./+@-]*\.\w+")
 _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
 """Of the run's time, which its first check may take, so that there is some left to act on what it says."""
 _LINT_SHARE, _LEAST_LINT_S = 0.5, 0.5
@@ -178,6 +181,11 @@ def check_before(discovery: Discovery, context: RunContext, *, sample: bool = Fa
             f"the check cannot be run: {verdict.error.strip().splitlines()[-1] if verdict.error else verdict.check}",
             remedy="Install what it calls, or name another command with --check (or in challenge.yaml).",
         )
+    if check is not None and check.of_linter and (wrong := _wrong_usage(verdict, context)):
+        raise UsageError(
+            f"the check cannot be run: {wrong}",
+            remedy="Name a rule, an option or a file that it knows, or another check.",
+        )
     if check is not None and check.argv[:2] == ("sh", "-c") and (unseen := _unseen(check.argv[2], verdict, context)):
         raise UsageError(
             f"the check cannot be run: where programs run, contained, there is no {unseen}",
@@ -189,6 +197,15 @@ def check_before(discovery: Discovery, context: RunContext, *, sample: bool = Fa
         context.best.words |= foreign_failures.words(context.checker.last_tests) if verdict.failing else {}
     context.emit(CheckRan(when="before", verdict=verdict))
     return verdict
+
+
+def _wrong_usage(verdict: Verdict, context: RunContext) -> str:
+    """What a linter says of how it was called; empty if it says anything of a file."""
+    said = _FILE_NAME.findall(verdict.error)
+    if verdict.exit_status != _LINTER_WRONG_USAGE or any(context.workspace.is_file(name) for name in said):
+        return ""
+    lines = [line.strip() for line in verdict.error.splitlines() if line.strip()]
+    return "; ".join(lines[:_SHOWN_LINES]) or "it ends with status 2"
 
 
 def _unseen(command: str, verdict: Verdict, context: RunContext) -> str:
