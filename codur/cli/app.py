@@ -40,6 +40,7 @@ _GROUPS: Final = {
     "mcp": (mcp_app, "Look at the MCP servers and their tools, call and accept them; serve."),
     "config": (config_app, "Show and check the settings."),
 }
+_NO_TASK: Final = 2  # a script whose task is empty must not take the help for a task that is done
 NAMES: Final = (*(command.__name__ for command in _COMMANDS), *_GROUPS)
 
 
@@ -86,7 +87,7 @@ def invoke(argv: Sequence[str]) -> int:
         with group.make_context("codur", words or ["--help"]) as context:
             code = group.invoke(context)
     except Exit as stop:
-        return stop.exit_code
+        return stop.exit_code if words else _NO_TASK
     except TyperException as error:
         remedy = "Run `codur --help`, or `codur COMMAND --help`, for what there is."
         raise UsageError(_number_problem(error) or " ".join(error.format_message().split()), remedy=remedy) from error
