@@ -47,7 +47,8 @@ _SO_ALREADY = (
     " If it does, change nothing, and say so with cannot."
 )
 _ON_DEMAND = (
-    "If the task itself wants a test changed that is read only, edit it all the same, with the rest: the user is asked."
+    "An exception to the rule on read-only files: a test that the task itself wants changed may be edited, with the"
+    " rest; the user is asked."
 )
 _FOREIGN = "If the tests that fail now have nothing to do with this, leave them, and call finish beside your edits."
 

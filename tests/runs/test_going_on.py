@@ -223,7 +223,7 @@ def test_the_user_is_asked_whether_a_test_may_be_changed(said: str, changed: boo
     replies = [EDIT, calls(TIGHTER), calls(TIGHTER), give_up]
     run = play(tmp_path, FILES, WANTS_TEST, replies, sections=NO_TEST, consult=user)
     assert asked == [MAY_CHANGE.format(paths=OTHER)]
-    assert "edit it all the same" in run.message(1)
+    assert "An exception to the rule on read-only files" in run.message(1)
     assert (run.files[OTHER] != OTHER_TEST, run.result.outcome == "done") == (changed, changed)
 
 

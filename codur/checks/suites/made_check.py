@@ -30,7 +30,7 @@ _NOT_TOLD = "NoneType"
 _EXCEPTION = regex(r"\b[A-Za-z]\w*(?:Error|Exception|Warning|Interrupt|Exit|Iteration)\b")
 _MISSING = regex(
     r"""cannot import name '(\w+)'|No module named '(?:\w+\.)*(\w+)'|name '(\w+)' is not defined"""
-    r"""|has no attribute '(\w+)'|unexpected keyword argument '(\w+)'"""
+    r"""|has no attribute '(\w+)'|unexpected keyword argument '(?P<argument>\w+)'"""
 )
 _HANGS = regex(
     r"\b(?:hang\w*|hung|forever|endless\w*|infinite\w*|never (?:end|return|finish|stop)\w*|freez\w*|slow\w*|loops?"
@@ -114,12 +114,15 @@ def why_not_red(
 
 def _wrong_failure(end: TestEnd, check: Check, prompt: str, known: Callable[[str], bool]) -> str:
     raised, words = _raised(end)
-    missing = next((name for match in _MISSING.finditer(words) for name in match.groups() if name), "")
+    missed = next(_MISSING.finditer(words), None)
+    missing = next(filter(None, missed.groups()), "") if missed else ""
+    # A parameter is one function's own, whatever else has its name.
+    new = bool(missed and missed["argument"]) or not known(missing)
     asked = set(_EXCEPTION.findall(prompt))
     if end.when == "setup":
         return f"it did not begin: {words or end.text[-300:]}"
     # Something new is asked for by name: that it is missing is the right reason.
-    if missing and is_told(missing, prompt) and (not known(missing) or raised in asked):
+    if missing and is_told(missing, prompt) and (new or raised in asked):
         return ""  # what the task asks for is not there yet
     if end.when != "call":
         return f"it cannot be loaded: {raised}: {words}" if raised else f"it cannot be loaded: {end.text[-300:]}"
