@@ -21,8 +21,9 @@ from codur.nodes.parts.allowed_by_user import (
     speaks_of_tests,
     without_freed_tests,
 )
-from codur.nodes.parts.attempt_verdict import edit_name, put_back_harmless, seen_before
+from codur.nodes.parts.attempt_verdict import edit_name, put_back_harmless
 from codur.nodes.parts.finding import is_specified, may_fail, others_fail
+from codur.nodes.parts.first_check import seen_before
 from codur.nodes.parts.samples import Copy, best_of, how_many
 from codur.nodes.parts.sources import assignment, brief_of, instruction_notes, target
 from codur.nodes.parts.step_criteria import held_to

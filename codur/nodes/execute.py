@@ -16,7 +16,7 @@ from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable, Works
 from codur.lazy import regex
 from codur.nodes.coding import code_with
 from codur.nodes.parts import updates
-from codur.nodes.parts.attempt_verdict import seen_before
+from codur.nodes.parts.first_check import seen_before
 from codur.nodes.parts.sources import assignment, brief_of, inputs, instruction_notes, objective
 from codur.nodes.parts.step_criteria import held_to
 from codur.nodes.parts.updates import go

@@ -26,8 +26,9 @@ from codur.lazy import regex
 from codur.llm.model import ChatRequest
 from codur.llm.tokens import estimate_tokens
 from codur.nodes import parts
-from codur.nodes.parts.attempt_verdict import check_before, given_up, seen_before, tried
+from codur.nodes.parts.attempt_verdict import given_up, tried
 from codur.nodes.parts.finding import near_by_name
+from codur.nodes.parts.first_check import check_before, seen_before
 from codur.nodes.parts.foreign_failures import any_unwritten
 from codur.nodes.parts.sources import brief_of
 from codur.nodes.parts.updates import current_step, go, may_keep_output, may_make_check, warn

@@ -16,8 +16,9 @@ from codur.context.file_order import standing
 from codur.events import Note
 from codur.lazy import loaded, regex
 from codur.nodes.parts import updates
-from codur.nodes.parts.attempt_verdict import check_before, fewer_first, fitted, unguarded
+from codur.nodes.parts.attempt_verdict import unguarded
 from codur.nodes.parts.finding import is_about_tests, may_fail, others_fail
+from codur.nodes.parts.first_check import check_before, fewer_first, fitted
 from codur.nodes.parts.plan_rules import completed, problem_of
 from codur.nodes.parts.updates import can_ask, can_repair, explained, go, not_of_the_program, why_no_search, why_not
 from codur.nodes.run_state import RunContext, RunState, RunUpdate

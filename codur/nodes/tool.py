@@ -7,7 +7,7 @@ from typing import Any
 from codur.events import ToolRan
 from codur.lazy import late
 from codur.nodes import parts
-from codur.nodes.parts.attempt_verdict import seen_before
+from codur.nodes.parts.first_check import seen_before
 from codur.nodes.parts.step_criteria import not_met, seen_by_author
 from codur.nodes.parts.updates import blocked, current_step, edits, go, origin_of, output_of, present_plan, tell_changes
 from codur.nodes.run_state import DATA, DEPENDENCIES, RunContext, RunState, RunUpdate
