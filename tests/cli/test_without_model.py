@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.kit import Ran, codur_here, the_object
-from tests.runs.kit import contents, fill
+from tests.runs.kit import REPAIRABLE, contents, fill
 
 COUNTING = '''"""Counts the words of a file.
 
@@ -123,6 +123,21 @@ def test_a_change_is_shown_and_taken_back(
     assert contents(repository) == {name: text for name, text in {**before, **after}.items() if text is not None}
     assert codur_here("undo", cwd=repository, home=home).code == 0
     assert contents(repository) == before
+
+
+@pytest.mark.parametrize(
+    "prompt", ["repariere main.py nicht", "fix main.py, don't touch total", "soll ich main.py reparieren?"]
+)
+def test_what_is_not_to_be_mended_is_not(prompt: str, project: Path, home: Path) -> None:
+    fill(project, REPAIRABLE)
+    ran = ask(prompt, project, home, "--offline")
+    assert (ran.code, contents(project)) == (3, contents(project) | REPAIRABLE)
+
+
+def test_an_order_in_another_language_is_carried_out(project: Path, home: Path) -> None:
+    fill(project, REPAIRABLE)
+    ran = ask("修复 main.py,不要改测试", project, home, "--offline")
+    assert (ran.code, contents(project) == REPAIRABLE) == (0, False), ran.err
 
 
 def test_a_moved_program_stays_executable_and_what_is_no_text_comes_back(repository: Path, home: Path) -> None:

@@ -14,12 +14,25 @@ from codur.lazy import regex
 from codur.mcp.offered_tools import server_of
 from codur.nodes.parts.finding import asks_for_tests, keeps, rest_may_be_apart
 from codur.nodes.run_state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
+from codur.planning.patterns.refusals import keeps_a_part
 from codur.planning.plans.first_plan import SEARCH
 from codur.planning.plans.step_references import Output, blocked_by, escaped
 from codur.planning.plans.success_criteria import checkable, of_exit, said_of
 from codur.tools import code
 from codur.tools.tool import ToolError
-from codur.types import CODE_TASKS, LOOKING_TASKS, Origin, Outcome, Plan, RouteStep, Step, StepRecord, Tier, Verdict
+from codur.types import (
+    CODE_TASKS,
+    LOOKING_TASKS,
+    Check,
+    Origin,
+    Outcome,
+    Plan,
+    RouteStep,
+    Step,
+    StepRecord,
+    Tier,
+    Verdict,
+)
 from codur.workspace import history
 from codur.workspace.private import may_hold_secrets
 
@@ -343,6 +356,19 @@ def can_repair(state: RunState, context: RunContext) -> bool:
     return not why_no_search(state, context)
 
 
+def _more_than_a_fix(state: RunState, check: Check, context: RunContext) -> str:
+    """What a task asks for that a search knows nothing of; empty if nothing."""
+    is_fix = state["discovery"].task_type == "code_fix" or context.workspace.changed_files()
+    if not (is_fix or check.kind == "output"):  # the whole output says what is wanted; tests may say else
+        return (
+            "The task asks for more than a fix, and a search only mends what the check finds wrong; `codur repair` "
+            "does that."
+        )
+    if keeps_a_part(state["task"].prompt):
+        return "The task says what has to stay as it is, and a search knows nothing of that; a model reads it."
+    return ""
+
+
 def why_no_search(state: RunState, context: RunContext) -> str:
     """Why no offline search is made, in a sentence; empty if one can be."""
     before, check, tools = state["before"], state["discovery"].check, context.settings.tools
@@ -355,12 +381,8 @@ def why_no_search(state: RunState, context: RunContext) -> str:
         return "No check was found that tells a right program from a wrong one; name one with --check."
     if not any(context.workspace.list_files(pattern="*.py", limit=1)):
         return "The search for a repair mends Python, and there is none here."
-    is_fix = state["discovery"].task_type == "code_fix" or context.workspace.changed_files()
-    if not (asked or is_fix or check.kind == "output"):  # the whole output says what is wanted; tests may say else
-        return (
-            "The task asks for more than a fix, and a search only mends what the check finds wrong; `codur repair` "
-            "does that."
-        )
+    if not asked and (more := _more_than_a_fix(state, check, context)):
+        return more
     if check.text or check.of_linter:
         what = "linter" if check.of_linter else "test that was made for the task"
         return f"The check is a {what}; such a one does not guide a search."

@@ -13,6 +13,7 @@ from codur.planning.patterns.courtesy import without_courtesy
 from codur.planning.patterns.named_paths import is_file_like
 from codur.planning.patterns.phrases import match, phrases, words
 from codur.planning.patterns.prompt_tokens import Token, read_prompt
+from codur.planning.patterns.refusals import begins_refused, is_order, is_refused
 from codur.structs import Struct, replace
 from codur.types import CODE_TASKS, TaskType
 
@@ -32,13 +33,22 @@ def danger_in(tokens: tuple[Token, ...]) -> str:
 
 def clauses(tokens: Sequence[Token]) -> list[tuple[Token, ...]]:
     """The request's parts between marks and `and`, `then`; each without its polite words."""
+    return [part for part, _ in _clauses(tokens)]
+
+
+def _clauses(tokens: Sequence[Token]) -> list[tuple[tuple[Token, ...], bool]]:
+    """The same, each with whether it is a question that is no polite order."""
     parts: list[list[Token]] = [[]]
+    ends: list[str] = []
     for token in tokens:
         if token.key in _SEPARATORS or token.kind in {"fence", "paste"}:
             parts.append([])
+            ends.append(token.key)
         else:
             parts[-1].append(token)
-    return [part for part in (without_courtesy(tuple(part)) for part in parts) if part]
+    bare = [without_courtesy(tuple(part)) for part in parts]
+    asked = [end == "?" and len(one) == len(other) for one, other, end in zip(parts, bare, [*ends, ""], strict=True)]
+    return [(part, is_asked) for part, is_asked in zip(bare, asked, strict=True) if part]
 
 
 def _is_command_line(tokens: Sequence[Token]) -> bool:
@@ -99,7 +109,12 @@ _UNKNOWN = Classification()
 
 def classify(tokens: Sequence[Token], *, names_files: bool = False) -> Classification:
     """The kind of request; a code task is more certain where it names a file that exists."""
-    known = [item for clause in clauses(tokens) if (item := _judge(clause)).task_type != "unknown"]
+    parts = _clauses(tokens)
+    if any(begins_refused([token.key for token in clause]) for clause, _ in parts):
+        return _UNKNOWN
+    known = [item for part in parts if (item := _judge(*part)).task_type != "unknown"]
+    if not known and is_order(tokens):
+        known = [_as("code_fix", 0.7, "its words")]
     code = [item for item in known if item.task_type in CODE_TASKS]
     if code:
         best = max(code, key=lambda item: item.confidence)
@@ -138,8 +153,17 @@ def _verbs(kinds: tuple[TaskType, ...]) -> Mapping[str, TaskType]:
     return {word: kind for kind in kinds for word in words(kind)}
 
 
-def _judge(clause: Sequence[Token]) -> Classification:
+def _judge(clause: Sequence[Token], is_question: bool) -> Classification:
     said = [token.key for token in clause]
+    head = said[0]
+    found = _judged(clause, said)
+    if found.task_type not in CODE_TASKS:
+        return found
+    asked = is_question and head not in verbs() and tuple(said[:2]) not in _POLITE_QUESTIONS
+    return _UNKNOWN if asked or is_refused(said) else found
+
+
+def _judged(clause: Sequence[Token], said: Sequence[str]) -> Classification:
     head = said[0]
     judged = _special(clause, said)
     if judged is not None:
