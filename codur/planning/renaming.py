@@ -11,7 +11,7 @@ from codur.types import Step
 from codur.workspace.workspace import Workspace
 
 _MAX_FILES = 2_000
-_NAME = r"[`'\"]?([A-Za-z_]\w*)(?:\(\))?[`'\"]?"
+_NAME = r"[`'\"]?([^\W\d]\w*)(?:\(\))?[`'\"]?"
 _REQUEST = regex(
     r"(?:please )?rename (?:the )?(?:(?:function|class|constant|variable|symbol|name) )?"
     rf"(?:[`'\"]?((?:\w+\.)+)(?=\w))?{_NAME} (?:to|into|as) {_NAME}"

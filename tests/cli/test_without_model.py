@@ -140,6 +140,14 @@ def test_an_order_in_another_language_is_carried_out(project: Path, home: Path) 
     assert (ran.code, contents(project) == REPAIRABLE) == (0, False), ran.err
 
 
+def test_names_in_any_script_are_found_and_renamed(project: Path, home: Path) -> None:
+    fill(project, {"计算.py": "def 总价(a):\n    return a\n\n\nprint(总价(2))\n"})
+    ran = ask("where is 总价 defined", project, home, "--offline")
+    assert (ran.code, "计算.py:1" in ran.out) == (0, True), ran.out
+    ran = ask("rename the function 总价 to 合计", project, home, "--offline")
+    assert (ran.code, contents(project)["计算.py"].count("合计")) == (0, 2), ran.err
+
+
 def test_a_moved_program_stays_executable_and_what_is_no_text_comes_back(repository: Path, home: Path) -> None:
     (repository / "run").write_bytes(b"#!/bin/sh\n\x00\xff")
     (repository / "run").chmod(0o755)

@@ -9,8 +9,8 @@ from codur.planning.patterns.named_paths import FileNames
 from codur.planning.patterns.phrases import ReadHole, words
 from codur.planning.patterns.prompt_tokens import Token
 
-_IDENTIFIER = r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?"
-_CODE_WORD = r"\w*(?:_\w|\w_|[a-z]\d|[a-z][A-Z])[\w.]*|[A-Z][A-Z_]{2,}|[A-Za-z_][\w.]*\(\)"
+_IDENTIFIER = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*(?:\(\))?"
+_CODE_WORD = r"\w*(?:_\w|\w_|[a-z]\d|[a-z][A-Z])[\w.]*|[A-Z][A-Z_]{2,}|[^\W\d][\w.]*\(\)"
 _RANGE = r"(\d{1,7})(?:-|–|\.\.|:)(\d{1,7})"
 _GLOB = r"(?!/|\.\.)(?:[\w.*?/+\-]*[*?][\w.*?/+\-]*|\.\w{1,8})"
 _REVISION = r"[0-9a-f]{7,40}|(?:HEAD|@)(?:[~^]\d{0,4})*|v?\d+\.\d+(?:\.\d+)?"
