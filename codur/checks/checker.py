@@ -73,6 +73,7 @@ _BROKEN = regex(
     re.MULTILINE,
 )
 """Beside its tests a run fails for what is no test, so that these say not all of it."""
+_LIMITS = {"processes": "sandbox.processes", "memory": "sandbox.memory_mb"}
 _RED = frozenset({1, 2, 101})  # the exit statuses of test runners, PHPUnit's 2 and cargo's 101 among them
 _NOT_UNDERSTOOD = regex(r"unrecognized arguments|Unknown config option")
 
@@ -518,7 +519,7 @@ class Checker:
         culprits = tuple(name for name in failing if name not in excused)
         if run.running and result.timed_out and not self.long:
             culprits = (*culprits, run.running)
-        note = verdict.note or _left_out(excused, check, run)
+        note = verdict.note or _over(result) or _left_out(excused, check, run)
         return replace(verdict, failing=culprits, excused=excused, unfit=run.unfit, note=note)
 
     def _is_blocked(self, name: str, run: TestRun) -> bool:
@@ -677,6 +678,12 @@ def _left_out(excused: Sequence[str], check: Check, run: TestRun | None = None) 
         if names
     ]
     return "; ".join(told)
+
+
+def _over(result: ProcessResult) -> str:
+    """That a run was ended for what it used, and the setting of that."""
+    setting = _LIMITS.get(result.limit, "")
+    return f"it was ended: more {result.limit} than a program may use ({setting})" if setting else ""
 
 
 def _tests(names: Sequence[str], why: str) -> str:

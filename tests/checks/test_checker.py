@@ -11,7 +11,7 @@ from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.checks.confirmation.confirm import Change, confirm
 from codur.checks.memory import CheckMemory
-from codur.config.settings import VerificationSettings
+from codur.config.settings import SandboxSettings, VerificationSettings
 from codur.errors import Interrupted, LimitReached
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
@@ -34,10 +34,15 @@ TESTS = Check(kind="tests", argv=("{python}", "-m", "pytest"), protected=("test_
 
 
 def checker(
-    directory: Path, *, cancel: CancelToken | None = None, left: float = 1000.0, memory: CheckMemory | None = None
+    directory: Path,
+    *,
+    cancel: CancelToken | None = None,
+    left: float = 1000.0,
+    memory: CheckMemory | None = None,
+    sandbox: SandboxSettings | None = None,
 ) -> tuple[Checker, Workspace]:
     workspace = Workspace.open(directory)
-    launcher = Launcher({"PATH": os.environ["PATH"]}, cancel=cancel, python=plain_python.executable())
+    launcher = Launcher({"PATH": os.environ["PATH"]}, cancel=cancel, python=plain_python.executable(), sandbox=sandbox)
     return (
         Checker(
             workspace,
@@ -54,6 +59,26 @@ def run(directory: Path, files: dict[str, str], check: Check | None = OUTPUT) ->
     if check is not None:
         judge.guard(check)
     return replace(judge.run(check), duration_s=0.0)
+
+
+CROWD = """import threading, time
+
+def test_few():
+    assert True
+
+def test_many():
+    for _ in range(80):
+        threading.Thread(target=time.sleep, args=(20,), daemon=True).start()
+    time.sleep(20)
+"""
+
+
+def test_what_a_program_uses_too_much_of_is_told_with_its_setting(tmp_path: Path) -> None:
+    judge, _ = checker(fill(tmp_path, {"test_app.py": CROWD}), sandbox=SandboxSettings(processes=40))
+    verdict = judge.run(TESTS)
+    assert (verdict.status, verdict.timed_out) == ("failed", False)
+    assert verdict.note == "it was ended: more processes than a program may use (sandbox.processes)"
+    assert "still running when it was ended" in verdict.error
 
 
 def test_a_pass(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def less(counts: TestCounts | None, run: TestRun, excused: Sequence[str]) -> Tes
 
 
 def _errors(run: TestRun, names: Sequence[str]) -> str:
-    ended = f"{run.running}\nstill running when the time was up" if run.running else ""
+    ended = f"{run.running}\nstill running when it was ended" if run.running else ""
     return "\n\n".join(filter(None, (_told([(name, _said(run.ends[name])) for name in names]), ended)))
 
 

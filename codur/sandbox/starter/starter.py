@@ -246,7 +246,7 @@ def _process_limit(others: int, request: Request, template: Template) -> list[tu
         return [(resource.RLIMIT_NPROC, processes, processes)]
     # The kernel counts all processes of the user, not those of this program; root and wrapped programs are bounded by
     # counting alone.
-    bound = others + processes + processes // 4
+    bound = others + processes + processes // 32
     return [] if request["wrapper"] else [(resource.RLIMIT_NPROC, bound, bound)]
 
 

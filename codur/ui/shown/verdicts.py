@@ -97,7 +97,10 @@ def _failing_words(verdict: Verdict, before: Verdict | None) -> str:
     if before is not None and same and whole and headline(verdict.error) == headline(before.error):
         return "; ".join(filter(None, (f"red, as before: {fail}", verdict.note)))
     if before is None and _SEVERAL <= len(failing) < total / 2:
-        return f"red: {fail}: {listed(list(dict.fromkeys(map(checks.entry.bare_name, failing))), _NAMED)}"
+        names = list(dict.fromkeys(map(checks.entry.bare_name, failing)))
+        # Cases of one test have one name, so that how many names are left is not how many tests.
+        others = f"{', '.join(names[:_NAMED])} and others" if _NAMED < len(names) < len(failing) else ""
+        return f"red: {fail}: {others or listed(names, _NAMED)}"
     return ""
 
 

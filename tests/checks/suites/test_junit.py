@@ -69,7 +69,7 @@ def test_what_is_left_out_is_not_told_of_a_run_that_was_ended() -> None:
     counts = less(counts_of(run), run, ["test_it.py::test_a"])
     assert counts is not None
     assert counts.error == (
-        "test_it.py::test_b\nE   assert 1 == 2\n\ntest_it.py::test_c\nstill running when the time was up"
+        "test_it.py::test_b\nE   assert 1 == 2\n\ntest_it.py::test_c\nstill running when it was ended"
     )
 
 

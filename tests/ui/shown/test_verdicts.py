@@ -65,6 +65,9 @@ MANY = Verdict(
 def test_of_many_tests_those_that_fail_are_told_and_whether_they_did_before() -> None:
     said = check_line("before", MANY).text
     assert said == "before: red: 4 of 1,550 tests fail: test_a, test_b, test_c and 1 more"
+    cases = replace(MANY, failing=(*MANY.failing, "t.py::A::test_d[1]", "t.py::A::test_d[2]"))
+    said = check_line("before", cases).text
+    assert said == "before: red: 6 of 1,550 tests fail: test_a, test_b, test_c and others"
     some = replace(MANY, check="python -m pytest tests/test_a.py", tests_total=25, failing=("t.py::test_a",), error="")
     assert check_line("before", some).text.endswith(" (python -m pytest tests/test_a.py)")
     assert "(" not in check_line("before", replace(some, check="go test -v ./...")).text
