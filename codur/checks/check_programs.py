@@ -21,6 +21,9 @@ from codur.types import Check
 from codur.workspace.copies import installed_in
 from codur.workspace.workspace import Workspace
 
+ENDED = "ended: more"
+"""How it is told that a run was ended for what it used."""
+
 
 class TestFiles(Struct):
     """Where a run of pytest writes what becomes of its tests."""
@@ -143,7 +146,7 @@ class CheckPrograms:
         if result.cancelled:
             raise Interrupted("interrupted")
         if result.limit:
-            return replace(result, stderr=f"{result.stderr}\nended: more {result.limit} than a program may use".strip())
+            return replace(result, stderr=f"{result.stderr}\n{ENDED} {result.limit} than a program may use".strip())
         return result
 
     def run_tests(self, check: Check, files: TestFiles, *, output_bytes: int, error: str) -> tuple[ProcessResult, bool]:

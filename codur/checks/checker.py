@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from codur import checks
 from codur.checks import suites
-from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
+from codur.checks.check_programs import ENDED, CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
 from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, headline
 from codur.checks.entry import is_test_code, subject_of
@@ -683,7 +683,7 @@ def _left_out(excused: Sequence[str], check: Check, run: TestRun | None = None) 
 def _over(result: ProcessResult) -> str:
     """That a run was ended for what it used, and the setting of that."""
     setting = _LIMITS.get(result.limit, "")
-    return f"it was ended: more {result.limit} than a program may use ({setting})" if setting else ""
+    return f"it was {ENDED} {result.limit} than a program may use ({setting})" if setting else ""
 
 
 def _tests(names: Sequence[str], why: str) -> str:

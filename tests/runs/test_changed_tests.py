@@ -181,6 +181,11 @@ NEWS = "# News\n\n- total of sums\n"
             True,
         ),
         ({}, {"path": "sums.py", "content": "total = sum\n"}, True),
+        (
+            {"text.py": "def bare(text):\n    return text.rstrip()\n"},
+            {"path": "NEWS.rst", "content": "- mean\n"},
+            False,
+        ),
     ],
 )
 def test_a_change_of_documents_alone_is_judged_by_no_test_that_does_not_speak_of_them(

@@ -566,6 +566,24 @@ def test_there_an_edit_that_breaks_nothing_may_stay(tmp_path: Path) -> None:
     assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
 
 
+CROWD = """import threading, time
+
+def test_crowd():
+    for _ in range(80):
+        threading.Thread(target=time.sleep, args=(20,), daemon=True).start()
+    time.sleep(20)
+"""
+
+
+def test_what_a_suite_uses_too_much_of_with_and_without_an_edit_puts_none_back(tmp_path: Path) -> None:
+    sections = {"sandbox": {"processes": 40}}
+    files = {"shop.py": FILES["shop.py"], "test_a.py": FILES["test_shop.py"], "test_b.py": CROWD}
+    played = run(tmp_path, write(TAXED), FINISH, files=files, sections=sections)
+    assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED)
+    assert played.result.verdict is not None
+    assert played.result.verdict.status == "no_check"
+
+
 RUNNER = "import sys, unittest\nsys.exit(unittest.main('shop_tests', exit=False).result.wasSuccessful() is False)\n"
 LACKING = UNITTEST["shop_tests.py"].replace("self.assertTrue", "import nowhere_installed\n        self.assertTrue")
 

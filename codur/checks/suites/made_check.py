@@ -37,6 +37,7 @@ _HANGS = regex(
     r"|deadlock\w*|time ?out|does(?:n't| not) (?:end|return|finish|stop))\b",
     re.IGNORECASE,
 )
+_LACKING = regex(r"\[Errno (?:12|23|24|28)\]")  # memory, open files, room on the disk: what the machine lacks
 _ELSEWHERE = regex(r"(?:^|/)(?:site-packages|dist-packages|\.venv|venv|\.tox|\.nox)/|^(?:\.\.)?/")
 # pytest's own, which give nothing of the project
 _PLAIN_FIXTURES = frozenset("self cls request tmp_path tmpdir capsys capfd caplog monkeypatch recwarn".split())
@@ -126,8 +127,8 @@ def _wrong_failure(end: TestEnd, check: Check, prompt: str, known: Callable[[str
         return ""  # what the task asks for is not there yet
     if end.when != "call":
         return f"it cannot be loaded: {raised}: {words}" if raised else f"it cannot be loaded: {end.text[-300:]}"
-    if end.blocked:
-        return f"it cannot run here: {end.blocked}"
+    if end.blocked or (raised == "OSError" and _LACKING.search(words)):
+        return f"it cannot run here: {end.blocked or words}"
     if raised == "Failed" and "it did not end within" in end.text:
         return hangs_by_task(prompt)
     # The test's own comparison failed, which is what it is there for.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from codur import checks
 from codur.checks import confirmation, suites
+from codur.checks.check_programs import ENDED
 from codur.checks.describe import diff_text
 from codur.checks.entry import is_document, is_test_code
 from codur.errors import LimitReached, WorkspaceError
@@ -52,7 +53,7 @@ _NAMED_LINTERS = 4
 _TEST = regex(r"^[ \t]*(?:async )?def test|\bTestCase\b", re.MULTILINE)
 _NOT_RUN = "what failed before still fails; the other tests were not run"
 _UNCONFIRMED = "the run's time was up before the pass was looked at more closely"
-_TOO_LONG = "the tests do not end in time, as before the change, so that nothing was checked"
+_TOO_LONG = "the tests do not come to their end, as before the change, so that nothing was checked"
 _MOST_NEW = 5  # tests that an edit broke, which are run once more to hear what they say
 _LONG_S = 1.0  # what takes longer is worth a look at the tests that failed before all others are run
 
@@ -95,11 +96,18 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
 
 
 def _is_too_long(check: Check, verdict: Verdict, before: Verdict | None, context: RunContext) -> bool:
-    """Whether a suite does not end in time for its many tests, before the change and after, and nothing failed in it.
+    """Whether a suite comes to no end, for its many tests or for what it uses, before the change and after, and nothing
+    failed in it.
 
     What would be put back for that could be the right change.
     """
-    both = before is not None and before.timed_out and verdict.timed_out
+    if before is None:
+        return False
+    both = before.timed_out and verdict.timed_out
+    if set(verdict.failing) <= set(before.failing) and all(
+        ENDED in f"{each.note}\n{each.error}" for each in (verdict, before)
+    ):
+        return True
     # One of few tests may hang, which is what is to be mended.
     many = (verdict.tests_passed or 0) > 0 or len(check.protected) >= MANY_TESTS
     return both and many and bool(context.checker.long) and not verdict.failing
@@ -126,7 +134,8 @@ def _only_documents(state: RunState, context: RunContext) -> Verdict | None:
         return None
     read = "\n".join(checks.entry.text_of(context.workspace, path) for path in (*code, *check.protected, *_SETTINGS))
     names = [part for path in changed for part in (*_quoted(posixpath.dirname(path)), posixpath.splitext(path)[1])]
-    if "doctest" in read or any(name in read for name in names):
+    # `text.rstrip()` names no document.
+    if "doctest" in read or any(re.search(rf"{re.escape(name)}(?!\w)", read) for name in names):
         return None
     return Verdict(status="no_check", check=check.label, note="only documents were changed, which no code names")
 

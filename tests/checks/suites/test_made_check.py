@@ -33,6 +33,10 @@ def total(prices):
     return sum(prices) + 1
 
 
+def opened():
+    raise OSError(24, "Too many open files")
+
+
 class Shelf:
     pass
 """
@@ -40,7 +44,7 @@ TESTS = """import unittest
 
 import pytest
 
-from shop.cart import Shelf, parse, price, total
+from shop.cart import Shelf, opened, parse, price, total
 
 
 def test_value():
@@ -81,6 +85,10 @@ def test_known_elsewhere():
     import shop.cart
 
     assert shop.cart.put
+
+
+def test_lack_of_the_machine():
+    assert opened()
 
 
 def test_fixture(basket):
@@ -145,6 +153,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Check, Verdict, Mappi
         ("new_argument", "total takes a currency", ""),
         ("known_elsewhere", "put of a cart loses goods", "AttributeError: module 'shop.cart' has no attribute 'put'"),
         ("known_elsewhere", "shop.cart.put ends with AttributeError", ""),
+        ("lack_of_the_machine", "total is off by one", "it cannot run here: [Errno 24] Too many open files"),
         ("fixture", "total of a basket is wrong", "it did not begin: "),
         ("TestCases::test_case", "total is off by one", ""),
         ("TestCases::test_case_assert", "total is off by one", ""),
