@@ -16,12 +16,18 @@ _NAMED = regex(r"`codur (?P<words>(?:commit|undo)\b[^`\n]*)` does that\.")
 MAY_CHANGE = "May {paths} be changed? What stands there now decides whether the task is done. (yes, no, always)"
 """What asks for leave to change tests."""
 _ASKED = re.escape(MAY_CHANGE).replace(r"\{paths\}", r"(?P<paths>[^?\n]+)")
+YES_ELSEWHERE = frozenset("ja oui si sí sim да tak evet 是 是的 好 好的 はい 네".split())
+NO_ELSEWHERE = frozenset("nein non não nao нет nie nee 不 不是 不要 いいえ 아니요".split())
+"""Yes and no in other languages than English."""
+_ELSEWHERE = "|".join(YES_ELSEWHERE)
 _YES = (
-    r"\W*(?:y|yes|yep|always|ok|okay|sure|please do|go ahead|do it|do so)\b"
-    r"(?!.*\b(?:no|not|\w+n't|but|only|except|keep|leave|stay|unless|instead)\b)[^\n]*"
+    rf"\W*(?:y|yes|yep|always|ok|okay|sure|please do|go ahead|do it|do so|{_ELSEWHERE})\b"
+    r"(?!.*\b(?:no|not|\w+n't|but|only|except|keep|leave|stay|unless|instead|aber|nicht|nur|mais|pas|pero|solo|mas|но|не)\b)"
+    r"[^\n]*"
 )
 _AGREED = regex(
-    r"(?:(?:y|yes|yep|yeah|ok|okay|sure|please(?: do)?|of course|do (?:so|it|that)|go ahead)(?:[\s,.!]+|$))+",
+    rf"(?:(?:y|yes|yep|yeah|ok|okay|sure|please(?: do)?|of course|do (?:so|it|that)|go ahead|{_ELSEWHERE})"
+    r"(?:[\s,.!]+|$))+",
     re.IGNORECASE,
 )
 _ASKS_TO_DELETE = regex(

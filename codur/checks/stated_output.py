@@ -299,14 +299,30 @@ _DOUBT = regex(
 )
 """Beside that it may be something else that is asked for."""
 _PLACE_CHARS, _MOST_PLACES = 300, 5  # of what follows, and of such requests in one prompt
+_REFUSED = r"kein\w*|nicht|ohne|sans|pas|aucune?|sin|sem|senza|nessuno?|zonder|geen|без|не|nie"
+_TESTS = r"(?:tests?|testes?|pruebas?|тест\w*)\b"
 _NO_TESTS = regex(
     r"\b(?:no|without|not|never|[a-z]+n['’]?t|keep|leave)\b(?:[ \t]+[\w'’]+){0,6}?[ \t]+(?:tests?|specs?)\b"
     r"(?!\s+files?\b)|\bhands off\b"
     r"|\b(?:tests?|specs?)\b[^.;\n]{0,30}\b(?:stay|remain|alone|unchanged|untouched|protected"
-    r"|as (?:they|it) (?:are|is)|read.?only)\b",
+    r"|as (?:they|it) (?:are|is)|read.?only)\b"
+    rf"|\b(?:{_REFUSED})\b[^.,;\n]{{0,40}}\b{_TESTS}"
+    rf"|\b{_TESTS}[^.,;\n]{{0,40}}\b(?:{_REFUSED})\b[^.,;\n]{{0,20}}(?:änder|anfass|anrühr|modifi|touch|toc|toqu|cambi|трог|меня)"
+    r"|(?:不要|别|勿)[^，。,.\n]{0,6}测试|テスト[^。、\n]{0,6}ないで",
     re.IGNORECASE,
 )
 """What forbids a change of tests, or wants none."""
+_TESTS_ELSEWHERE = regex(
+    r"(?<!no )(?<!não )(?<!nao )(?<!non )(?<!не )(?<!ne )(?<!n')"
+    r"\b(?:schreib\w*|erstell\w*|ergänz\w*|füge?|écri\w*|ajout\w*|cré\w*|escrib\w*|añad\w*|agreg\w*|crea\w*|escrev\w*"
+    r"|adicion\w*|crie|scriv\w*|aggiung\w*|schrijf|voeg|напиши\w*|добавь\w*)\b"
+    rf"(?:(?!\b(?:{_REFUSED})\b)[^.;\n]){{0,60}}?\b{_TESTS}"
+    r"|(?<!不要)(?<!别)(?:写|编写|添加|增加|补充)[^，。；,;\n]{0,20}测试|テストを?(?:書い|追加|作っ|作成)(?!.*ないで)",
+    re.IGNORECASE,
+)
+"""Tests that are asked for in other languages than English."""
+_POLITE_CHARS = 12  # before what is asked for: "por favor"
+_AND_ELSEWHERE = regex(r"\b(?:und|et|y|e|и|dann|puis|luego|depois|потом)\b|和|然后|并|そして", re.IGNORECASE)
 
 
 _NONE_WANTED = regex(
@@ -348,6 +364,16 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
 def forbids_tests(prompt: str) -> bool:
     """Whether the user wants no test, or none touched."""
     return _NO_TESTS.search(prompt) is not None
+
+
+def asks_tests_elsewhere(prompt: str, *, alone: bool = False) -> bool:
+    """Whether tests are asked for, in another language than English.
+
+    Args:
+        alone: and nothing else.
+    """
+    found = _TESTS_ELSEWHERE.search(prompt)
+    return found is not None and not (alone and (found.start() > _POLITE_CHARS or _AND_ELSEWHERE.search(prompt)))
 
 
 def wants_no_tests(prompt: str) -> bool:

@@ -18,7 +18,7 @@ from codur.errors import ConfigError, UsageError, reason_of
 from codur.events import Emit, Event, PlanShown
 from codur.lazy import late, regex
 from codur.planning import plans
-from codur.questions import Answer, PlanEffects, Question, is_leave_asked
+from codur.questions import NO_ELSEWHERE, YES_ELSEWHERE, Answer, PlanEffects, Question, is_leave_asked
 from codur.structs import Struct
 from codur.types import Plan
 from codur.ui.output_formats import Output, show
@@ -237,6 +237,7 @@ def _choice(choices: _Choices, *, refused: str, free: bool, most_s: float | None
         said = _read(choices.prompt, most_s).strip()
         first, _, more = said.partition(" ")
         first, mark = first.rstrip(",.:;").lower(), first[-1:] in {",", ".", ":", ";"}
+        first = "yes" if first in YES_ELSEWHERE else "no" if first in NO_ELSEWHERE else first
         letter = next((word[0] for word in choices.words.split() if first in (word, word[0])), "")
         # As the question words it: "yes and keep the file".
         if letter == "y" and "keep" in choices.words and (kept := _AND_KEEP.match(more)):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from codur.checks.stated_output import asks_tests_elsewhere, forbids_tests
 from codur.planning.patterns.classify import classify
 from codur.planning.patterns.prompt_tokens import read_prompt
-from codur.planning.patterns.refusals import keeps_a_part
+from codur.planning.patterns.refusals import is_about_prose, keeps_a_part
 
 NONE = (
     "nicht reparieren",
@@ -32,6 +33,12 @@ NONE = (
     "直さないで、informe.pyを見て",
     "informe.pyを直してもいいですか？",
     "需要修复 计算.py 吗？",
+    "no hace falta arreglar informe.py",
+    "bitte rechnung.py noch nicht reparieren",
+    "Rechnung.py keinesfalls reparieren, nur den Fehler beschreiben",
+    "erkläre den Fehler, ohne ihn zu beheben",
+    "liste alle Fehler auf, behebe sie nicht",
+    "explique le bug sans le corriger",
 )
 """No order to mend anything."""
 PARTLY = (
@@ -44,6 +51,7 @@ PARTLY = (
     "Bitte nicht anfassen: rechnung.py. Behebe den Fehler.",
     "修复 计算.py,不要改 总价",
     "fix main.py but leave total() as it is",
+    "arregla la salida, pero no cambies la funcion ordenar",
 )
 """Something is to stay as it is."""
 ORDERS = (
@@ -93,3 +101,52 @@ def test_what_has_to_stay_as_it_is_is_seen(prompt: str) -> None:
 def test_an_order_is_one_whatever_it_says_of_the_fault_and_of_tests(prompt: str) -> None:
     assert is_fix(prompt)
     assert not keeps_a_part(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "corrige les fautes d'orthographe dans rechnung.py",
+        "korrigiere die Rechtschreibung in den Kommentaren",
+        "corrige la ortografía de los comentarios",
+        "fix the spelling in the comments of main.py",
+    ],
+)
+def test_what_people_read_is_not_what_a_check_finds(prompt: str) -> None:
+    assert is_about_prose(prompt)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "alone"),
+    [
+        ("schreib tests für rabatt, auf deutsch benannt", True),
+        ("escribe pruebas para rabatt", True),
+        ("écris des tests pour total", True),
+        ("напиши тесты для итого", True),
+        ("为 总价 写测试", True),
+        ("テストを書いて", True),
+        ("ajoute une option et des tests", False),
+    ],
+)
+def test_tests_are_asked_for(prompt: str, alone: bool) -> None:
+    assert asks_tests_elsewhere(prompt)
+    assert asks_tests_elsewhere(prompt, alone=True) == alone
+    assert not forbids_tests(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "schreibe keine Tests",
+        "mejora el código sin tocar los tests",
+        "repariere main.py, ohne die Tests zu ändern",
+        "修复 main.py,不要改测试",
+    ],
+)
+def test_tests_are_forbidden(prompt: str) -> None:
+    assert forbids_tests(prompt)
+    assert not asks_tests_elsewhere(prompt)
+
+
+def test_a_complaint_about_tests_forbids_none() -> None:
+    assert not forbids_tests("die Tests laufen nicht")

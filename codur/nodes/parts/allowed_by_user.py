@@ -6,7 +6,7 @@ from posixpath import basename, splitext
 
 from codur.checks.entry import TEST_SUPPORT, is_test_code, is_test_file
 from codur.checks.stated_conditions import allowed_by
-from codur.checks.stated_output import files_to_edit, forbids_tests, reshapes_tests
+from codur.checks.stated_output import asks_tests_elsewhere, files_to_edit, forbids_tests, reshapes_tests
 from codur.lazy import regex
 from codur.nodes.parts.updates import current_step
 from codur.nodes.run_state import RunContext, RunState
@@ -17,7 +17,7 @@ from codur.types import Check, Discovery
 
 _OF_TESTS = regex(r"\b(?:tests?|specs?|checks?|pass(?:es|ing)?|fail\w*|red|green)\b", re.IGNORECASE)
 """A task that speaks of tests means these as they are."""
-_TESTS = regex(r"\b(?:tests?|specs?)\b", re.IGNORECASE)
+_TESTS = regex(r"\b(?:tests?|specs?|testes?|pruebas?|тест\w*)\b|测试|テスト|테스트", re.IGNORECASE)
 _TESTS_WISHED = regex(
     r"\b(?:add|write|create|with|plus|include|needs?|want|put|move|merge|extend)\b[^.;\n]{0,60}\b(?:tests?|specs?)\b"
     r"|\btests?\s+(?:for|into|(?:should|must|can|may|has to|ought to)\s+(?:go|be added|stand|live))\b"
@@ -65,7 +65,7 @@ def guarded(state: RunState) -> frozenset[str]:
 def addable(state: RunState) -> frozenset[str]:
     """Those to which a task that speaks of tests may add some, as long as all that stands in them passes as it is."""
     said = _said(state)
-    wanted = _TESTS_WISHED.search(said) and not forbids_tests(said)
+    wanted = (_TESTS_WISHED.search(said) or asks_tests_elsewhere(said)) and not forbids_tests(said)
     tests = guarded(state) if wanted else ()
     return frozenset(path for path in tests if is_test_file(path) and basename(path) not in TEST_SUPPORT)
 
@@ -121,7 +121,8 @@ def deletable(state: RunState, context: RunContext) -> frozenset[str]:
 def wishes_tests(state: RunState) -> bool:
     """Whether the user's words ask for tests beside what else they ask for."""
     said = _said(state)
-    return _TESTS_BESIDE.search(said) is not None and not forbids_tests(said)
+    asked = _TESTS_BESIDE.search(said) is not None or asks_tests_elsewhere(said)
+    return asked and not forbids_tests(said)
 
 
 def may_go(state: RunState) -> frozenset[str]:

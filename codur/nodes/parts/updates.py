@@ -8,13 +8,14 @@ from typing import Unpack
 from codur import checks, planning
 from codur.agents.registry import Agent
 from codur.checks import suites
+from codur.checks.entry import is_document
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.events import FileChanged, Note
 from codur.lazy import regex
 from codur.mcp.offered_tools import server_of
 from codur.nodes.parts.finding import asks_for_tests, keeps, rest_may_be_apart
 from codur.nodes.run_state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
-from codur.planning.patterns.refusals import keeps_a_part
+from codur.planning.patterns.refusals import is_about_prose, keeps_a_part
 from codur.planning.plans.first_plan import SEARCH
 from codur.planning.plans.step_references import Output, blocked_by, escaped
 from codur.planning.plans.success_criteria import checkable, of_exit, said_of
@@ -364,6 +365,9 @@ def _more_than_a_fix(state: RunState, check: Check, context: RunContext) -> str:
             "The task asks for more than a fix, and a search only mends what the check finds wrong; `codur repair` "
             "does that."
         )
+    named = [path for path in state["discovery"].files if path not in state["discovery"].guessed]
+    if is_about_prose(state["task"].prompt) or (named and all(map(is_document, named)) and check.kind != "output"):
+        return "The task is about what people read, and a search mends what the check finds wrong; a model reads it."
     if keeps_a_part(state["task"].prompt):
         return "The task says what has to stay as it is, and a search knows nothing of that; a model reads it."
     return ""

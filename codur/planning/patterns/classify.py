@@ -110,9 +110,12 @@ _UNKNOWN = Classification()
 def classify(tokens: Sequence[Token], *, names_files: bool = False) -> Classification:
     """The kind of request; a code task is more certain where it names a file that exists."""
     parts = _clauses(tokens)
-    if any(begins_refused([token.key for token in clause]) for clause, _ in parts):
+    said = [[token.key for token in clause] for clause, _ in parts]
+    judged = [_judge(*part) for part in parts]
+    refused = (item.task_type in CODE_TASKS and is_refused(clause) for item, clause in zip(judged, said, strict=True))
+    if any(map(begins_refused, said)) or any(refused):
         return _UNKNOWN
-    known = [item for part in parts if (item := _judge(*part)).task_type != "unknown"]
+    known = [item for item in judged if item.task_type != "unknown"]
     if not known and is_order(tokens):
         known = [_as("code_fix", 0.7, "its words")]
     code = [item for item in known if item.task_type in CODE_TASKS]
@@ -160,7 +163,7 @@ def _judge(clause: Sequence[Token], is_question: bool) -> Classification:
     if found.task_type not in CODE_TASKS:
         return found
     asked = is_question and head not in verbs() and tuple(said[:2]) not in _POLITE_QUESTIONS
-    return _UNKNOWN if asked or is_refused(said) else found
+    return _UNKNOWN if asked else found
 
 
 def _judged(clause: Sequence[Token], said: Sequence[str]) -> Classification:

@@ -30,6 +30,11 @@ _KEEPS = regex(
     r"|(?:不要|别|勿|不能|不许)(?:去)?(?:修改|更改|改|动|碰)|(?:変え|変更し|触ら|いじら)ないで|(?:바꾸|고치|건드리)지\s?마",
     re.IGNORECASE,
 )
+_PROSE = regex(
+    r"\b(?:spelling|grammar|punctuation|wording|orthogra\w+|ortogra\w+|rechtschreib\w*|zeichensetzung|grammatik"
+    r"|gram[aá]tica|grammaire|орфограф\w*|пунктуац\w*)\b|拼写|错别字|語法|语法错误|誤字",
+    re.IGNORECASE,
+)
 _ORDER = regex(r"修复|修正|修理|修好|改好|直して|なおして|고쳐")
 """Repair it, where no space divides words."""
 _NO_ORDER = regex(
@@ -44,11 +49,18 @@ def keeps_a_part(prompt: str) -> bool:
     return any(_KEEPS.search(clause) and not _TESTS.search(clause) for clause in clauses)
 
 
+def is_about_prose(prompt: str) -> bool:
+    """Whether texts for people are to be mended, of which no check says anything."""
+    return _PROSE.search(prompt) is not None
+
+
 def is_refused(clause: Sequence[str]) -> bool:
     """Whether a clause with an order in it says that it is none: "repariere main.py nicht".
 
     What follows a word that begins a clause of its own tells what is wrong: "arregla lo que no funciona".
     """
+    if clause[0] in words("without"):
+        return True
     for word in clause:
         if word in words("relatives"):
             return False
@@ -59,7 +71,9 @@ def is_refused(clause: Sequence[str]) -> bool:
 
 def begins_refused(clause: Sequence[str]) -> bool:
     """Whether a clause begins with a refusal, so that it says of all the request what is not wanted."""
-    return clause[0] in words("first refusals")
+    return clause[0] in words("first refusals") or (
+        clause[0] == "no" and not words("not needed").isdisjoint(clause[1:2])  # "no hace falta arreglar"
+    )
 
 
 def is_order(tokens: Sequence[Token]) -> bool:
