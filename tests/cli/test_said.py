@@ -108,11 +108,12 @@ def test_what_came_furthest_is_brought_back_afterwards(tmp_path: Path) -> None:
             assert (here.project / "main.py").read_text() == NEEDS_MODEL["main.py"]
 
 
-def test_what_broke_nothing_is_brought_back_as_well(tmp_path: Path) -> None:
+@pytest.mark.parametrize("leaves", ["", "    open('left.txt', 'a').write('x')\n"], ids=["clean", "left by a test"])
+def test_what_broke_nothing_is_brought_back_as_well(leaves: str, tmp_path: Path) -> None:
     """It mends what the task tells, and a test that failed before still does."""
     files = {
         "shop.py": "RATE = 1\n",
-        "test_shop.py": "import os\n\n\ndef test_host():\n    assert os.environ['HOST']\n",
+        "test_shop.py": f"import os\n\n\ndef test_host():\n{leaves}    assert os.environ['HOST']\n",
     }
     right = calls(("replace_file_content", {"path": "shop.py", "content": "RATE = 2\n"}))
     cannot = calls(("cannot", {"reason": "HOST is not set"}))

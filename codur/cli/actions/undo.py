@@ -79,7 +79,7 @@ def put_back(wanted: str | None, directory: Path, *, dry: bool, again: bool) -> 
 def _made_again(run: RunDirectory, root: Root, journal: Journal, *, dry: bool) -> UndoReport | None:
     """Take the last undo back; where there was none, bring back the attempt that came furthest and was put back."""
     report = redo(root, journal, dry=dry)
-    if report is None and not stands(journal) and (best := _best_mark(run)):
+    if report is None and not stands(journal, own=True) and (best := _best_mark(run)):
         report = bring_back(root, journal, best, dry=dry)
     return report
 

@@ -91,9 +91,14 @@ def bring_back(root: Root, journal: Journal, mark: str, *, dry: bool = False) ->
     return PutBack(root, journal, by="rewind", dry=dry).run(changes)
 
 
-def stands(journal: Journal) -> bool:
-    """Whether there is something to undo: a change of the run that is neither put back nor undone."""
-    return journal.in_program or any(change.differs for change in net_changes(journal.entries).values())
+def stands(journal: Journal, *, own: bool = False) -> bool:
+    """Whether there is something to undo: a change of the run that is neither put back nor undone.
+
+    Args:
+        own: not what programs left behind, such as the tests that were run.
+    """
+    changes = net_changes(journal.entries).values()
+    return journal.in_program or any(each.differs and not (own and each.by == {"command"}) for each in changes)
 
 
 Undone = Literal["", "part", "all"]
