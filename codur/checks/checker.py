@@ -516,6 +516,8 @@ class Checker:
             note, unfit = verdict.note or _left_out(excused, check, run), run.blocked_by(excused)
             return replace(verdict, exit_status=1, excused=excused, unfit=unfit, note=note)
         verdict = self._tests_verdict(check, result, less(counts, run, excused))
+        if run.end is None and (run.collected or 0) > len(run.ends):  # what was not reached is no pass
+            verdict = replace(verdict, progress=len(run.ids("passed")) / (run.collected or 1))
         culprits = tuple(name for name in failing if name not in excused)
         if run.running and result.timed_out and not self.long:
             culprits = (*culprits, run.running)

@@ -70,6 +70,9 @@ def test_many():
     for _ in range(80):
         threading.Thread(target=time.sleep, args=(20,), daemon=True).start()
     time.sleep(20)
+
+def test_after():
+    assert True
 """
 
 
@@ -79,6 +82,7 @@ def test_what_a_program_uses_too_much_of_is_told_with_its_setting(tmp_path: Path
     assert (verdict.status, verdict.timed_out) == ("failed", False)
     assert verdict.note == "it was ended: more processes than a program may use (sandbox.processes)"
     assert "still running when it was ended" in verdict.error
+    assert (verdict.tests_passed, verdict.tests_total, verdict.progress) == (1, 1, 1 / 3)
 
 
 def test_a_pass(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ NONE = (
     "erkläre den Fehler, ohne ihn zu beheben",
     "liste alle Fehler auf, behebe sie nicht",
     "explique le bug sans le corriger",
+    "no need to fix rechnung.py",
 )
 """No order to mend anything."""
 PARTLY = (

@@ -324,6 +324,23 @@ def test_what_the_task_names_is_shown_whatever_other_failures_lead_to(
     assert "What passes now must still pass" in told
 
 
+def test_where_something_new_belongs_the_classification_tells_though_a_named_check_fails(tmp_path: Path) -> None:
+    cannot = calls(("cannot", {"reason": "no"}))
+    tests = "".join(
+        LARGE["test_hosts.py"].partition("\n\n\n")[2].replace("ask()", f"ask_{n}()") + "\n" for n in range(12)
+    )
+    played = play(
+        tmp_path,
+        {**LARGE, "test_hosts.py": f"import os\n\nfrom hosts import ask\n\n\n{tests}"},
+        "a new function for a rebate of ten per cent",
+        lambda body: kind("code_generation") if "response_format" in body else cannot,
+        sections={"context": {"source_tokens": 1_500}},
+        check_command="python -m pytest",
+    )
+    told = str(played.requests[-1].body["messages"][-1]["content"])
+    assert "===== shop.py" in told
+
+
 def test_what_an_edit_broke_is_told_before_what_failed_already(tmp_path: Path) -> None:
     cannot = calls(("cannot", {"reason": "no"}))
     played = run(tmp_path, write(BROKEN), cannot)

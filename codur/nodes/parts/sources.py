@@ -29,6 +29,7 @@ from codur.types import Step, Verdict
 from codur.workspace.workspace import Workspace
 
 _MOST_BESIDE = 2  # tests of the same sources that are shown where tests are to be written
+_MOST_TELLING = 8  # failing tests that may say what something new is to be like
 _MOST_TRACED = 20  # failing tests whose lines are noted
 _TRACE_S = 5.0
 _LEAST_LEFT_S = 60.0  # with less time left, no program is run only to choose what is shown
@@ -116,8 +117,9 @@ def _selection(
     quoted = quoted_places(state["task"].prompt, files, context.for_models)
     runs = test_runs(state, context) if failed is not None else ()
     check = discovery.check
-    # A test that was made shows that something is lacking, and not where it belongs.
-    leads = failed is not None and not (check is not None and check.text)
+    # Failures lead to what is to be mended, and not to where something new belongs. A test that was made shows that
+    # something is lacking.
+    leads = failed is not None and discovery.task_type == "code_fix" and not (check is not None and check.text)
     ran = {path for _, lines in runs for path, _ in lines}
     clues = Clues(
         task=_about(state),
@@ -153,9 +155,11 @@ def _telling(state: RunState) -> Verdict | None:
         return verdict if verdict is not None and verdict.status == "failed" else None
     if set(verdict.failing) <= set(may_fail(state)):
         return None
-    if is_about_tests(verdict.failing, state):
-        return verdict
     known, said = before.failing if before is not None else (), spoken_of(verdict.failing, state["task"].prompt)
+    # What is new is told by few tests; of a check that was named many may fail for what this machine lacks.
+    few = state["discovery"].task_type != "code_generation" or len(verdict.failing) <= _MOST_TELLING or said
+    if is_about_tests(verdict.failing, state) and (few or not set(verdict.failing) <= set(known)):
+        return verdict
     telling = tuple(test for test in verdict.failing if test not in known or test in said)
     if telling:
         return replace(verdict, failing=telling, error=verdict.error if telling == verdict.failing else "")

@@ -32,7 +32,7 @@ _KEEPS = regex(
 )
 _PROSE = regex(
     r"\b(?:spelling|grammar|punctuation|wording|orthogra\w+|ortogra\w+|rechtschreib\w*|zeichensetzung|grammatik"
-    r"|gram[aá]tica|grammaire|орфограф\w*|пунктуац\w*)\b|拼写|错别字|語法|语法错误|誤字",
+    r"|gram[aá]tica|grammaire|орфограф\w*|пунктуац\w*)\b|拼写|错别字|语法|誤字",
     re.IGNORECASE,
 )
 _ORDER = regex(r"修复|修正|修理|修好|改好|直して|なおして|고쳐")
@@ -71,8 +71,9 @@ def is_refused(clause: Sequence[str]) -> bool:
 
 def begins_refused(clause: Sequence[str]) -> bool:
     """Whether a clause begins with a refusal, so that it says of all the request what is not wanted."""
+    # "no hace falta arreglar", "no need to fix"
     return clause[0] in words("first refusals") or (
-        clause[0] == "no" and not words("not needed").isdisjoint(clause[1:2])  # "no hace falta arreglar"
+        clause[0] == "no" and not words("not needed").isdisjoint(clause[1:2])
     )
 
 

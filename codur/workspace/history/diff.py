@@ -27,7 +27,7 @@ class FileChange(Struct):
     def diff(self, context: int = 3) -> str:
         """The change as a unified diff; empty if there is none.
 
-        Bytes that are not UTF-8 are shown as replacement characters; binary files are named only. Of the modes only
+        What is not UTF-8 is shown as Latin-1; binary files are named only. Of the modes only
         the executable bit is told, as git does.
 
         Args:
@@ -103,7 +103,11 @@ def _git_mode(mode: int | None) -> str:
 
 
 def _lines(data: bytes | None) -> list[str]:
-    return io.StringIO((data or b"").decode("utf-8", "replace")).readlines()
+    try:
+        text = (data or b"").decode("utf-8")
+    except UnicodeDecodeError:
+        text = (data or b"").decode("latin-1")
+    return io.StringIO(text).readlines()
 
 
 def lines_changed(change: FileChange) -> set[int]:
