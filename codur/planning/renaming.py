@@ -19,21 +19,44 @@ _REQUEST = regex(
     r"[.!]?",
     re.IGNORECASE,
 )
+_KINDS = (
+    r"(?:(?:die|den|das|la|le|el|a|o|de) )?"
+    r"(?:funktion|klasse|variable|methode|fonction|classe|función|funcion|clase|função|funcao|funzione|функцию|класс"
+    r"|functie) "
+)
+_REQUEST_ELSEWHERE = regex(
+    rf"(?:bitte )?benenne (?:{_KINDS})?{_NAME} (?:zu|in) {_NAME} um(?: überall)?[.!]?"
+    rf"|(?:renombra|renomme|renomeie|rinomina|hernoem|переименуй) (?:{_KINDS})?{_NAME}"
+    rf" (?:a|en|para|in|naar|в) {_NAME}[.!]?",
+    re.IGNORECASE,
+)
+"""The same in German, Spanish, French, Portuguese, Italian, Dutch and Russian."""
+
+
+def _names(prompt: str) -> tuple[str, str, str] | None:
+    """The module where one is named, the old and the new name; None if more is asked for."""
+    said = " ".join(prompt.split())
+    if found := _REQUEST.fullmatch(said):
+        return found[1] or "", found[2], found[3]
+    if found := _REQUEST_ELSEWHERE.fullmatch(said):
+        old, new = filter(None, found.groups())
+        return "", old, new
+    return None
 
 
 def renamed(prompt: str) -> str:
     """The name that is to be another one wherever it is used, if a request is nothing else; else empty."""
-    found = _REQUEST.fullmatch(" ".join(prompt.split()))
-    return found[2] if found else ""
+    found = _names(prompt)
+    return found[1] if found else ""
 
 
 def rename_step(prompt: str, workspace: Workspace, index: RepositoryIndex) -> Step | str:
     """The call that does it; or why it is not clear what is meant, empty if more is asked for."""
-    found = _REQUEST.fullmatch(" ".join(prompt.split()))
+    found = _names(prompt)
     if found is None:
         return ""
-    module, old, new = found.groups()
-    inside = f"/{(module or '').replace('.', '/')}".removesuffix("/")
+    module, old, new = found
+    inside = f"/{module.replace('.', '/')}".removesuffix("/")
     view = index.view(workspace.list_files(pattern="*.py", limit=_MAX_FILES))
     defining = dict.fromkeys(path for path, number in view.defined(old) if not view.facts[path].blocks[number].owner)
     places = [path for path in defining if not is_test_code(path)]

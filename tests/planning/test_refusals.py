@@ -8,6 +8,7 @@ from codur.checks.stated_output import asks_tests_elsewhere, forbids_tests
 from codur.planning.patterns.classify import classify
 from codur.planning.patterns.prompt_tokens import read_prompt
 from codur.planning.patterns.refusals import is_about_prose, keeps_a_part
+from codur.planning.renaming import renamed
 
 NONE = (
     "nicht reparieren",
@@ -151,3 +152,19 @@ def test_tests_are_forbidden(prompt: str) -> None:
 
 def test_a_complaint_about_tests_forbids_none() -> None:
     assert not forbids_tests("die Tests laufen nicht")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "old"),
+    [
+        ("benenne die Funktion summe in gesamt um", "summe"),
+        ("bitte benenne summe in gesamt um", "summe"),
+        ("renombra la función rabatt a descuento", "rabatt"),
+        ("renomme la fonction rabatt en remise", "rabatt"),
+        ("переименуй функцию summa в itogo", "summa"),
+        ("rename 总价 to 合计", "总价"),
+        ("renombra la función rabatt a descuento, tests incluidos", ""),
+    ],
+)
+def test_another_name_is_asked_for(prompt: str, old: str) -> None:
+    assert renamed(prompt) == old
