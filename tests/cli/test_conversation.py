@@ -122,7 +122,8 @@ def test_what_all_tasks_left_is_committed_in_everyday_words(opens: Opens, projec
 
 
 def test_a_later_task_knows_the_earlier_ones(opens: Opens, project: Path, home: Path) -> None:
-    fill(project, {"notes.txt": "milk\n"})
+    others = {f"lake/part_{n}.py": f"def f_{n}():\n" + "    print('wave')\n" * 250 for n in range(40)}
+    fill(project, {"notes.txt": "milk\n", **others})
     with GroqServer([EXPLAINED, text("The answer is heron."), EXPLAINED, text("Because of the lake.")]) as server:
         fill(home, {".config/codur/config.yaml": f"providers:\n  groq: {{api: groq, base_url: '{server.url}'}}\n"})
         with opens(GROQ_API_KEY=KEY) as terminal:
@@ -131,9 +132,10 @@ def test_a_later_task_knows_the_earlier_ones(opens: Opens, project: Path, home: 
             terminal.until("The answer is heron.")
             say(terminal, "/cost")
             terminal.until("of 1 remembered tasks: 2 model calls, ")
-            (project / "notes.txt").write_text("milk and bread\n")
-            # The prompt may not be there yet, and a file's time has coarser steps than a clock.
-            os.utime(project / "notes.txt", times=(time.time() + 1,) * 2)
+            for name, content in (("notes.txt", "milk and bread\n"), ("lake/part_37.py", "DEPTH = 7\n")):
+                (project / name).write_text(content)
+                # The prompt may not be there yet, and a file's time has coarser steps than a clock.
+                os.utime(project / name, times=(time.time() + 1,) * 2)
             say(terminal, "and why?")
             terminal.until("Because of the lake.")
         first, last = (json.dumps(server.requests[number].body) for number in (1, -1))
@@ -141,7 +143,8 @@ def test_a_later_task_knows_the_earlier_ones(opens: Opens, project: Path, home: 
     assert "milk" in last
     assert "what bird would that be?" in last
     assert "heron" in last
-    assert "Changed by the user since then: notes.txt" in last
+    assert "Changed by the user since then: lake/part_37.py, notes.txt" in last
+    assert "DEPTH = 7" in last  # a source that he works at is shown, whatever he asks
     assert "Changed by the user" not in first
 
 

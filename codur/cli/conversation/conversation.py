@@ -23,6 +23,7 @@ from codur.cli.conversation.slash_commands import Asked, help_text, read_line
 from codur.cli.project_names import ProjectNames, agent_names, run_ids
 from codur.cli.typed_line import TypedLine
 from codur.config.settings import Settings
+from codur.context.file_order import standing
 from codur.errors import UsageError
 from codur.lazy import regex
 from codur.parsing.bounded_text import listed
@@ -45,6 +46,7 @@ _CONTAINED_WORDS = (
     "Programs run contained here, those after ! too: .git stays as it is (/commit commits to it), and the "
     "network is off unless allowed."
 )
+_EDITED = 2  # sources that the user edited, which are shown with his next task
 _LISTED = 20  # files that the user changed, which a model is told
 _TRY = ('"the tests fail, fix the bug"', '"explain FILE"', "/help")
 _TRY_EMPTY = ('"make me a web page that …"', '"write a program that …"', "/help")
@@ -148,13 +150,17 @@ class Conversation:
     def _work(self, asked: Asked) -> int:
         """Carry out a task or a program, and remember it."""
         chosen, earlier = self._choices, since(self._turns, asked=asked.task)
+        edited = self._edited_since()
+        told = f"Changed by the user since then: {listed(edited, _LISTED)}" if edited else ""
+        sources = [path for path in edited if not standing(path)]
         task = Task(
             prompt=asked.task or f"!{asked.program}",
             workspace=str(self._directory.absolute()),
             agent=chosen.agent,
             offline=chosen.offline,
-            earlier=chosen.told("\n\n".join(filter(None, (self._edited_since(), earlier.told)))),
-            places=(*chosen.files, *earlier.places),
+            earlier=chosen.told("\n\n".join(filter(None, (told, earlier.told)))),
+            # What he works at is mostly what he speaks of.
+            places=(*chosen.files, *sources[:_EDITED], *earlier.places),
             made=earlier.made,
             may_edit_tests=self._tests_are_free,
         )
@@ -183,11 +189,10 @@ class Conversation:
             self._offer(typed, code)
         return code
 
-    def _edited_since(self) -> str:
-        """What models are told of files that the user wrote after the last task."""
+    def _edited_since(self) -> Sequence[str]:
+        """The files that the user wrote after the last task."""
         last = max(self._moment, self._turns[-1].ended) if self._turns else 0.0
-        files = ProjectNames(self._directory).changed_since(last) if last else ()
-        return f"Changed by the user since then: {listed(files, _LISTED)}" if files else ""
+        return ProjectNames(self._directory).changed_since(last) if last else ()
 
     def _carry_out(self, task: Task, showing: machine.Showing) -> int:
         result, output = actions.run.carried_out(task, showing, overrides=self._choices.overrides)
