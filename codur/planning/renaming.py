@@ -31,6 +31,9 @@ _REQUEST_ELSEWHERE = regex(
     re.IGNORECASE,
 )
 """The same in German, Spanish, French, Portuguese, Italian, Dutch and Russian."""
+_EVERYWHERE = regex(
+    r"überall|partout|en todos?|em todos?|ovunque|overal|везде|tests?\b|testes|pruebas|тест", re.IGNORECASE
+)
 
 
 def _names(prompt: str) -> tuple[str, str, str] | None:
@@ -46,8 +49,10 @@ def _names(prompt: str) -> tuple[str, str, str] | None:
 
 def renamed(prompt: str) -> str:
     """The name that is to be another one wherever it is used, if a request is nothing else; else empty."""
-    found = _names(prompt)
-    return found[1] if found else ""
+    if found := _names(prompt):
+        return found[1]
+    begun = _REQUEST_ELSEWHERE.match(said := " ".join(prompt.split()))
+    return next(filter(None, begun.groups())) if begun and _EVERYWHERE.search(said, begun.end()) else ""
 
 
 def rename_step(prompt: str, workspace: Workspace, index: RepositoryIndex) -> Step | str:

@@ -163,7 +163,9 @@ def test_a_complaint_about_tests_forbids_none() -> None:
         ("renomme la fonction rabatt en remise", "rabatt"),
         ("переименуй функцию summa в itogo", "summa"),
         ("rename 总价 to 合计", "总价"),
-        ("renombra la función rabatt a descuento, tests incluidos", ""),
+        ("renombra la función rabatt a descuento, tests incluidos", "rabatt"),
+        ("переименуй функцию summa в itogo, в тестах тоже", "summa"),
+        ("renombra la función rabatt a descuento y mejora el resto", ""),
     ],
 )
 def test_another_name_is_asked_for(prompt: str, old: str) -> None:
