@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from codur.checks.describe import ENDED
 from codur.errors import Interrupted, out_of_time
 from codur.python.layout import import_roots
 from codur.python.pytest_options import SEARCH_VARIABLES
@@ -20,9 +21,6 @@ from codur.structs import Struct, replace
 from codur.types import Check
 from codur.workspace.copies import installed_in
 from codur.workspace.workspace import Workspace
-
-ENDED = "ended: more"
-"""How it is told that a run was ended for what it used."""
 
 
 class TestFiles(Struct):

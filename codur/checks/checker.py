@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from codur import checks
 from codur.checks import suites
-from codur.checks.check_programs import ENDED, CheckPrograms, Programs, TestFiles
+from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
-from codur.checks.describe import FAILED_TEST, TRACEBACK, compiler_error, headline
+from codur.checks.describe import ENDED, FAILED_TEST, TRACEBACK, compiler_error, headline
 from codur.checks.entry import is_test_code, subject_of
 from codur.checks.memory import CheckMemory, Told
 from codur.checks.pristine import Pristine

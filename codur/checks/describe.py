@@ -25,6 +25,7 @@ _EXAMPLE = regex(r"^Expected:\n +(.+)\nGot:\n +(.+)\n\n", re.MULTILINE)
 """In a docstring, of one line."""
 _PARAGRAPH = regex(r"\n\s*\n")
 TRACEBACK = "Traceback (most recent call last)"
+ENDED = "ended: more"  # of what a program may use
 _THROWN = regex(r"^ *\^+\s*\n\n(.+)$", re.MULTILINE)
 """What Node.js says of an error that nothing caught, below the place; frames and its own version follow."""
 _STARTED_BY = regex(

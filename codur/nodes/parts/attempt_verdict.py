@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from codur import checks
 from codur.checks import confirmation, suites
-from codur.checks.check_programs import ENDED
-from codur.checks.describe import diff_text
+from codur.checks.describe import ENDED, diff_text
 from codur.checks.entry import is_document, is_test_code
 from codur.errors import LimitReached, WorkspaceError
 from codur.events import CheckBegan, CheckRan

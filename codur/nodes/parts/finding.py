@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from posixpath import basename, splitext
 from typing import Literal
 
+from codur import checks
 from codur.checks import challenge_file
 from codur.checks.describe import ERROR_CHARS, error_text
 from codur.checks.entry import bare_name, subject_of
-from codur.checks.stated_output import asks_tests_elsewhere
 from codur.lazy import regex
 from codur.nodes.run_state import BestState, RunState
 from codur.planning.plans.first_plan import says_more
@@ -185,7 +185,7 @@ def asks_for_tests(prompt: str) -> bool:
     """Whether a task is to write tests, and nothing else."""
     said = " ".join(prompt.split())
     wanted = _TESTS_WANTED.match(said) and not _ELSE_WANTED.search(said)
-    return bool(wanted) or asks_tests_elsewhere(said, alone=True)
+    return bool(wanted) or checks.stated_output.asks_tests_elsewhere(said, alone=True)
 
 
 def others_fail(state: RunState) -> bool:
