@@ -21,9 +21,11 @@ NO_ELSEWHERE = frozenset("nein non não nao нет nie nee 不 不是 不要 い
 """Yes and no in other languages than English."""
 _ELSEWHERE = "|".join(YES_ELSEWHERE)
 _YES = (
-    rf"\W*(?:y|yes|yep|always|ok|okay|sure|please do|go ahead|do it|do so|{_ELSEWHERE})\b"
-    r"(?!.*\b(?:no|not|\w+n't|but|only|except|keep|leave|stay|unless|instead|aber|nicht|nur|mais|pas|pero|solo|mas|но|не)\b)"
-    r"[^\n]*"
+    r"\W*(?:(?:y|yes|yep|always|ok|okay|sure|please do|go ahead|do it|do so)\b"
+    r"(?!.*\b(?:no|not|\w+n't|but|only|except|keep|leave|stay|unless|instead)\b)[^\n]*"
+    # Of other languages the words that take a part back are not known, so that nothing may follow but a courtesy.
+    rf"|(?:{_ELSEWHERE})(?:[\s,.!。]*(?:bitte|gerne|klar|natürlich|bien sûr|claro|por favor|конечно))?"
+    r"[\s,.!。]*\Z)"
 )
 _AGREED = regex(
     rf"(?:(?:y|yes|yep|yeah|ok|okay|sure|please(?: do)?|of course|do (?:so|it|that)|go ahead|{_ELSEWHERE})"

@@ -37,6 +37,7 @@ from codur.config.settings import VerificationSettings
 from codur.errors import WorkspaceError
 from codur.lazy import regex
 from codur.parsing.bounded_text import bounded, listed, plain
+from codur.python.test_command import PYTHON, plain_words
 from codur.python.test_run import TestEnd, TestRun, read_run
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
@@ -181,7 +182,9 @@ class Checker:
         # Before the conditions are copied: they are read from the files.
         other.pristine.restore(workspace)  # a copy has no ignored files, and the check may need one
         other.conditions = self.conditions.copy(workspace)
-        other._excused, other._patched, other._given = self._excused, self._patched, self._given
+        other._patched, other._given = self._patched, self._given
+        # After a run nothing more is excused: a copy may hold changes, and knows nothing of them.
+        other._excused = self._excused if not self._failed else self._excused or frozenset()
         return other
 
     def within(self, cancel: CancelToken, time_left: Callable[[], float]) -> Checker:
@@ -505,7 +508,7 @@ class Checker:
         """The verdict on tests of which some failed; those are left out that could not pass here from the beginning."""
         failing = run.ids("failed")
         # Once, in the first whole run and before anything was changed; where nothing else ran, nothing is left out.
-        if self._excused is None and not check.tests:
+        if self._excused is None and self._is_untouched(check):
             blocked = [name for name in failing if self._is_blocked(name, run)]
             self._excused = frozenset(blocked if run.ids("passed") or len(blocked) < len(failing) else ())
         left_out = {*(self._excused or ()), *check.left_out}
@@ -581,14 +584,19 @@ class Checker:
         counts = replace(counts, failing=names)
         told = zip(counts.failing, counts.words, strict=True)
         self.last_tests = {name: TestEnd(outcome="failed", text=words) for name, words in told}
-        if self._excused is None and not check.tests:
+        if self._excused is None and self._is_untouched(check):
             absent = [name for name, end in self.last_tests.items() if self._lacks_module(name, end.text)]
             self._excused = frozenset(absent if counts.passed else ())
         excused = tuple(name for name in counts.failing if name in check.left_out or name in (self._excused or ()))
         rest = without(counts, excused)
         # What a runner ends with when tests failed; mocha with how many did.
-        green = excused and not rest.failing and result.exit_status in {*_RED, len(excused)}
+        red = {*_RED, len(excused)} if check.kind == "tests" or _is_plain_python(check.argv) else ()
+        green = excused and not rest.failing and result.exit_status in red
         return replace(result, exit_status=0) if green else result, rest, excused
+
+    def _is_untouched(self, check: Check) -> bool:
+        """Whether a run tells how all tests end before anything is changed: an edit must excuse none that it breaks."""
+        return not check.tests and not self.workspace.changed_files()
 
     def _lacks_module(self, name: str, said: str) -> bool:
         """Whether a test of Python fails for a module that is not installed, and is not what it is called after."""
@@ -680,6 +688,12 @@ def _left_out(excused: Sequence[str], check: Check, run: TestRun | None = None) 
         if names
     ]
     return "; ".join(told)
+
+
+def _is_plain_python(argv: Sequence[str]) -> bool:
+    """Whether a command is one program of Python and nothing else, so that its tests say all that its status does."""
+    words = plain_words(argv)[1]
+    return bool(words) and (words[0] == PYTHON or Path(words[0]).name.startswith("python"))
 
 
 def _over(result: ProcessResult) -> str:

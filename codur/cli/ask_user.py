@@ -206,7 +206,7 @@ class _User:
                     return read(data)
                 except ConfigError as error:
                     _say(f"✘ {error.message}\n  {error.remedy}")
-                    if _read("Edit it again? [Y/n] ").strip().lower() in {"n", "no"}:
+                    if _read("Edit it again? [Y/n] ").strip().lower() in {"n", "no", *NO_ELSEWHERE}:
                         return None
                 except UsageError as error:
                     _say(f"✘ {error.message}\n  {error.remedy}")

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -181,3 +182,10 @@ def _after_run(tool: str, words: Sequence[str]) -> list[str] | None:
         if option in _RUN_VALUED and rest:
             rest.pop(0)
     return rest or None
+
+
+def plain_words(argv: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The variables that a command sets (`A=b`) and its words; neither of a line that means what only a shell knows."""
+    words = tuple(simple_words(argv[2])) if tuple(argv[:2]) == ("sh", "-c") else tuple(argv)
+    settings = tuple(takewhile(_VARIABLE.fullmatch, words)) if tuple(argv[:2]) == ("sh", "-c") else ()
+    return settings, words[len(settings) :]

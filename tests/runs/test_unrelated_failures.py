@@ -618,6 +618,59 @@ def test_what_no_test_can_import_here_counts_with_no_runner(
     assert [name.split()[0] for name in verdict.excused] == ["test_host"]
 
 
+LOST = FILES["shop.py"].replace("    return sum(prices)", "    import nowhere_installed\n\n    return sum(prices)")
+GREEN = UNITTEST["shop_tests.py"].partition("    def test_host")[0]
+RULE = "-" * 70
+REPORT = f"""import sys
+
+sys.stderr.write(\"\"\"ERROR: test_a (x.T.test_a)
+{RULE}
+Traceback (most recent call last):
+ModuleNotFoundError: No module named 'nowhere_installed'
+
+{RULE}
+Ran 2 tests in 0.001s
+
+FAILED (errors=1)
+\"\"\")
+sys.exit(1)
+"""
+
+
+@pytest.mark.parametrize("by", ["python -m unittest shop_tests", "python run.py", "python -m pytest"])
+def test_an_edit_excuses_no_test_that_it_breaks(by: str, tmp_path: Path) -> None:
+    tests = {"test_a.py": FILES["test_shop.py"] + "\n\ndef test_b():\n    pass\n"}
+    files = {"shop.py": FILES["shop.py"], "shop_tests.py": GREEN, "run.py": RUNNER, **tests}
+    played = run(tmp_path, write(LOST), FINISH, FINISH, files=files, check_command=by)
+    assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", FILES["shop.py"])
+
+
+def test_what_a_program_prints_excuses_nothing(tmp_path: Path) -> None:
+    files = {"shop.py": "raise SystemExit(1)\n"}
+    played = run(tmp_path, write(REPORT), FINISH, FINISH, files=files, check_command="python shop.py")
+    assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", files["shop.py"])
+
+
+@pytest.mark.parametrize("between", ["&&", ";"])
+def test_where_more_runs_than_tests_nothing_is_excused(between: str, tmp_path: Path) -> None:
+    files = {**UNITTEST, "shop_tests.py": LACKING, "smoke.py": "from shop import total\n\nassert total([]) == 0\n"}
+    command = f"python -m unittest shop_tests {between} python smoke.py"
+    wrong = FILES["shop.py"].replace("return sum(prices)", "return sum(prices) if prices else 7")
+    played = run(tmp_path, write(wrong), FINISH, FINISH, files=files, check_command=command)
+    assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", FILES["shop.py"])
+
+
+def test_what_is_to_use_less_is_not_done_while_it_does_not(tmp_path: Path) -> None:
+    crowd = (
+        "import threading, time\n\nfor _ in range(80):\n    threading.Thread(target=time.sleep, args=(9,)).start()\n"
+    )
+    files = {"shop.py": crowd, "expected.txt": "\n"}
+    given: dict[str, Any] = {"files": files, "sections": {"sandbox": {"processes": 40}}, "task_type": "code_fix"}
+    more = write(crowd.replace("80", "81"))
+    played = run(tmp_path, more, FINISH, FINISH, prompt="shop.py starts too many threads, fix it", **given)
+    assert (played.result.outcome, played.files["shop.py"]) == ("not_achieved", crowd)
+
+
 def test_a_module_that_is_still_to_be_written_is_what_a_test_is_about(tmp_path: Path) -> None:
     tests = UNITTEST["shop_tests.py"].replace(
         "test_host(self)", "test_till(self):\n        import till\n\n    def test_host(self)"

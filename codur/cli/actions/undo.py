@@ -147,10 +147,10 @@ def is_not_undone(run: RunDirectory) -> bool:
     return undone_since(run) != "all"
 
 
-def _is_left(run: RunDirectory) -> bool:
+def _is_left(run: RunDirectory, *, own: bool = False) -> bool:
     """Whether something of the run can be undone; of one whose journal cannot be read that is not known."""
     try:
-        return stands(journal_of(run, machine.kept_state()))
+        return stands(journal_of(run, machine.kept_state()), own=own)
     except StateError:
         return False
 
@@ -188,7 +188,7 @@ def _journal_of(run: RunDirectory) -> bytes:
 def _last_undone(directory: Path) -> RunDirectory | None:
     """The run of the directory that was undone last, or that put its furthest attempt back."""
     runs = changed_runs(directory)
-    found = [run for run in runs if undone_since(run) or (not _is_left(run) and _best_mark(run))]
+    found = [run for run in runs if undone_since(run) or (not _is_left(run, own=True) and _best_mark(run))]
     found.sort(key=lambda run: -run.journal.stat().st_mtime_ns)
     # One of which something is in the way does not keep others from being made again.
     return next(filter(_can_be_redone, found), next(iter(found), None))

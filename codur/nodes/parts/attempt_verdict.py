@@ -94,19 +94,24 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     return replace(judged, apart=bool(context.best.apart))
 
 
-def _is_too_long(check: Check, verdict: Verdict, before: Verdict | None, context: RunContext) -> bool:
+def _is_too_long(check: Check, verdict: Verdict, state: RunState, context: RunContext) -> bool:
     """Whether a suite comes to no end, for its many tests or for what it uses, before the change and after, and nothing
     failed in it.
 
     What would be put back for that could be the right change.
     """
+    before = state["before"]
     if before is None:
         return False
     both = before.timed_out and verdict.timed_out
-    if set(verdict.failing) <= set(before.failing) and all(
-        ENDED in f"{each.note}\n{each.error}" for each in (verdict, before)
-    ):
-        return True
+    # What was asked for may be that it uses less; what it printed itself says nothing.
+    over = (
+        check.whole
+        and state["discovery"].task_type != "code_fix"
+        and all(ENDED in each.note for each in (verdict, before))
+    )
+    if over and set(verdict.failing) <= set(before.failing):
+        return 0 < (before.tests_passed or 0) <= (verdict.tests_passed or 0)
     # One of few tests may hang, which is what is to be mended.
     many = (verdict.tests_passed or 0) > 0 or len(check.protected) >= MANY_TESTS
     return both and many and bool(context.checker.long) and not verdict.failing
@@ -132,9 +137,11 @@ def _only_documents(state: RunState, context: RunContext) -> Verdict | None:
     if len(code) > _MOST_READ:
         return None
     read = "\n".join(checks.entry.text_of(context.workspace, path) for path in (*code, *check.protected, *_SETTINGS))
-    names = [part for path in changed for part in (*_quoted(posixpath.dirname(path)), posixpath.splitext(path)[1])]
+    directories = [part for path in changed for part in _quoted(posixpath.dirname(path))]
+    endings = "|".join(re.escape(posixpath.splitext(path)[1]) for path in changed)
     # `text.rstrip()` names no document.
-    if "doctest" in read or any(re.search(rf"{re.escape(name)}(?!\w)", read) for name in names):
+    named = any(name in read for name in directories) or re.search(rf"(?:{endings})(?!\w)", read)
+    if "doctest" in read or named:
         return None
     return Verdict(status="no_check", check=check.label, note="only documents were changed, which no code names")
 
@@ -245,7 +252,7 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     narrow = not (record.action == "repair" or may_fail(state) or others)
     first = _still_failing(check, state["verdict"], context) if check and narrow else None
     verdict = first or check_runs.run_check(check, state, context)
-    if first is None and check is not None and _is_too_long(check, verdict, state["before"], context):
+    if first is None and check is not None and _is_too_long(check, verdict, state, context):
         verdict = Verdict(status="no_check", check=verdict.check, note=_TOO_LONG)
     if check is not None and keeps(verdict, state):
         # A refactoring passes without a pass, so that nothing confirms it: it is run once more instead.

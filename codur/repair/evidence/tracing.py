@@ -7,8 +7,8 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from codur.checks.checker import Checker
-from codur.lazy import regex
 from codur.python.project_files import parsed
+from codur.python.test_command import plain_words
 from codur.python.test_run import TO_THE_END, files_of, narrowed
 from codur.structs import Struct, field, replace
 from codur.types import Check, Verdict
@@ -26,8 +26,6 @@ _SLOWER = 20.0
 _LIMIT_S = 3.0
 _PATIENCE_S = 5.0
 _PROSE = (".md", ".rst", ".txt")
-_PLAIN_LINE = regex(r"[\w./=:@%+,\[\]-]+(?: +[\w./=:@%+,\[\]-]+)*")
-_SETTING = regex(r"[A-Za-z_]\w*=.*")
 _PLAIN_FLAGS = frozenset({"-u", "-B", "-E", "-s", "-I", "-O", "-OO", "-q"})
 
 
@@ -167,19 +165,6 @@ def _values(source: bytes) -> set[str]:
         elif isinstance(node, ast.ClassDef):
             found.add(f"class {node.name}({', '.join(map(ast.unparse, node.bases))})")
     return found
-
-
-def plain_words(argv: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The variables that a command sets (`A=b`) and its words; neither of a line that means what only a shell knows."""
-    words = tuple(argv)
-    if words[:2] == ("sh", "-c"):
-        line = words[2].strip()
-        words = tuple(line.split()) if _PLAIN_LINE.fullmatch(line) else ()
-        while words and _SETTING.fullmatch(words[0]):
-            words = words[1:]
-        settings = tuple(line.split())[: len(line.split()) - len(words)] if words else ()
-        return settings, words
-    return (), words
 
 
 def python_arguments(argv: Sequence[str]) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from pathlib import Path, PurePath
 from codur.checks.checker import Checker
 from codur.errors import WorkspaceError
 from codur.lazy import regex
+from codur.python.test_command import plain_words
 from codur.python.test_run import TO_THE_END, narrowed
-from codur.repair.evidence.tracing import plain_words
 from codur.repair.judge.warm_worker import Command, Files, Job
 from codur.structs import replace
 from codur.types import Check
