@@ -306,21 +306,31 @@ _NO_TESTS = regex(
     r"(?!\s+files?\b)|\bhands off\b"
     r"|\b(?:tests?|specs?)\b[^.;\n]{0,30}\b(?:stay|remain|alone|unchanged|untouched|protected"
     r"|as (?:they|it) (?:are|is)|read.?only)\b"
-    rf"|\b(?:{_REFUSED})\b[^.,;\n]{{0,40}}\b{_TESTS}"
-    rf"|\b{_TESTS}[^.,;\n]{{0,40}}\b(?:{_REFUSED})\b[^.,;\n]{{0,20}}(?:änder|anfass|anrühr|modifi|touch|toc|toqu|cambi|трог|меня)"
+    rf"|\b(?:kein\w*|ohne|sans|zonder|geen|senza|nessuno?|aucune?|без)\s+(?:\w+\s+){{0,3}}?{_TESTS}"
+    rf"|\b(?:sin|sem)\s+(?:tocar|cambiar|modificar|mexer|alterar|romper)\s+(?:\w+\s+){{0,2}}{_TESTS}"
+    rf"|\b(?:no|não|nao|non|не|niet)\s+(?:\w+\s+)?(?:toques|cambies|modifiques|toque|mexa|altere|toccare|modificare|меняй"
+    rf"|трогай|изменяй|wijzig\w*)\s+(?:\w+\s+){{0,2}}{_TESTS}"
+    rf"|\bne\s+(?:touche|modifie|change)\w*\s+(?:\w+\s+){{0,3}}{_TESTS}"
+    rf"|\bnicht\s+(?:die\s+|an\s+)*{_TESTS}\s+\w*(?:änder|anfass|anrühr)"
+    rf"|\b{_TESTS}\s+(?:\w+\s+)?nicht\s+\w*(?:änder|anfass|anrühr)"
     r"|(?:不要|别|勿)[^，。,.\n]{0,6}测试|テスト[^。、\n]{0,6}ないで",
     re.IGNORECASE,
 )
 """What forbids a change of tests, or wants none."""
 _TESTS_ELSEWHERE = regex(
     r"(?<!no )(?<!não )(?<!nao )(?<!non )(?<!не )(?<!ne )(?<!n')"
-    r"\b(?:schreib\w*|erstell\w*|ergänz\w*|füge?|écri\w*|ajout\w*|cré\w*|escrib\w*|añad\w*|agreg\w*|crea\w*|escrev\w*"
+    r"\b(?:schreib\w*|erstelle?|ergänze?|füge?|écri\w*|ajoute\w*|crée\w*|escrib\w*|añad\w*|agrega\w*|crear?|escrev\w*"
     r"|adicion\w*|crie|scriv\w*|aggiung\w*|schrijf|voeg|напиши\w*|добавь\w*)\b"
-    rf"(?:(?!\b(?:{_REFUSED})\b)[^.;\n]){{0,60}}?\b{_TESTS}"
+    rf"(?P<gap>(?:(?!\b(?:{_REFUSED})\b)[^.;\n]){{0,60}}?)\b(?:(?:unit)?tests|testes|pruebas|тест(?:ы|ов)?)\b"
     r"|(?<!不要)(?<!别)(?:写|编写|添加|增加|补充)[^，。；,;\n]{0,20}测试|テストを?(?:書い|追加|作っ|作成)(?!.*ないで)",
     re.IGNORECASE,
 )
 """Tests that are asked for in other languages than English."""
+_ONLY_ARTICLES = regex(
+    r"\s*(?:(?:mir|mal|bitte|ein|paar|einige|noch|neue|unos|unas|algunos|nuevos|des|quelques|les|los|las|me|moi|alguns|uns|dei"
+    r"|wat|несколько|новые)\s+)*",
+    re.IGNORECASE,
+)
 _POLITE_CHARS = 12  # before what is asked for: "por favor"
 _AND_ELSEWHERE = regex(r"\b(?:und|et|y|e|и|dann|puis|luego|depois|потом)\b|和|然后|并|そして", re.IGNORECASE)
 
@@ -373,7 +383,10 @@ def asks_tests_elsewhere(prompt: str, *, alone: bool = False) -> bool:
         alone: and nothing else.
     """
     found = _TESTS_ELSEWHERE.search(prompt)
-    return found is not None and not (alone and (found.start() > _POLITE_CHARS or _AND_ELSEWHERE.search(prompt)))
+    if found is None or not alone:
+        return found is not None
+    bare = _ONLY_ARTICLES.fullmatch(found["gap"] or "") is not None
+    return bare and found.start() <= _POLITE_CHARS and _AND_ELSEWHERE.search(prompt) is None
 
 
 def wants_no_tests(prompt: str) -> bool:

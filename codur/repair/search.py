@@ -117,7 +117,7 @@ class Search:
             compared = exhausted or self._bounds.every or self._gather()
             found = self._chosen(compared=compared)
             if found is not None:
-                return replace(found, exhausted=exhausted, compared=compared)
+                return replace(found, exhausted=exhausted, compared=exhausted if self._bounds.every else compared)
             if exhausted or self._time_left() <= 0:
                 return self._failed(exhausted=exhausted)
 

@@ -24,7 +24,6 @@ NONE = (
     "faut-il corriger rechnung.py ?",
     "soll ich rechnung.py reparieren?",
     "repariere rechnung.py nicht",
-    "repariere nur die Tests, nicht rechnung.py",
     "nicht reparieren, nur die tests laufen lassen",
     "do not fix rechnung.py, only look",
     "should I fix rechnung.py?",
@@ -41,6 +40,8 @@ NONE = (
     "liste alle Fehler auf, behebe sie nicht",
     "explique le bug sans le corriger",
     "no need to fix rechnung.py",
+    "non correggere main.py, guarda soltanto",
+    "repareer main.py niet",
 )
 """No order to mend anything."""
 PARTLY = (
@@ -54,6 +55,16 @@ PARTLY = (
     "修复 计算.py,不要改 总价",
     "fix main.py but leave total() as it is",
     "arregla la salida, pero no cambies la funcion ordenar",
+    "repariere nur die Tests, nicht rechnung.py",
+    "fix main.py but don't touch total",
+    "fix main.py and don't change total",
+    "fix main.py, don’t touch total",
+    "fix main.py (don't touch total)",
+    "fix main.py - do not touch total",
+    "fix main.py, don't touch get_latest",
+    "fix main.py, don't touch total or the tests",
+    "fix main.py. You must not change total",
+    "fix main.py, total must stay as it is",
 )
 """Something is to stay as it is."""
 ORDERS = (
@@ -82,6 +93,21 @@ ORDERS = (
     "fix main.py; don't change the tests",
     "how about fixing main.py?",
     "the tests fail, can you fix them?",
+    "fix main.py, no need to add tests",
+    "Fix the bug in main.py. No need to change the tests.",
+    "arregla main.py, no hay salida",
+    "arregla main.py, no es correcto el total",
+    "conserta main.py, não funciona",
+    "corrige le bug: rien ne s'affiche",
+    "repariere main.py. Nichts wird ausgegeben.",
+    "repareer main.py, niets werkt",
+    "corrige main.py ça ne marche pas",
+    "fix main.py, there is no alternative",
+    "fix the bug that no modified rows are shown",
+    "any chance you can fix main.py?",
+    "main.py prints 3 instead of 6?",
+    "the output is wrong (should be 6?)",
+    "fix the bug that the values don't change",
 )
 
 
@@ -94,9 +120,14 @@ def test_what_forbids_a_repair_or_asks_about_one_is_no_order(prompt: str) -> Non
     assert not is_fix(prompt)
 
 
+def test_another_name_of_a_file_is_no_change_of_code() -> None:
+    assert classify(read_prompt("renombra a.txt a b.txt").tokens).task_type == "unknown"
+    assert classify(read_prompt("renombra total a suma").tokens).task_type == "refactor"
+
+
 @pytest.mark.parametrize("prompt", PARTLY)
 def test_what_has_to_stay_as_it_is_is_seen(prompt: str) -> None:
-    assert keeps_a_part(prompt) or not is_fix(prompt)
+    assert keeps_a_part(prompt)
 
 
 @pytest.mark.parametrize("prompt", ORDERS)
@@ -112,10 +143,29 @@ def test_an_order_is_one_whatever_it_says_of_the_fault_and_of_tests(prompt: str)
         "korrigiere die Rechtschreibung in den Kommentaren",
         "corrige la ortografía de los comentarios",
         "fix the spelling in the comments of main.py",
+        "corrija o README",
     ],
 )
 def test_what_people_read_is_not_what_a_check_finds(prompt: str) -> None:
     assert is_about_prose(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "fix main.py, total has a grammar of its own",
+        "fix the parser grammar, the tests fail",
+        "fix the tokenizer: punctuation is dropped",
+        "fix the bug described in ISSUE.md",
+    ],
+)
+def test_what_a_program_reads_is_no_prose(prompt: str) -> None:
+    assert not is_about_prose(prompt)
+
+
+def test_a_long_clause_takes_no_long_time() -> None:
+    """In time that grows with its square this would take minutes."""
+    assert not keeps_a_part("fix main.py " + "a no b ne c " * 20_000)
 
 
 @pytest.mark.parametrize(
@@ -150,8 +200,34 @@ def test_tests_are_forbidden(prompt: str) -> None:
     assert not asks_tests_elsewhere(prompt)
 
 
-def test_a_complaint_about_tests_forbids_none() -> None:
-    assert not forbids_tests("die Tests laufen nicht")
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "die Tests laufen nicht",
+        "repariere main.py, es laufen nicht alle Tests",
+        "corrige main.py, il ne passe pas les tests",
+        "Не проходят тесты, исправь",
+        "fix sin so that its tests pass",
+        "write a sin function with tests",
+    ],
+)
+def test_a_complaint_about_tests_forbids_none(prompt: str) -> None:
+    assert not forbids_tests(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "create a Stack class with tests",
+        "create an endpoint /test that returns ok",
+        "Create a Test model in models.py with a name field",
+        "the cream colour test fails, fix it",
+        "fix the loader, it creates a test directory twice",
+        "füge eine Funktion test hinzu",
+    ],
+)
+def test_what_is_no_wish_for_tests_in_another_language(prompt: str) -> None:
+    assert not asks_tests_elsewhere(prompt)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from codur.types import Discovery, Verdict
 _COMMAND_NOT_FOUND = 127  # as a shell says it
 _LINTER_WRONG_USAGE = 2  # ruff, black, mypy and eslint; they end so for a file that they cannot read, too
 _SHOWN_LINES = 2
-_FILE_NAME = regex(r"[\w+@-][\w./+@-]*\.\w+")
 _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
 """Of the run's time, which its first check may take, so that there is some left to act on what it says."""
 _SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that all tests would take many times that
@@ -159,8 +158,10 @@ def check_before(discovery: Discovery, context: RunContext, *, sample: bool = Fa
 
 def _wrong_usage(verdict: Verdict, context: RunContext) -> str:
     """What a linter says of how it was called; empty if it says anything of a file."""
-    said = _FILE_NAME.findall(verdict.error)
-    if verdict.exit_status != _LINTER_WRONG_USAGE or any(context.workspace.is_file(name) for name in said):
+    # The compiler of TypeScript ends so for what it finds.
+    if verdict.exit_status != _LINTER_WRONG_USAGE or "tsc" in verdict.check:
+        return ""
+    if any(path in verdict.error for path in context.workspace.list_files()):
         return ""
     lines = [line.strip() for line in verdict.error.splitlines() if line.strip()]
     return "; ".join(lines[:_SHOWN_LINES]) or "it ends with status 2"

@@ -8,7 +8,6 @@ from typing import Unpack
 from codur import checks, planning
 from codur.agents.registry import Agent
 from codur.checks import suites
-from codur.checks.entry import is_document
 from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.events import FileChanged, Note
 from codur.lazy import regex
@@ -365,8 +364,7 @@ def _more_than_a_fix(state: RunState, check: Check, context: RunContext) -> str:
             "The task asks for more than a fix, and a search only mends what the check finds wrong; `codur repair` "
             "does that."
         )
-    named = [path for path in state["discovery"].files if path not in state["discovery"].guessed]
-    if is_about_prose(state["task"].prompt) or (named and all(map(is_document, named)) and check.kind != "output"):
+    if is_about_prose(state["task"].prompt):
         return "The task is about what people read, and a search mends what the check finds wrong; a model reads it."
     if keeps_a_part(state["task"].prompt):
         return "The task says what has to stay as it is, and a search knows nothing of that; a model reads it."

@@ -91,6 +91,7 @@ _SHOWING = frozenset("show list display print give see".split())
 _LOOKS = frozenset("read open show list view tree ls cat print display".split())
 _ON_OBJECTS = frozenset("move delete remove erase rename copy write save add put".split())
 _FORBIDDING = frozenset({"don't", "dont", "never"})
+_RENAMING = frozenset("benenne renombra renomme renomeie rinomina hernoem переименуй".split())
 _NEGATED = _FORBIDDING | {"not", "won't", "can't", "cannot"}
 _POLITE_QUESTIONS = frozenset({("is", "it"), ("would", "it"), ("how", "about"), ("why", "don't"), ("why", "not")})
 _FILE_WORDS = frozenset({"the", "file", "folder", "directory"})
@@ -112,8 +113,7 @@ def classify(tokens: Sequence[Token], *, names_files: bool = False) -> Classific
     parts = _clauses(tokens)
     said = [[token.key for token in clause] for clause, _ in parts]
     judged = [_judge(*part) for part in parts]
-    refused = (item.task_type in CODE_TASKS and is_refused(clause) for item, clause in zip(judged, said, strict=True))
-    if any(map(begins_refused, said)) or any(refused):
+    if _is_refused(said, judged):
         return _UNKNOWN
     known = [item for item in judged if item.task_type != "unknown"]
     if not known and is_order(tokens):
@@ -125,6 +125,17 @@ def classify(tokens: Sequence[Token], *, names_files: bool = False) -> Classific
     if not known and any("Traceback (" in token.text for token in tokens if token.kind in {"fence", "paste"}):
         return Classification(task_type="code_fix", confidence=0.7, reason="a traceback was given")
     return max(known, key=lambda item: item.confidence, default=_UNKNOWN)
+
+
+def _is_refused(said: Sequence[Sequence[str]], judged: Sequence[Classification]) -> bool:
+    """Whether one of the clauses forbids what another one seems to order."""
+    orders = False
+    for clause, item in zip(said, judged, strict=True):
+        code = item.task_type in CODE_TASKS
+        if begins_refused(clause, orders=orders) or (code and is_refused(clause)):
+            return True
+        orders = orders or (code and clause[0] in _verbs(_CODE))
+    return False
 
 
 def asks_for_more(prompt: str) -> bool:
@@ -162,7 +173,7 @@ def _judge(clause: Sequence[Token], is_question: bool) -> Classification:
     found = _judged(clause, said)
     if found.task_type not in CODE_TASKS:
         return found
-    asked = is_question and head not in verbs() and tuple(said[:2]) not in _POLITE_QUESTIONS
+    asked = is_question and (head in words("asking") or head.startswith("¿"))
     return _UNKNOWN if asked else found
 
 
@@ -184,7 +195,7 @@ def _judged(clause: Sequence[Token], said: Sequence[str]) -> Classification:
 def _special(clause: Sequence[Token], said: Sequence[str]) -> Classification | None:
     """Verbs whose kind depends on their object."""
     head, rest = said[0], set(said[1:])
-    if head in _FORBIDDING:
+    if head in _FORBIDDING or (head in _RENAMING and any(is_file_like(token.text) for token in clause[1:])):
         return _UNKNOWN
     if (rest & words("web things") and head in _WEB_VERBS) or (
         head in _READING and any("://" in word for word in rest)

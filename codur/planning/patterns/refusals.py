@@ -12,29 +12,46 @@ from codur.lazy import regex
 from codur.planning.patterns.phrases import words
 from codur.planning.patterns.prompt_tokens import Token, read_prompt
 
-_CLAUSE = regex(r"[.,;!?:\n，。、；！？：]+(?=\s|$)|[，。、；！？：\n]")
-_TESTS = regex(r"test|тест|测试|テスト|테스트|prueba", re.IGNORECASE)
+_CLAUSE = regex(r"[.,;!?:\n]+(?=\s|$)|[，。、；！？：\n]| \(| [-–—] | (?:but|and) ")
+_MOST_CHARS = 400  # of a clause, which is looked at
+_TESTS = regex(r"\b(?:tests?|testes|pruebas)\b|тест|测试|テスト|테스트", re.IGNORECASE)
+_NAME = regex(r"\w[._]\w|\w\(|[a-z][A-Z]|\b(?:or|nor|oder|ni|ou|или)\b")
+"""A clause names something in the program, or several things."""
 _KEEPS = regex(
-    # English: an order, or what is added to one; "the total does not change" tells what is wrong
-    r"^(?:(?:please|and|but|also|just) )*(?:don'?t|do not|never) (?:\w+ ){0,2}?(?:touch|change|modify|edit|alter)\b"
+    # an order, or what is added to one; "the values don't change" tells what is wrong
+    r"^\W*(?:(?:please|also|just|you) )*(?:don't|do not|never|must not|may not|should not)"
+    r" (?:\w+ ){0,2}?(?:touch|change|modify|edit|alter)\b"
+    r"|\b(?:don't|do not) (?:touch|modify|edit)\b"
     r"|\bwithout (?:\w+ )?(?:touching|changing|modifying|editing|altering)\b(?! (?:anything|more)\b)"
     r"|\b(?:leave|keep)\b.*\b(?:alone|untouched|unchanged|as (?:it |they )?(?:is|are))\b"
     r"|\b(?:must|may|should) (?:not|never) be (?:touched|changed|modified|edited|altered)\b"
-    # German, French, Spanish, Portuguese, Italian, Dutch: a refusal and a verb, in any order
-    r"|(?=.*\b(?:nicht|nichts|kein\w*|ohne)\b).*(?:änder|aender|faß|fass|rühr|ruehr)"
-    r"|(?=.*\b(?:pas|rien|sans|ne)\b).*\b(?:touch|chang|modifi)"
-    r"|(?=.*\b(?:no|sin|sem|não|nao|nada|non|senza)\b).*\b(?:toc(?:ar|ca)|toqu|cambi|modifi|mex|alter)"
-    r"|(?=.*\b(?:niet|zonder|geen)\b).*(?:aan te raken|\braak|wijzig|verander)"
+    r"|\b(?:must|should|has to|have to) (?:stay|remain)\b"
+    # Spanish, Portuguese and Italian, which "no" does not tell from English
+    r"|\b(?:no|não|nao|non|ni)\s+(?:\w+\s+)?(?:toques|cambies|modifiques|toque|cambie|mexa|altere|modifique|mude|toccare"
+    r"|cambiare|modificare)\b"
+    r"|\b(?:sin|sem|senza)\s+(?:tocar|cambiar|modificar|alterar|mexer|mudar|toccare|cambiare|modificare)\b"
     # Russian, Chinese, Japanese, Korean
     r"|\b(?:не|без)\s+(?:трог|меня|измен)"
     r"|(?:不要|别|勿|不能|不许)(?:去)?(?:修改|更改|改|动|碰)|(?:変え|変更し|触ら|いじら)ないで|(?:바꾸|고치|건드리)지\s?마",
     re.IGNORECASE,
 )
+_KEEPS_IN_PARTS = (
+    (r"\b(?:nicht|nichts|kein\w*|ohne)\b", r"änder|aender|faß|fass|rühr|ruehr"),
+    (r"\b(?:pas|rien|sans|ne)\b", r"\b(?:touch|chang|modifi)"),
+    (r"\b(?:niet|zonder|geen)\b", r"aan te raken|\braak|wijzig|verander"),
+    # "repariere die Tests, nicht main.py"
+    (r"^\W*(?:nicht|not|pas|non|não|niet|не) ", r"\w\.\w|\w\("),
+)
+"""A refusal, and what is refused: both in one clause, in any order."""
+_MEND = r"(?:fix|correct|mend|check|improve|korrigier\w*|verbesser\w*|corrig\w*|corrij\w*|repar\w*|исправ\w*|провер\w*)"
 _PROSE = regex(
-    r"\b(?:spelling|grammar|punctuation|wording|orthogra\w+|ortogra\w+|rechtschreib\w*|zeichensetzung|grammatik"
-    r"|gram[aá]tica|grammaire|орфограф\w*|пунктуац\w*)\b|拼写|错别字|语法|誤字",
+    rf"\b{_MEND}\s+(?:(?:the|all|any|die|der|das|la|le|el|il|lo|o|las|les|los|a|as|os|fautes|errores|erros|errori|faults|mistakes|de|d'|di"
+    r"|в|все)\s*)*(?:spelling|(?:grammar|punctuation|wording)(?=.*\b(?:comments?|docs?|docstrings?|texts?|messages|readme)\b)"
+    r"|orthogra|ortogra|rechtschreib|zeichensetzung|grammatik|орфограф|пунктуац|readme\b|changelog\b)"
+    r"|拼写|错别字|誤字",
     re.IGNORECASE,
 )
+_HANDS = regex(r"änder|aender|fass|touch|modifi|cambi|tocar|toque|mex|alter|измен|трог|wijzig")
 _ORDER = regex(r"修复|修正|修理|修好|改好|直して|なおして|고쳐")
 """Repair it, where no space divides words."""
 _NO_ORDER = regex(
@@ -43,15 +60,31 @@ _NO_ORDER = regex(
 
 
 def keeps_a_part(prompt: str) -> bool:
-    """Whether something is to stay as it is, other than tests, which no search edits."""
-    own = " ".join(token.text for token in read_prompt(prompt).tokens if token.kind not in {"fence", "paste"})
-    clauses = (clause.strip() for clause in _CLAUSE.split(own))
-    return any(_KEEPS.search(clause) and not _TESTS.search(clause) for clause in clauses)
+    """Whether something is to stay as it is, other than tests alone, which no search edits."""
+    kept = filter(None, map(_kept, _own(prompt)))
+    return any(_NAME.search(text) or not _TESTS.search(text) for text in kept)
+
+
+def _own(prompt: str) -> list[str]:
+    """The clauses of a prompt's own words, without what it pastes."""
+    said = " ".join(token.text for token in read_prompt(prompt).tokens if token.kind not in {"fence", "paste"})
+    return [clause.strip()[:_MOST_CHARS] for clause in _CLAUSE.split(said.replace("’", "'"))]
+
+
+def _kept(clause: str) -> str:
+    """A clause from its refusal on; empty if it lets nothing stay as it is."""
+    if found := _KEEPS.search(clause):
+        return clause[found.start() :]
+    for refusal, verb in _KEEPS_IN_PARTS:
+        found = re.search(refusal, clause, re.IGNORECASE)
+        if found and re.search(verb, clause, re.IGNORECASE):
+            return clause[found.start() :]
+    return ""
 
 
 def is_about_prose(prompt: str) -> bool:
     """Whether texts for people are to be mended, of which no check says anything."""
-    return _PROSE.search(prompt) is not None
+    return any(_PROSE.search(clause) for clause in _own(prompt))
 
 
 def is_refused(clause: Sequence[str]) -> bool:
@@ -69,11 +102,21 @@ def is_refused(clause: Sequence[str]) -> bool:
     return False
 
 
-def begins_refused(clause: Sequence[str]) -> bool:
-    """Whether a clause begins with a refusal, so that it says of all the request what is not wanted."""
+def begins_refused(clause: Sequence[str], *, orders: bool) -> bool:
+    """Whether a clause says of all the request what is not wanted.
+
+    Args:
+        orders: an order stands before it, so that it says no more than what is not wanted beside that.
+    """
     # "no hace falta arreglar", "no need to fix"
-    return clause[0] in words("first refusals") or (
+    refuses = clause[0] in words("first refusals") or (
         clause[0] == "no" and not words("not needed").isdisjoint(clause[1:2])
+    )
+    # "rien ne s'affiche" tells what is wrong.
+    return (
+        refuses
+        and not orders
+        and (len(clause) == 1 or any(word in words("refused") or _HANDS.search(word) for word in clause))
     )
 
 

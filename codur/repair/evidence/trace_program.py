@@ -351,7 +351,7 @@ class Cases:
         import unittest  # noqa: PLC0415 - lazy: most programs need nothing of it
 
         self.usual: Any = unittest.TestCase.run
-        recorder.counted = recorder.importing = True
+        recorder.counted = True
         for name in ("addFailure", "addError", "addSubTest", "addUnexpectedSuccess"):
             setattr(unittest.TestResult, name, self.noting(getattr(unittest.TestResult, name)))
         record = self.record
@@ -369,6 +369,7 @@ class Cases:
         recorder = self.recorder
         if not self.begun:
             signal.setitimer(signal.ITIMER_REAL, self.seconds)
+            recorder.values = Values()  # of what ran till then, which was to load the tests, nothing need be known
         self.begun, self.failed, recorder.importing, recorder.current = True, False, False, set()
         recorder.values.begin()
         try:

@@ -103,10 +103,9 @@ def _git_mode(mode: int | None) -> str:
 
 
 def _lines(data: bytes | None) -> list[str]:
-    try:
-        text = (data or b"").decode("utf-8")
-    except UnicodeDecodeError:
-        text = (data or b"").decode("latin-1")
+    text = (data or b"").decode("utf-8", "surrogateescape")
+    if not text.isascii():  # a byte that is no part of UTF-8 is U+DC80 to U+DCFF
+        text = "".join(chr(ord(char) - 0xDC00) if "\udc80" <= char <= "\udcff" else char for char in text)
     return io.StringIO(text).readlines()
 
 
