@@ -168,7 +168,7 @@ def reasons(error: BaseException | None) -> dict[str, Any]:
     """What is told of why something failed."""
     outside = error is not None and is_outside(error)
     blocked = denied(error)
-    if outside and not blocked and isinstance(error, OSError | ImportError | Warning):
+    if outside and not blocked and isinstance(error, (OSError, ImportError, Warning)):
         blocked = f"{type(error).__name__}: {error}"
     return {"blocked": blocked, "outside": outside}
 

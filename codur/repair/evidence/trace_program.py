@@ -54,7 +54,7 @@ def written(value: Any) -> str:
     """A literal for small plain values, `<TYPE>` for other values."""
     if isinstance(value, PLAIN) and type(value) in PLAIN:
         if not isinstance(value, int) or value.bit_length() < 4 * CHARS:
-            text = repr(value) if not isinstance(value, str | bytes) or len(value) <= CHARS else ""
+            text = repr(value) if not isinstance(value, (str, bytes)) or len(value) <= CHARS else ""
             if text and text not in ("nan", "inf", "-inf"):  # these are no literals
                 return text
     elif type(value) in CONTAINERS and len(value) <= ITEMS and is_plain(value, 2):

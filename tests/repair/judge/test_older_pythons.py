@@ -27,7 +27,7 @@ def _pythons() -> list[str]:
 
 
 PYTHONS = _pythons()
-WRONG = "total = 0\nfor number in (1, 2, 3):\n    total -= number\nprint(total)\n"
+WRONG = "name = 'total'\ntotal = 0\nfor number in (1, 2, 3):\n    total -= number\nprint(total)\n"
 
 
 @pytest.mark.parametrize("python", PYTHONS)
@@ -43,12 +43,27 @@ def test_all_programs_can_be_loaded(python: str) -> None:
     subprocess.run([python, "-I", "-c", load, *(str(PLACE / name) for name in PROGRAMS)], check=True)
 
 
+@pytest.mark.parametrize("python", PYTHONS)
+def test_what_a_test_fails_for_is_told(python: str) -> None:
+    tell = (
+        "import runpy, sys, unittest.mock; absent = unittest.mock.MagicMock();"
+        "sys.modules.update(dict.fromkeys(('pytest', '_pytest', '_pytest.assertion', '_pytest.config'), absent));"
+        "print(runpy.run_path(sys.argv[1], run_name='loaded')['reasons'](ImportError('no such module'))['blocked'])"
+    )
+    words = [python, "-I", "-c", tell, str(PLACE / "python/pytest_program.py")]
+    told = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout
+    assert told in ("ImportError: no such module\n", "\n")
+
+
 @pytest.mark.parametrize("python", [path for path in PYTHONS if "3.7" not in path])
 def test_a_program_is_traced_and_judged_in_a_warm_worker(python: str, tmp_path: Path) -> None:
     made = bench(tmp_path, {"main.py": WRONG, "expected.txt": "6\n"}, python=python)
     with Judge(made.checker, made.check, made.before, workers=1) as judge:
         judge.prepare()
-        assert run_traced(made.checker, made.check, made.before, there=judge.run_there) is not None
+        traced = run_traced(made.checker, made.check, made.before, there=judge.run_there)
+    assert traced is not None
+    assert {("main.py", line) for line in range(1, 6)} <= traced.lines
+    assert traced.values["main.py", 2][0]["name"] == "'total'"
     outcome = made.search(workers=1)
     assert outcome.repairs[0].files["main.py"] == WRONG.replace("-=", "+=")
     assert (judge.note, outcome.note) == ("", "")
