@@ -9,6 +9,7 @@ from codur.planning.patterns.classify import classify
 from codur.planning.patterns.prompt_tokens import read_prompt
 from codur.planning.patterns.refusals import is_about_prose, keeps_a_part
 from codur.planning.renaming import renamed
+from codur.questions import MAY_CHANGE, granted_by
 
 NONE = (
     "nicht reparieren",
@@ -246,3 +247,20 @@ def test_what_is_no_wish_for_tests_in_another_language(prompt: str) -> None:
 )
 def test_another_name_is_asked_for(prompt: str, old: str) -> None:
     assert renamed(prompt) == old
+
+
+@pytest.mark.parametrize(
+    ("answer", "granted"),
+    [
+        *((yes, True) for yes in ("ja", "Ja, gerne.", "oui, bien sûr", "sí", "да", "是", "はい", "yes, all of them")),
+        *(
+            (no, False)
+            for no in ("nein", "si, ma non test_b.py", "oui, sauf test_b.py", "ja, außer test_b.py", "si jamais")
+        ),
+        ("はい、でもtest_bは変えないで", False),
+        ("ls; cd ..", False),
+    ],
+)
+def test_a_yes_in_any_language_stands_alone(answer: str, granted: bool) -> None:
+    asked = f"You asked: {MAY_CHANGE.format(paths='test_a.py, test_b.py')}\nThe user answered: {answer}"
+    assert bool(list(granted_by(asked))) == granted
