@@ -471,7 +471,7 @@ class SandboxSettings(Section, frozen=True, kw_only=True):
     """`strict` starts no program where the back end does not hold all that is promised (`codur doctor --strict`)."""
     memory_mb: Count = 2048
     """Memory of a program with all that it starts, in MiB."""
-    processes: Count = 384
+    processes: Count = 352
     """Processes and threads of a program with all that it starts."""
     file_mb: Count = 256
     """The largest file that a program may write, in MiB."""

@@ -19,7 +19,7 @@ class Policy(Struct):
     writable: tuple[Path, ...] = ()  # more directories that it may write, such as one for reports
     readable: tuple[Path, ...] = ()  # more paths that it may read, such as the interpreter's directory
     temporary_bytes: int = 268_435_456  # size of what it may keep there, where the back end can bound it
-    processes: int = 384  # processes and threads of the whole tree, where the back end can bound them
+    processes: int = 352  # processes and threads of the whole tree, where the back end can bound them
     home_hidden: bool = True  # the home directory is an empty one
     network: bool = False  # it reaches the network and what listens on this machine; never sockets in the file system
 

@@ -149,7 +149,7 @@ LEAVES: Mapping[str, tuple[Any, Any, str]] = {
     "scope.deny": (("secret",), None, ""),
     "scope.max_files": (3, None, ""),
     "sandbox.memory_mb": (1, 4096, LOWER),
-    "sandbox.processes": (1, 385, LOWER),
+    "sandbox.processes": (1, 353, LOWER),
     "sandbox.file_mb": (1, 257, LOWER),
     "sandbox.temporary_mb": (1, 257, LOWER),
     "sandbox.written_mb": (1, 2049, LOWER),
