@@ -109,6 +109,7 @@ ORDERS = (
     "main.py prints 3 instead of 6?",
     "the output is wrong (should be 6?)",
     "fix the bug that the values don't change",
+    "fix main.py, the list must stay sorted",
 )
 
 

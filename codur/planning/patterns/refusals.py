@@ -25,7 +25,7 @@ _KEEPS = regex(
     r"|\bwithout (?:\w+ )?(?:touching|changing|modifying|editing|altering)\b(?! (?:anything|more)\b)"
     r"|\b(?:leave|keep)\b.*\b(?:alone|untouched|unchanged|as (?:it |they )?(?:is|are))\b"
     r"|\b(?:must|may|should) (?:not|never) be (?:touched|changed|modified|edited|altered)\b"
-    r"|\b(?:must|should|has to|have to) (?:stay|remain)\b"
+    r"|\b(?:must|should|has to|have to) (?:stay|remain) (?:as|unchanged|untouched|the same)\b"
     # Spanish, Portuguese and Italian, which "no" does not tell from English
     r"|\b(?:no|não|nao|non|ni)\s+(?:\w+\s+)?(?:toques|cambies|modifiques|toque|cambie|mexa|altere|modifique|mude|toccare"
     r"|cambiare|modificare)\b"
