@@ -211,4 +211,4 @@ def test_a_change_stays_where_the_tests_never_end_in_time_and_is_told_as_not_che
     assert run.result.changed_files == ("shop.py",)
     assert run.result.verdict is not None
     assert run.result.verdict.status == "no_check"
-    assert "not end in time" in run.result.verdict.note
+    assert "do not come to their end" in run.result.verdict.note
