@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from secrets import token_hex
@@ -15,7 +15,7 @@ from codur.checks import suites
 from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
 from codur.checks.compare import around, equal, first_difference, progress
 from codur.checks.describe import ENDED, FAILED_TEST, TRACEBACK, compiler_error, headline
-from codur.checks.entry import is_test_code, subject_of
+from codur.checks.entry import is_test_code
 from codur.checks.memory import CheckMemory, Told
 from codur.checks.pristine import Pristine
 from codur.checks.programs import native_build
@@ -24,9 +24,8 @@ from codur.checks.python_syntax import syntax_verdict
 from codur.checks.signature import signature_of, told_apart
 from codur.checks.stated_conditions import Conditions
 from codur.checks.suites.junit import TestCounts, counts_of, less, read_report
+from codur.checks.suites.left_out import LeftOut, is_green, left_out_note, named_failures
 from codur.checks.suites.runner_output import (
-    UNLOADED,
-    are_named,
     counts_in,
     is_plain_runner,
     told_so_far,
@@ -36,8 +35,7 @@ from codur.checks.suites.runner_output import (
 from codur.config.settings import VerificationSettings
 from codur.errors import WorkspaceError
 from codur.lazy import regex
-from codur.parsing.bounded_text import bounded, listed, plain
-from codur.python.test_command import PYTHON, plain_words
+from codur.parsing.bounded_text import bounded, plain
 from codur.python.test_run import TestEnd, TestRun, read_run
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
@@ -65,17 +63,7 @@ _UP_TO_DATE = regex(r"make(?:\[\d+\])?: (?:['`]\S+' is up to date|Nothing to be 
 """All that make says where a file of a target's name keeps it from doing anything."""
 _QUIET = 0.4  # of the time of a run: a test that takes the rest of it hangs, as each is stopped far earlier
 _NAMED = 3
-_AT_LINE = regex(r" \(line \d+\)")
-_BROKEN = regex(
-    r"\[(?:build|setup) failed\]|could not compile|COMPILATION ERROR|BUILD FAILED|[Ff]ailed to load|while loading"
-    r"|Cannot find module|SyntaxError|occurred outside of examples"
-    r"|Unhandled (?:Errors|Rejection)"
-    r"|^ *Errors +\d+ error|signal: \d|\b(?:Risky|Warnings): \d",
-    re.MULTILINE,
-)
-"""Beside its tests a run fails for what is no test, so that these say not all of it."""
 _LIMITS = {"processes": "sandbox.processes", "memory": "sandbox.memory_mb"}
-_RED = frozenset({1, 2, 101})  # the exit statuses of test runners, PHPUnit's 2 and cargo's 101 among them
 _NOT_UNDERSTOOD = regex(r"unrecognized arguments|Unknown config option")
 
 
@@ -120,7 +108,7 @@ class Checker:
         self._tripped: list[str] = []
         self._guarded: Check | None = None
         self._given: dict[str, str] = {}  # words of commands that stand for files, with these
-        self._excused: frozenset[str] | None = None
+        self._left_out = LeftOut(workspace, programs.python)
         self.last_tests: Mapping[str, TestEnd] = {}
         self.long: Literal["", "whole", "sample"] = ""
         # of the first run: plugins that patch the framework are the project's own
@@ -184,18 +172,19 @@ class Checker:
         other.conditions = self.conditions.copy(workspace)
         other._patched, other._given = self._patched, self._given
         # After a run nothing more is excused: a copy may hold changes, and knows nothing of them.
-        other._excused = self._excused if not self._failed else self._excused or frozenset()
+        other._left_out = self._left_out.copy(workspace, settled=bool(self._failed))
         return other
 
     def within(self, cancel: CancelToken, time_left: Callable[[], float]) -> Checker:
         """The same checker with less time: its programs end with this token, and none starts when no time is left."""
         other = copy.copy(self)
+        other._left_out = self._left_out.copy()
         other.programs = self.programs.within(cancel, time_left)
         return other
 
     def excuse(self, tests: Iterable[str]) -> None:
         """Leave these tests out of verdicts from now on: they fail here whatever the program does."""
-        self._excused = (self._excused or frozenset()) | frozenset(tests)
+        self._left_out.add(tests)
 
     def run_guarded(self) -> Verdict | None:
         """Run the check that was guarded last; None if there is none.
@@ -279,7 +268,7 @@ class Checker:
             if changes and (built.error or run not in self._compared):
                 self._compared.add(run)
                 error = self._without(changes, check, temporary / "before")
-                there._excused = self._excused
+                there._left_out = self._left_out.copy(there.workspace)
             if built.error and (not changes or error):
                 note = f"its extension cannot be built here: {headline(built.error)}"
                 sandbox = self.programs.launcher.name
@@ -507,16 +496,11 @@ class Checker:
     def _each_told(self, check: Check, result: ProcessResult, counts: TestCounts | None, run: TestRun) -> Verdict:
         """The verdict on tests of which some failed; those are left out that could not pass here from the beginning."""
         failing = run.ids("failed")
-        # Once, in the first whole run and before anything was changed; where nothing else ran, nothing is left out.
-        if self._excused is None and self._is_untouched(check):
-            blocked = [name for name in failing if self._is_blocked(name, run)]
-            self._excused = frozenset(blocked if run.ids("passed") or len(blocked) < len(failing) else ())
-        left_out = {*(self._excused or ()), *check.left_out}
-        excused = tuple(name for name in failing if name in left_out)
+        excused = self._left_out.of_pytest(check, run)
         # Of a run that ended early, what did not run is not known.
         if failing and len(excused) == len(failing) and result.exit_status == 1 and run.is_complete:
             verdict = self._tests_verdict(check, replace(result, exit_status=0), less(counts, run, excused))
-            note, unfit = verdict.note or _left_out(excused, check, run), run.blocked_by(excused)
+            note, unfit = verdict.note or left_out_note(excused, check, run), run.blocked_by(excused)
             return replace(verdict, exit_status=1, excused=excused, unfit=unfit, note=note)
         verdict = self._tests_verdict(check, result, less(counts, run, excused))
         if run.end is None and (run.collected or 0) > len(run.ends):  # what was not reached is no pass
@@ -524,12 +508,8 @@ class Checker:
         culprits = tuple(name for name in failing if name not in excused)
         if run.running and result.timed_out and not self.long:
             culprits = (*culprits, run.running)
-        note = verdict.note or _over(result) or _left_out(excused, check, run)
+        note = verdict.note or _over(result) or left_out_note(excused, check, run)
         return replace(verdict, failing=culprits, excused=excused, unfit=run.unfit, note=note)
-
-    def _is_blocked(self, name: str, run: TestRun) -> bool:
-        why = run.ends[name].blocked
-        return bool(why) and not suites.run_problem.is_unwritten(name, why, self.workspace.root)
 
     def _command(self, check: Check, programs: Programs) -> Verdict:
         result = self._start(check, programs)
@@ -558,7 +538,7 @@ class Checker:
         if counts is not None and check.entry and any(name.endswith(check.entry) for name in counts.passing):
             return tampered(verdict, f"{check.entry} told of no test")  # a runner counts the file itself
         failing = counts.failing if counts is not None and self.last_tests else ()
-        verdict = replace(verdict, failing=failing, excused=excused, note=verdict.note or _left_out(excused, check))
+        verdict = replace(verdict, failing=failing, excused=excused, note=verdict.note or left_out_note(excused, check))
         if counts is not None or verdict.passed:
             return verdict
         # Where tests ran, what they needed was there: that one of them asks for a host is its own failure.
@@ -573,36 +553,15 @@ class Checker:
 
         Nothing is, unless each test that failed is named and nothing else is wrong.
         """
-        self.last_tests = {}
-        whole = counts is not None and are_named(counts) and not result.timed_out
-        if counts is None or not whole or _BROKEN.search(f"{result.stdout}\n{result.stderr}"):
-            return result, counts, ()
-        # A line is no part of a test's name that an edit above it leaves alone.
-        names = tuple(_AT_LINE.sub("", name) for name in counts.failing)
-        if len(set(names)) < len(names):
-            return result, counts, ()
-        counts = replace(counts, failing=names)
-        told = zip(counts.failing, counts.words, strict=True)
+        named = None if result.timed_out else named_failures(counts, f"{result.stdout}\n{result.stderr}")
+        told = zip(named.failing, named.words, strict=True) if named else ()
         self.last_tests = {name: TestEnd(outcome="failed", text=words) for name, words in told}
-        if self._excused is None and self._is_untouched(check):
-            absent = [name for name, end in self.last_tests.items() if self._lacks_module(name, end.text)]
-            self._excused = frozenset(absent if counts.passed else ())
-        excused = tuple(name for name in counts.failing if name in check.left_out or name in (self._excused or ()))
-        rest = without(counts, excused)
-        # What a runner ends with when tests failed; mocha with how many did.
-        red = {*_RED, len(excused)} if check.kind == "tests" or _is_plain_python(check.argv) else ()
-        green = excused and not rest.failing and result.exit_status in red
+        if named is None:
+            return result, counts, ()
+        excused = self._left_out.of_words(check, named, self.last_tests)
+        rest = without(named, excused)
+        green = is_green(check, result.exit_status, excused, rest)
         return replace(result, exit_status=0) if green else result, rest, excused
-
-    def _is_untouched(self, check: Check) -> bool:
-        """Whether a run tells how all tests end before anything is changed: an edit must excuse none that it breaks."""
-        return not check.tests and not self.workspace.changed_files()
-
-    def _lacks_module(self, name: str, said: str) -> bool:
-        """Whether a test of Python fails for a module that is not installed, and is not what it is called after."""
-        absent = suites.run_problem.missing_modules(said, self.workspace.root, self.programs.python)
-        own = {subject_of(f"{word}.py") for word in re.findall(r"\w+", name)}
-        return bool(absent) and own.isdisjoint(absent) and UNLOADED not in said
 
     def _no_tests(self, check: Check, result: ProcessResult) -> Verdict:
         verdict = self._verdict(check, result, status="no_check", note=_NO_TESTS)
@@ -678,37 +637,10 @@ def _sum(counts: tuple[int | None, int | None]) -> int | None:
     return None if first is None or second is None else first + second
 
 
-def _left_out(excused: Sequence[str], check: Check, run: TestRun | None = None) -> str:
-    """What is said of tests that are left out of a verdict; nothing if there are none."""
-    blocked = [name for name in excused if name not in check.left_out]
-    said = (("cannot run here", blocked), ("failed before", [name for name in excused if name in check.left_out]))
-    told = [
-        f"{_tests(names, why)} left out of the verdict: {listed(names, _NAMED)}{_because(run, names)}"
-        for why, names in said
-        if names
-    ]
-    return "; ".join(told)
-
-
-def _is_plain_python(argv: Sequence[str]) -> bool:
-    """Whether a command is one program of Python and nothing else, so that its tests say all that its status does."""
-    words = plain_words(argv)[1]
-    return bool(words) and (words[0] == PYTHON or Path(words[0]).name.startswith("python"))
-
-
 def _over(result: ProcessResult) -> str:
     """That a run was ended for what it used, and the setting of that."""
     setting = _LIMITS.get(result.limit, "")
     return f"it was {ENDED} {result.limit} than a program may use ({setting})" if setting else ""
-
-
-def _tests(names: Sequence[str], why: str) -> str:
-    return f"1 test {why} and is" if len(names) == 1 else f"{len(names)} tests {why} and are"
-
-
-def _because(run: TestRun | None, names: Sequence[str]) -> str:
-    reason = run.blocked_by(names) if run is not None else ""
-    return f" ({reason})" if reason else ""
 
 
 def _run_of(check: Check) -> tuple[object, ...]:
