@@ -13,7 +13,9 @@ MAX_FILES = 60
 MAX_DATA_FILES = 20
 MAX_LINES = 25
 MAX_LINE_CHARS = 110
-_DATA_ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".sql", ".txt", ".xml")
+_TABLE_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson")
+_DATA_ENDINGS = (*_TABLE_ENDINGS, ".json", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".sql", ".txt", ".xml")
+_ROWS = 2  # of a table, which are shown with its first line
 _NAMES_SHARE = 0.3
 _WORD = regex(r"\w")
 
@@ -47,18 +49,27 @@ NOTHING_ELSE = Outline()
 """There is no other file."""
 
 
-def outline_of(ranked: Sequence[str], files: Sequence[str], read: Callable[[str], str | None]) -> Outline:
+def outline_of(
+    ranked: Sequence[str],
+    files: Sequence[str],
+    read: Callable[[str], str | None],
+    beginning: Callable[[str], tuple[str, int]] = lambda _: ("", 0),
+) -> Outline:
     """Describe files.
 
     Args:
         ranked: sources, the most relevant first.
         files: all files; the names of sources are told first.
-        read: the text of a file; None if it is not to be shown.
+        read: the text of a file, empty if it cannot be read whole; None if it is not to be shown.
+        beginning: of data that cannot be, the first lines and the size in bytes.
     """
     files = sorted((path for path in files if not is_vendored(path)), key=standing)
     data = [path for path in files if path.endswith(_DATA_ENDINGS) and standing(path) < 2][:MAX_DATA_FILES]
     looked = (*ranked[:MAX_FILES], *data)
     entries = [(path, _described(path, text)) for path in looked if (text := read(path)) is not None]
+    told = {path for path, text in entries if text}
+    large = {path: beginning(path) for path in data if path not in told and read(path) is not None}
+    entries += [(path, _begins(path, text, f"{size // 1024} KiB")) for path, (text, size) in large.items()]
     order = dict.fromkeys((*ranked, *files))
     known = frozenset(files)
     return Outline(
@@ -69,11 +80,7 @@ def outline_of(ranked: Sequence[str], files: Sequence[str], read: Callable[[str]
 
 def _described(path: str, text: str) -> str:
     if not is_read(path):
-        first = text.lstrip("\ufeff").partition("\n")[0].strip()
-        size = f"{path} ({len(text.splitlines())} lines)"
-        # A brace or a rule tells nothing of what is in it.
-        told = f": {first[:MAX_LINE_CHARS]}" if _WORD.search(first) else ""
-        return f"{size}{told}" if first else ""
+        return _begins(path, text, f"{len(text.splitlines())} lines")
     try:
         found = definitions_in(path, text)
     except ToolError:
@@ -83,6 +90,17 @@ def _described(path: str, text: str) -> str:
         return ""
     more = [f"  … {len(signatures) - MAX_LINES} more"] if len(signatures) > MAX_LINES else []
     return "\n".join([path, *signatures[:MAX_LINES], *more])
+
+
+def _begins(path: str, text: str, size: str) -> str:
+    """A file with its size and its first line, of a table the first rows as well; nothing of one without text."""
+    rows = text.lstrip("\ufeff").split("\n", _ROWS + 1)
+    first = rows[0].strip()
+    # A brace or a rule tells nothing of what is in it.
+    told = f": {first[:MAX_LINE_CHARS]}" if _WORD.search(first) else ""
+    table = rows[1 : _ROWS + 1] if path.endswith(_TABLE_ENDINGS) else ()
+    lines = [f"{path} ({size}){told}", *(f"  {row[:MAX_LINE_CHARS]}" for row in table if row)]
+    return "\n".join(lines) if first else ""
 
 
 def _signatures(found: Sequence[Defined]) -> Iterator[str]:

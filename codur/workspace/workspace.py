@@ -194,6 +194,16 @@ class Workspace:
         key = self.require_readable(rel)
         return text.decode(key, self._edits.peek(key).data).text
 
+    def read_beginning(self, rel: str | Path, *, limit: int) -> tuple[str, int]:
+        """The whole lines in the first `limit` bytes of a text file of any size, and its size in bytes.
+
+        Raises:
+            WorkspaceError: as `read_text`, but for the size.
+        """
+        key = self.require_readable(rel)
+        data, size = file_access.beginning(self._pinned, key, limit=limit)
+        return text.decode(key, data[: data.rfind(b"\n") + 1] if size > len(data) else data).text, size
+
     def holds_bytes(self, rel: str | Path, expression: re.Pattern[bytes], *, limit: int) -> tuple[bool, int]:
         """Whether a match is in the first `limit` bytes of a file of any size, and how many of them were read.
 

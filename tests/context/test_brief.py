@@ -458,13 +458,25 @@ def test_an_outline_has_signatures_first_lines_and_names() -> None:
     )
     assert outline.text(budget_chars=2000, shown=["a.md"]) == (
         "shop/api.py\n  class Api(Base)\n    def size(self) -> int\n  def f(a, *, b=1)\n"
-        "broken.py (has a syntax error)\nprices.csv (2 lines): sku,price\npackage.json (3 lines)\n"
+        "broken.py (has a syntax error)\nprices.csv (2 lines): sku,price\n  1,2\npackage.json (3 lines)\n"
         "Names only: empty.py, secret.json"
     )
     assert Outline(names=outline.names).text(budget_chars=60, shown=[]) == (
         "Names only: shop/api.py, broken.py, empty.py, … and 4 more"
     )
     assert outline.text(budget_chars=20, shown=[]) == ""
+
+
+def test_an_outline_has_the_first_rows_of_tables_of_any_size() -> None:
+    def read(path: str) -> str | None:
+        return None if path == "hidden.csv" else "a,b\n1,2\n3,4\n5,6\n" if path == "small.csv" else ""
+
+    files = ["hidden.csv", "large.csv", "small.csv"]
+    outline = outline_of([], files, read, lambda path: (f"order,{path}\n1,{'x' * 200}\n", 5_000_000))
+    assert outline.text(budget_chars=2000, shown=[]) == (
+        f"small.csv (4 lines): a,b\n  1,2\n  3,4\nlarge.csv (4882 KiB): order,large.csv\n  1,{'x' * 108}\n"
+        "Names only: hidden.csv"
+    )
 
 
 def test_long_outputs_keep_head_and_tail_and_say_how_many_lines_are_left_out() -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Sequence
+from functools import partial
 from posixpath import basename, dirname, splitext
 
 from codur.agents.assignment import Assignment
@@ -45,6 +46,7 @@ _PATH_WORD = regex(r"[^\W_]{4,}")
 _OF_GIT = regex(r"\b(?:(?:un)?commit\w*|git)\b", re.IGNORECASE)
 _STATUS_CHARS = 1_500
 _MOST_SIZED = 5_000
+_BEGINNING = 2_000  # bytes of data that are too large to be read whole
 _LOOKED_LINES = 240  # the longest part of a file that is shown again because the coding agent had a look at it
 
 
@@ -72,7 +74,9 @@ def brief_of(state: RunState, step: Step, context: RunContext) -> CodingBrief:
         inputs=inputs(state, step, context),
         sources=texts,
         wants=tuple(want for want in sorted(wants, key=lambda want: want.need != "asked") if want.path in texts),
-        outline=outline_of(selection.ranked, files, lambda path: _glance(path, hidden, workspace)),
+        outline=outline_of(
+            selection.ranked, files, lambda path: _glance(path, hidden, workspace), partial(_beginning, workspace)
+        ),
         withheld=tuple(path for path in named if workspace.hides(path) and workspace.is_file(path)),
         guessed=frozenset(state["discovery"].guessed) - {want.path for want in wants if want.need != "useful"},
     )
@@ -278,6 +282,14 @@ def _without_other_tests(wants: Iterable[Want], named: Iterable[str]) -> Iterabl
 def _glance(path: str, hidden: Collection[str], workspace: Workspace) -> str | None:
     """The text of a file that may be told unasked: not what a program should print, nor what a model must not see."""
     return None if path in hidden or basename(path) in _EXPECTED else text_of(workspace, path)
+
+
+def _beginning(workspace: Workspace, path: str) -> tuple[str, int]:
+    """The first lines of a file of any size, and that; nothing if it holds no text."""
+    try:
+        return workspace.read_beginning(path, limit=_BEGINNING)
+    except WorkspaceError:
+        return "", 0
 
 
 def target(state: RunState, step: Step, texts: Iterable[str], context: RunContext) -> str | None:

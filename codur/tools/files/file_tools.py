@@ -11,6 +11,7 @@ from codur.tools.flow.outputs import Edit, Edits, FileContent, FileContents, edi
 from codur.tools.tool import WRITING_TASKS, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 from codur.workspace.problems import FileError
+from codur.workspace.workspace import Workspace
 
 difflib = late("difflib")
 
@@ -19,6 +20,7 @@ _SAME_LINES = 50
 _MAX_PLACES = 20
 _MAX_FILES = 50
 _MAX_TEXT = 180_000
+_BEGINNING = 64 * 1024  # bytes of a file that is too large to be read whole
 
 
 @tool(FileContent)
@@ -30,14 +32,28 @@ def read_file(
 ) -> ToolResult:
     """Read a text file, or some of its lines."""
     path = context.workspace.relative(path)
-    lines = lines_of(context.workspace.read_text(path).text)
+    lines, more = _lines_and_more(context.workspace, path)
     start, end = start_line or 1, min(end_line or len(lines), len(lines))
     if start < 1 or (lines and start > len(lines)) or (end_line is not None and end_line < start):
         raise _outside(path, lines, "start_line and end_line among them")
     return ToolResult(
-        text="".join(lines[start - 1 : end]),
+        text="".join(lines[start - 1 : end]) + more,
         data=FileContent(path=path, start_line=start, end_line=end, total_lines=len(lines)),
     )
+
+
+def _lines_and_more(workspace: Workspace, path: str) -> tuple[list[str], str]:
+    """The lines of a file, of one that is too large those at its beginning, and what is said of that."""
+    try:
+        return lines_of(workspace.read_text(path).text), ""
+    except FileError as error:
+        if error.code != "too_large":
+            raise
+        text, size = workspace.read_beginning(path, limit=_BEGINNING)
+        lines = lines_of(text)
+        if not lines:
+            raise
+        return lines, f"… {path} has {size // 1024} KiB, of which these {len(lines)} lines can be read\n"
 
 
 def _outside(path: str, lines: list[str], wanted: str) -> ToolError:

@@ -48,6 +48,16 @@ def read_image(root: Root, relative: str, *, max_bytes: int) -> Image:
     return Image(data=data, mode=mode)
 
 
+def beginning(root: Root, relative: str, *, limit: int) -> tuple[bytes, int]:
+    """The first `limit` bytes of a file of any size, and its size.
+
+    Raises:
+        FileError: absent, a directory, not a regular file, or unreadable.
+    """
+    with reported(relative), open_file(root, relative) as descriptor, os.fdopen(os.dup(descriptor), "rb") as stream:
+        return stream.read(limit), os.fstat(descriptor).st_size
+
+
 def holds(root: Root, relative: str, expression: re.Pattern[bytes], *, limit: int) -> tuple[bool, int]:
     """Whether a match is in the first `limit` bytes of a file of any size, and how many of them were read.
 

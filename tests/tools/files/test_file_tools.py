@@ -21,6 +21,17 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_of_a_file_that_is_too_large_the_first_lines_can_be_read(tmp_path: Path, toolbox: Toolbox) -> None:
+    (tmp_path / "orders.csv").write_text("id,amount\n" + "12345,678.90\n" * 100_000)
+    result = toolbox.call("read_file", {"path": "orders.csv", "start_line": 1, "end_line": 2})
+    assert result.text.startswith("id,amount\n12345,678.90\n… orders.csv has 1269 KiB, of which these ")
+    assert isinstance(result.data, dict)
+    assert 5_000 < result.data["total_lines"] < 6_000
+    assert toolbox.call("replace_in_file", {"path": "orders.csv", "old": "id", "new": "no"}).code == "too_large"
+    (tmp_path / "one.json").write_text("[" * 2_000_000)
+    assert toolbox.call("read_file", {"path": "one.json"}).code == "too_large"
+
+
 def view(start: int, end: int, total: int = 3) -> dict[str, Any]:
     return {"path": "a.txt", "start_line": start, "end_line": end, "total_lines": total}
 
