@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from functools import partial
+from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -247,4 +249,11 @@ def _repair_only(asked: RepairRequest, state: RunState, context: RunContext) -> 
         plan = verdict_plan(before, verdict_line(before))
     else:
         plan = repair_plan(discovery.check, before, allowed=can_repair(seen, context))
-    return _planned(plan, seen)
+    remedy = _no_check_remedy(context.workspace.root) if plan.outcome == "usage" else ""
+    return RunUpdate(**_planned(plan, seen), remedy=remedy)
+
+
+def _no_check_remedy(root: Path) -> str:
+    top = next((above for above in (root, *root.parents) if os.path.lexists(above / ".git")), root)
+    there = f", or look at the whole repository with -C {top}" if top != root else ""
+    return f"Name one with --check COMMAND, or the right output with --expect FILE{there}."

@@ -89,6 +89,9 @@ def test_a_repair_is_applied_and_nothing_of_the_process_changes(project: Path, h
 def test_a_workspace_without_a_check(tmp_path: Path, home: dict[str, str]) -> None:
     result = verify(fill(tmp_path / "bare", {"notes.txt": "milk\n"}), environ=home).result()
     assert (result.outcome, result.reason) == ("usage", "there is no check: no tests, no expected output")
+    assert result.remedy == "Name one with --check COMMAND, or the right output with --expect FILE."
+    (tmp_path / ".git").mkdir()
+    assert f"with -C {tmp_path}." in verify(tmp_path / "bare", environ=home).result().remedy
 
 
 def test_a_check_that_passes_has_nothing_to_explain(tmp_path: Path, home: dict[str, str]) -> None:

@@ -385,6 +385,12 @@ REST: dict[str, tuple[dict[str, str], str, tuple[str, ...], Check | None]] = {
             protected=("src/test/java/ATest.java", "run-tests.sh"),
         ),
     ),
+    "a script that is called test.sh": (
+        {"backup.sh": "#!/bin/bash\n", "test.sh": "#!/bin/bash\n./backup.sh\n"},
+        "fix it",
+        (),
+        run_of_tests("bash", "test.sh", source="the tests that test.sh declares", protected=("test.sh",)),
+    ),
     "a script of bash that runs them": (
         {"tests/run_tests.sh": "#!/usr/bin/env bash\n./a\n", "a.c": ""},
         "fix it",

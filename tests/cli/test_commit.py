@@ -477,6 +477,24 @@ def test_without_a_repository_nothing_is_begun(project: Path, home: Path) -> Non
     assert codur_here("fix main.py", "--commit", "--dry-run", cwd=project, home=home).code == 2
 
 
+def test_who_commits_is_asked_for_before_the_work(repository: Path, home: Path) -> None:
+    git(repository, "config", "--unset", "user.email")
+    ran = codur("fix main.py", "--offline", "--commit", "--json", cwd=repository, home=home)
+    told = the_object(ran.out)
+    assert (ran.code, told["reason"]) == (2, "git does not know who commits; set user.email with git config")
+    assert (repository / "main.py").read_text() == REPAIRABLE["main.py"]
+
+
+def test_work_that_is_done_and_cannot_be_committed_says_why(repository: Path, home: Path) -> None:
+    mine = REPAIRABLE["main.py"].replace("range(start, end)", "range(start,end)")  # on the line that is mended
+    (repository / "main.py").write_text(mine)
+    ran = codur("fix main.py", "--offline", "--commit", "--json", cwd=repository, home=home)
+    told = the_object(ran.out)
+    assert (ran.code, told["outcome"]) == (2, "done")
+    assert told["reason"].startswith("not committed: ")
+    assert told["remedy"]
+
+
 def test_a_repository_is_begun_with_the_files_that_are_meant(project: Path, home: Path) -> None:
     fill(project, {**REPAIRABLE, "lent.db": "x", "__pycache__/a.pyc": "x", ".env": "KEY=x"})
     unknown = codur_here("put this under git please", cwd=project, home=home)

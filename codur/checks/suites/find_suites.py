@@ -288,7 +288,8 @@ def _always(_: str) -> bool:
 _MAKE_TARGET = r"^{}\s*:(?!=)"
 _CMAKE = "cmake --build {0} && ctest --test-dir {0} --output-on-failure"
 """What is not built yet is built in a directory that goes away. A build without tests is a check as well."""
-_PLACES, _NAMES = ("", "tests/", "test/", "scripts/"), ("run-tests.sh", "run_tests.sh", "runtests.sh")
+_PLACES = ("", "tests/", "test/", "scripts/")
+_NAMES = ("run-tests.sh", "run_tests.sh", "runtests.sh", "test.sh", "tests.sh")
 _SCRIPTS = tuple(place + name for place in _PLACES for name in _NAMES)
 _RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
     ("package.json", ("npm", "test"), _has_test_script),

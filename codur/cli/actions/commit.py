@@ -22,6 +22,7 @@ from codur.parsing.bounded_text import listed
 from codur.sandbox.launcher import Launcher
 from codur.session.accepted import trust_of
 from codur.session.commit_message import Material, Suggested, suggested
+from codur.store.directory import StateDirectory
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory
 from codur.store.workspace_lock import workspace_lock
@@ -234,11 +235,14 @@ def _at(workspace: Path, run_id: str, *, new: bool = False) -> Iterator[tuple[Re
     """
     state = machine.kept_state()
     state.prepare()
+    with workspace_lock(state.locks, workspace, run_id=run_id), _repository(workspace, state, new=new) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def _repository(workspace: Path, state: StateDirectory, *, new: bool = False) -> Iterator[tuple[Repository, Settings]]:
     settings = machine.settings_for(machine.existing(workspace), None, {}).settings
-    with (
-        workspace_lock(state.locks, workspace, run_id=run_id),
-        Launcher(os.environ, sandbox=settings.sandbox, state_cache=state.cache) as launcher,
-    ):
+    with Launcher(os.environ, sandbox=settings.sandbox, state_cache=state.cache) as launcher:
         try:
             if new:
                 yield begun(workspace, launcher, _GIT_TIMEOUT_S, os.environ), settings
@@ -255,6 +259,8 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
     runs = machine.kept_runs()
     if not in_repository(Path(task.workspace)):
         raise UsageError("the workspace is not in a git repository", remedy=_REMEDIES["not_found"])
+    with _repository(Path(task.workspace), machine.kept_state()) as (repository, _):
+        identity(repository, os.environ)  # who commits is asked for before the work, not after it
     result, shown = carried_out(task, showing, **given)
     told = ""
     if result.outcome == "done" and result.changed_files and result.run_id:
@@ -264,6 +270,8 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
             code = result.exit_code
         except CodurError as error:
             told, code = f"not committed: {error.message}\n{error.remedy}", error.exit_code
+            if showing.json:
+                result = replace(result, reason=f"not committed: {error.message}", remedy=error.remedy)
         result = replace(result, exit_code=code)
         if showing.json:
             result = replace(result, notes=(*result.notes, "; ".join(map(str.strip, told.splitlines()))))
@@ -506,7 +514,7 @@ def _content(path: str, state: PathState | None, journal: Journal) -> bytes | No
 
 def _remedy(error: ToolError) -> str:
     if "git config" in error.message:
-        return "In a terminal of its own: git config user.name 'Ann'; git config user.email ann@example.org"
+        return "Run git config user.name 'Ann' and git config user.email ann@example.org."
     return _REMEDIES.get(error.code, "Commit it yourself with git.")
 
 
