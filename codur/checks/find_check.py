@@ -10,7 +10,7 @@ from posixpath import basename, dirname, join
 from typing import TYPE_CHECKING
 
 from codur import checks
-from codur.checks import challenge_file
+from codur.checks import challenge_file, suites
 from codur.checks.challenge_file import SPLIT_REMEDY, ChallengeFile, read_challenge, split_args
 from codur.checks.command_files import files_of_command
 from codur.checks.entry import (
@@ -39,6 +39,7 @@ __all__ = ["CheckRequest", "find_check", "find_entry"]
 
 _STATED = "expected output stated in the prompt"
 _LINTED = re.compile(r"\b(?:black|eslint|flake8|go vet|lint|mypy|prettier|pyright|ruff|tsc|type|typing)", re.IGNORECASE)
+_PROGRAM = re.compile(r"\b(?:make|get|have|ensure|fix|npm|pnpm|yarn|bun|pre-commit|python3?|bash|sh|node)\b|\./")
 OF_REQUEST = "what the request says must find nothing"
 EXPECTED_NAMES = ("expected.txt", "expected_output.txt")
 INPUT_NAME = "input.txt"
@@ -104,6 +105,7 @@ class _Search(Struct, dict=True):  # cached properties need one
         rules: tuple[Callable[[], Check | None], ...] = (
             self._expected,
             self._stated,
+            self._named,
             self._of_linter,
             self._tests,
             self._of_other_language,
@@ -128,6 +130,18 @@ class _Search(Struct, dict=True):  # cached properties need one
                 yield path
 
     # --- commands -----------------------------------------------------------------------------------------------------
+
+    def _named(self) -> Check | None:
+        """The command that the request says fails, or is to pass."""
+        named = suites.named_command
+        if not _PROGRAM.search(self.request.prompt) or not (
+            command := named.named_command(self.workspace, self.request.prompt)
+        ):
+            return None
+        check = self._command(command, self.settings.test_timeout_s, OF_REQUEST)
+        if check.kind == "command" and not check.of_linter and named.looks_only(self.workspace, command):
+            return replace(check, env=checks.linters.NO_CACHES, of_linter=True, beside=self._tests())
+        return check
 
     def _command(self, command: str, timeout_s: float, source: str) -> Check:
         tests = read_command(command, self.workspace.root)

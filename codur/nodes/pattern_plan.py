@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from codur import checks, planning, python
 from codur.checks import suites
 from codur.checks.describe import verdict_line
+from codur.checks.entry import is_test_code
 from codur.context.file_order import standing
 from codur.events import Note
 from codur.lazy import loaded, regex
@@ -58,7 +59,7 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     discovery, before = _fitted(discovery, task.prompt, context)
     if before is not None and not before.timed_out and ".py::" in task.prompt:
         updates.warn(suites.near_tests.absent_tests(task.prompt, context.checker.last_tests), context)
-    discovery = _with_named_in_failure(discovery, before, task.prompt, context)
+    discovery = _with_linted_tests(_with_named_in_failure(discovery, before, task.prompt, context), before, context)
     seen: RunState = {**state, "discovery": discovery, "before": before}
     unfit = not_of_the_program(seen, context)
     # Where the output is known, or a command was declared, that is what the task is judged by.
@@ -96,6 +97,20 @@ def _with_named_in_failure(discovery: Discovery, before: Verdict | None, prompt:
     own = [[path for path in paths if standing(path) == 0] for paths in found.values()]
     files = dict.fromkeys(path for paths in own if 0 < len(paths) <= _MOST_HOMES for path in paths)
     return replace(discovery, files=(*discovery.files, *files))
+
+
+def _with_linted_tests(discovery: Discovery, before: Verdict | None, context: RunContext) -> Discovery:
+    """With tests that may be edited, as the linter that is to pass finds something in them; as many still must pass."""
+    check = discovery.check
+    if check is None or check.beside is None or not check.of_linter or before is None or before.status != "failed":
+        return discovery
+    found = tuple(path for path in check.beside.protected if is_test_code(path) and path in before.error)
+    if not found:
+        return discovery
+    context.checker.free(found)
+    updates.warn([f"the check finds something in {', '.join(found)}, so that it may be edited, too"], context)
+    rest = tuple(path for path in check.beside.protected if path not in found)
+    return replace(discovery, check=replace(check, beside=replace(check.beside, protected=rest)))
 
 
 def _seen(state: RunState) -> RunUpdate:

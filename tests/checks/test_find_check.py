@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codur.checks.challenge_file import ChallengeFile, read_challenge
-from codur.checks.find_check import CheckRequest, find_check
+from codur.checks.find_check import OF_REQUEST, CheckRequest, find_check
 from codur.checks.stated_output import files_to_edit
 from codur.config.settings import VerificationSettings
 from codur.errors import ConfigError, UsageError
@@ -892,6 +892,49 @@ def test_a_stated_output_of_a_named_program_in_another_language(tmp_path: Path) 
 def test_a_program_that_nobody_means_is_not_run(files: dict[str, str], prompt: str, named: str, tmp_path: Path) -> None:
     check = check_for(tmp_path, files, prompt, *filter(None, [named]))
     assert check is None or check.kind in {"tests", "syntax"}
+
+
+DECLARED = {
+    "Makefile": "lint:\n\tpython a.py\n\nmypy:\n\tpython -m mypy src\n\ndocs:\n\tsh b.sh\n\ndeploy:\n\ttrue\n",
+    "package.json": '{"scripts": {"lint:js": "eslint .", "build": "tsc", "deploy": "x", "test": "node --test"}}',
+    "scripts/validate.py": "",
+    ".pre-commit-config.yaml": "repos: []\n",
+    "test_a.py": TEST,
+}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "command", "linter"),
+    [
+        ("make lint pass", "make lint", True),
+        ("`make lint` fails", "make lint", True),
+        ("make sure that make lint passes, without touching the tests", "make lint", True),
+        ("make mypy pass", "make mypy", True),
+        ("fix the errors of make mypy", "make mypy", True),
+        ("make docs fails, fix it", "make docs", False),
+        ("npm run lint:js fails; fix it", "npm run lint:js", True),
+        ("please get `npm run build` green", "npm run build", False),
+        ("pre-commit run --all-files fails", "pre-commit run --all-files", True),
+        ("python scripts/validate.py exits with 1", "python scripts/validate.py", False),
+    ],
+)
+def test_the_command_that_a_request_is_about_is_the_check(
+    prompt: str, command: str, linter: bool, tmp_path: Path
+) -> None:
+    check = check_for(tmp_path, DECLARED, prompt)
+    assert check is not None
+    assert (check.argv, check.of_linter, check.source) == (("sh", "-c", command), linter, OF_REQUEST)
+    assert (check.beside is not None) == linter
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["make deploy fails", "npm run nothing fails", "make it work", "add a target to make lint pass", "make tests pass"],
+)
+def test_a_command_that_is_not_declared_or_does_more_than_look_is_no_check(prompt: str, tmp_path: Path) -> None:
+    check = check_for(tmp_path, DECLARED, prompt)
+    assert check is not None
+    assert check.source != OF_REQUEST
 
 
 MYPY = "mypy --no-pretty --no-error-summary --hide-error-context"

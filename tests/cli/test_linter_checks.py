@@ -91,3 +91,29 @@ def test_no_search_is_made_for_what_a_linter_finds(project: Path, home: Path, ch
     result, code, asked = ran(project, home, [], "fix calc.py", "--check", check, "--offline")
     assert (code, asked, result["outcome"]) == (3, 0, "no_model")
     assert "linter" in result["reason"]
+
+
+LINT = """import sys
+
+bad = [path for path in ("calc.py", "test_calc.py") if "TODO" in open(path).read()]
+print(*bad)
+sys.exit(len(bad))
+"""
+
+
+def test_a_target_that_is_to_pass_is_the_check_and_tests_that_it_finds_wrong_may_be_edited(
+    project: Path, home: Path
+) -> None:
+    todo = {name: f"{text}# TODO\n" for name, text in FILES.items() if name.endswith(".py")}
+    fill(project, {**FILES, **todo, "Makefile": "lint:\n\tpython tool.py\n", "tool.py": LINT})
+    both = [("replace_in_file", {"path": name, "old": "# TODO\n", "new": ""}) for name in todo]
+    result, code, asked = ran(project, home, [calls(*both)], "make lint fails for calc.py; fix it")
+    assert (code, asked, result["outcome"]) == (0, 1, "done")
+    assert result["verdict"]["check"] == "make lint && python -m pytest"
+    assert result["verdict"]["tests_passed"] == 1
+
+
+def test_what_only_looks_right_to_the_tests_is_not_done_where_a_target_is_to_pass(project: Path, home: Path) -> None:
+    fill(project, {**FILES, "calc.py": f"{MENDED}# TODO\n", "Makefile": "lint:\n\tpython tool.py\n", "tool.py": LINT})
+    result, code, _ = ran(project, home, [replaced("2 * x", "x * 2")] * 9, "make lint pass")
+    assert (code, result["outcome"]) == (1, "not_achieved")

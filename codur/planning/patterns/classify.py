@@ -17,6 +17,7 @@ from codur.planning.patterns.refusals import begins_refused, is_order, is_refuse
 from codur.structs import Struct, replace
 from codur.types import CODE_TASKS, TaskType
 
+A_COMMAND = "a shell command; no rule runs one"
 _SIGNS = frozenset("&& || | > >> < 2>&1 2> &".split())
 _SEPARATORS = frozenset(". ! ? ; , : and then && |".split()) | {"\n"}
 _RUNS = frozenset({"run", "execute"})
@@ -27,7 +28,7 @@ def danger_in(tokens: tuple[Token, ...]) -> str:
     """Why no rule may act on the request, or an empty text."""
     request = without_courtesy(tokens)
     if _is_command_line(request) or _runs_quoted_command(request):
-        return "a shell command; no rule runs one"
+        return A_COMMAND
     return "it would destroy more than one named file" if _destroys(request) else ""
 
 

@@ -6,8 +6,9 @@ is passed on.
 
 from collections.abc import Mapping
 
+from codur import checks
 from codur.config.settings import Settings
-from codur.planning.patterns.classify import Classification, classify, danger_in
+from codur.planning.patterns.classify import A_COMMAND, Classification, classify, danger_in
 from codur.planning.patterns.courtesy import Courtesy, greeting_in, without_courtesy
 from codur.planning.patterns.holes import hole_reader
 from codur.planning.patterns.named_paths import FileNames, mentions
@@ -86,7 +87,7 @@ def decide(
             return PatternDecision(plan=None, discovery=discovery)
         if settled is not None:
             return _decision(request, *_permitted(settled, settings))
-    if danger:
+    if danger and not (danger == A_COMMAND and checks.suites.named_command.is_about_command(task.prompt)):
         return PatternDecision(plan=None, discovery=request.discovery(Classification(reason=danger)))
     return PatternDecision(plan=None, discovery=_discover(request, goal=goal))
 
@@ -148,6 +149,8 @@ def _decision(request: Request, kind: TaskType, rule: str, settled: Settled) -> 
 def _discover(request: Request, *, goal: bool) -> Discovery:
     """The kind and the files; of what is about code, or may be, also the check and the program."""
     found = classify(request.text.tokens, names_files=bool(request.files))
+    # "python check.py fails" is no wish to run it.
+    goal = goal or (found.task_type == "run" and checks.suites.named_command.is_about_command(request.task.prompt))
     if goal and found.task_type not in CODE_TASKS:
         found = Classification(task_type="code_fix", confidence=0.6, reason="a check is to pass")
     if found.task_type not in CODE_TASKS and found.task_type != "unknown":

@@ -1,0 +1,93 @@
+"""The command that a request says fails, or is to pass: a target of make, a script of a package, one that checks."""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+
+from codur.checks.entry import MAKEFILES, text_of
+from codur.checks.linters import is_linter
+from codur.lazy import regex
+from codur.python.declared_commands import declared_command
+from codur.workspace.workspace import Workspace
+
+_NAME = r"[^\W_][\w.:-]*\w"
+_COMMAND = (
+    rf"(?:g?make (?P<target>{_NAME})|(?:npm|pnpm|yarn|bun) (?:run )?(?P<script>{_NAME})"
+    r"|pre-commit run(?: -[\w-]+)*"
+    r"|(?:python3? |bash |sh |node |\./)(?P<file>[\w./-]*(?:check|lint|valid|verif)[\w-]*\.(?:py|sh|js|mjs)))"
+)
+_QUOTED = rf"(?:the |our |my )?(?P<quote>[`'\"]?)(?P<command>{_COMMAND})(?P=quote)"
+_PLEASE = r"\s*(?:please |(?:can|could|would) you )?"
+_PASSES = r"(?:pass(?:es)?|succeeds?|works?|runs?|green|clean|happy|quiet|exits? with (?:status )?(?:0|zero))\b"
+_MEND = r"(?:fix|mend|repair|correct|solve|resolve)"
+_FORMS = (
+    regex(
+        rf"{_PLEASE}(?:make|get|have|let|ensure) (?:sure )?(?:that )?{_QUOTED} (?:to |be |is )*{_PASSES}", re.IGNORECASE
+    ),
+    regex(
+        rf"{_PLEASE}{_MEND} (?:(?:the|all|any|what|everything|errors?|failures?|findings?|warnings?|problems?|issues?"
+        rf"|of|from|in|that|by) )*{_QUOTED}(?: (?:finds|reports|says|complains about))?(?= *(?:$|[.;,:\n]| so ))",
+        re.IGNORECASE,
+    ),
+    regex(
+        rf"{_PLEASE}{_QUOTED} (?:(?:now|always|still) )?(?:fail(?:s|ed)?|is (?:failing|red|broken)|breaks?|errors?"
+        r"|(?:does not|doesn't|doesnt) (?:pass|work|succeed)|exits? with|ends? with|reports?|complains?|finds?)\b",
+        re.IGNORECASE,
+    ),
+)
+"""How a request begins that is about a command; what says so in passing is about something else."""
+_BARE = regex(
+    rf"{_PLEASE}(?:make|get|have) (?:the |our )?[`'\"]?(?P<name>{_NAME})[`'\"]?"
+    rf" (?:target |script )?(?:to |be |is )*{_PASSES}",
+    re.IGNORECASE,
+)
+""""Make lint pass", where `lint` is declared."""
+_NEVER = regex(
+    r"(?:\w+[:.-])?(?:(?:un)?install|deploy|publish|release|(?:dist)?clean|push|upload|start|serve|dev|watch|up|down"
+    r"|format|fmt|fix|run|tests?)(?:[:.-]\w+)?",
+    re.IGNORECASE,
+)
+"""Names of what does something else than look, or does not end; and tests, which are found without a name."""
+_LOOKS = regex(r"lint|style|typ(?:e|ing)|format|mypy|ruff|flake8|pyright|tsc|eslint|pre-commit", re.IGNORECASE)
+
+
+def is_about_command(prompt: str) -> bool:
+    """Whether a request begins with a command that fails or is to pass, whether there is such a one or not."""
+    return any(form.match(prompt) for form in _FORMS)
+
+
+def named_command(workspace: Workspace, prompt: str) -> str:
+    """The command that a request is about, if the workspace declares it and it looks at something; else empty."""
+    said = next((found.groupdict() for form in _FORMS if (found := form.match(prompt))), None)
+    if said is not None:
+        return said["command"] if _is_declared(workspace, said) else ""
+    if found := _BARE.match(prompt):
+        name = found["name"]
+        named = ({"command": f"make {name}", "target": name}, {"command": f"npm run {name}", "script": name})
+        return next((each["command"] for each in named if _is_declared(workspace, each)), "")
+    return ""
+
+
+def _is_declared(workspace: Workspace, said: Mapping[str, str | None]) -> bool:
+    if target := said.get("target"):
+        rule = re.compile(rf"^{re.escape(target)}\s*:(?!=)", re.MULTILINE)
+        return not _NEVER.fullmatch(target) and any(rule.search(text_of(workspace, name)) for name in MAKEFILES)
+    if script := said.get("script"):
+        return not _NEVER.fullmatch(script) and script in set(_scripts(workspace))
+    return workspace.is_file((said.get("file") or ".pre-commit-config.yaml").removeprefix("./"))
+
+
+def looks_only(workspace: Workspace, command: str) -> bool:
+    """Whether a declared command is one of a linter, a formatter that changes nothing or a type checker."""
+    tool, *rest = shlex.split(command)
+    declared = declared_command(tool, rest, workspace.root)
+    commands = declared.commands if declared is not None else ()
+    return bool(commands and all(is_linter(shlex.join(words)) for words in commands)) or bool(_LOOKS.search(command))
+
+
+def _scripts(workspace: Workspace) -> Iterator[str]:
+    try:
+        yield from json.loads(text_of(workspace, "package.json") or "{}").get("scripts", ())
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return
