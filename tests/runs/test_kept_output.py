@@ -273,6 +273,27 @@ def test_the_time_of_the_day_is_not_compared(tmp_path: Path) -> None:
     assert "the same is printed but for 2 lines that differ each time" in words(run)
 
 
+def test_a_number_that_could_be_a_time_is_compared_and_it_is_told_where_lines_differ_each_time(tmp_path: Path) -> None:
+    rows = "print(*range(2400), random.random(), sep='\\n', file=f)"
+    code = f"import random\n\nprint(1)\nwith open('out.csv', 'w') as f:\n    {rows}\n"
+    run = play(tmp_path, {"main.py": code}, "tidy up main.py", [written(f"{code}# tidy\n", "main.py")])
+
+    assert "the same is printed, and written to out.csv but for 1 line that differs each time" in words(run)
+
+
+def test_of_a_changed_header_it_is_told_that_the_rows_are_the_same(tmp_path: Path) -> None:
+    code = "with open('out.csv', 'w') as f:\n    print('cust', *range(9), sep='\\n', file=f)\n"
+    run = play(
+        tmp_path,
+        {"main.py": code},
+        "rename column cust to customer in main.py",
+        [written(code.replace("cust", "customer"), "main.py")],
+    )
+
+    assert run.result.outcome == "done"
+    assert "line 1: expected 'cust', got 'customer'; of the other 9 lines none differs" in words(run)
+
+
 def test_of_a_database_and_of_much_data_nothing_is_demanded_that_rows_do_not_show(tmp_path: Path) -> None:
     begin = "import sqlite3\n\nbase = sqlite3.connect('a.db')\nbase.execute('create table t (n)')\n"
     slow = (

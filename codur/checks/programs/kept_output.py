@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -31,7 +31,7 @@ from codur.structs import replace
 from codur.types import VARIES, Check, Difference, ProgramRun, Verdict
 from codur.workspace.workspace import Workspace
 
-_MOST_PROGRAMS, _NAMED = 8, 3
+_MOST_PROGRAMS, _NAMED, _FEW_LINES = 8, 3, 3
 _LONGEST_S, _LEAST_S, _SLOWER = 30.0, 10.0, 3  # a first run, what a later one may take at least, and by how much longer
 _SHARE = 0.05  # of the time left, which one of the first runs may take
 _ALL_SHARE = 0.5  # of that, after which no further program is run
@@ -161,10 +161,17 @@ def as_before(check: Check, judge: Judge) -> Verdict:
 def what_of(check: Check) -> str:
     """What is compared, in words: `printed, and written to out.csv`."""
     written = [path for run in check.runs for path, _ in run.written]
-    varying = sum(text.count(VARIES) for run in check.runs for text in (run.output, *dict(run.written).values()))
-    but = f" but for {varying} line{'s' * (varying > 1)} that differ{'s' * (varying == 1)} each time"
-    prints = [f"printed{but if varying else ''}"] if any(run.output.strip() for run in check.runs) else []
-    return ", and ".join([*prints, *([f"written to {listed(written, _NAMED)}"] if written else [])])
+    prints = any(run.output.strip() for run in check.runs)
+    printed = f"printed{_but_for(run.output for run in check.runs)}"
+    texts = (text for run in check.runs for _, text in run.written)
+    into = f"written to {listed(written, _NAMED)}{_but_for(texts)}"
+    return ", and ".join([*([printed] if prints else []), *([into] if written else [])])
+
+
+def _but_for(texts: Iterable[str]) -> str:
+    varying = sum(text.count(VARIES) for text in texts)
+    line = "1 line that differs" if varying == 1 else f"{varying} lines that differ"
+    return f" but for {line} each time" if varying else ""
 
 
 def _is_worth_telling(now_s: float, before_s: float) -> bool:
@@ -251,7 +258,7 @@ def _clock() -> re.Pattern[str]:
         time.strftime(form, of(moment))
         for moment in (now, now - 60)
         for of in (time.localtime, time.gmtime)
-        for form in ("%H:%M", "%I:%M", "%H%M")
+        for form in ("%H:%M", "%I:%M", "%Y%m%d-%H%M", "%Y%m%d_%H%M", "%Y%m%dT%H%M", "%Y%m%d%H%M")  # 1519 may be a sum
     }
     return re.compile(rf"(?<!\d)(?:{'|'.join(sorted(told))}|{str(int(now))[:6]}\d{{4}})")
 
@@ -390,13 +397,22 @@ def _difference(wanted: str, got: str) -> Difference | None:
     return first_difference(wanted, "\n".join(VARIES if n in varies else line for n, line in enumerate(lines_of(got))))
 
 
+def _how_much(wanted: str, got: str) -> str:
+    """How much of a long output differs, where no line was added or taken away."""
+    kept, now = lines_of(wanted), lines_of(got)
+    if len(kept) != len(now) or len(kept) <= _FEW_LINES:
+        return ""
+    others = sum(VARIES != one != other for one, other in zip(kept, now, strict=True)) - 1
+    return f"; of the other {len(kept) - 1} lines {others or 'none'} differ{'s' if others == 1 or not others else ''}"
+
+
 def _differs(what: str, wanted: str, got: str, difference: Difference) -> Verdict:
     # In the error and nowhere else: it says which of several outputs it is a line of.
     lines = (f"{line!r}" if line is not None else "no such line" for line in (difference.expected, difference.actual))
     error = "{}, line {}: expected {}, got {}".format(what, difference.line, *lines)
     return Verdict(
         status="failed",
-        error=error,
+        error=f"{error}{_how_much(wanted, got)}",
         expected=around(wanted, difference.line, limit=_SHOWN_CHARS),
         actual=around(got, difference.line, limit=_SHOWN_CHARS),
         signature=signature_of(kind="output", exit_status=0, error=what, difference=difference),
