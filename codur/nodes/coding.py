@@ -11,7 +11,7 @@ from codur.checks.entry import is_test_code
 from codur.checks.suites.made_check import PASSES_NOW
 from codur.context.brief import CodingBrief
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
-from codur.nodes.parts import allowed_by_user
+from codur.nodes.parts import allowed_by_user, foreign_failures
 from codur.nodes.parts.allowed_by_user import (
     addable,
     answers,
@@ -135,7 +135,7 @@ def _finished(outcome: CodingOutcome, state: RunState, context: RunContext) -> t
     verdict, before = put_back_harmless(state, context), state["before"]
     if verdict is None or before is None:
         return replace(outcome, kind="cannot", foreign=""), []
-    if is_specified(verdict.failing, state):
+    if is_specified(verdict.failing, state) and not foreign_failures.not_installed(verdict, context):
         more, older = (verdict.tests_passed or 0) > (before.tests_passed or 0), is_test_older(state)
         if more or older:
             context.best.part = context.best.harmless

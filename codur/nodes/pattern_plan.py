@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from functools import partial
-from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
 from codur import checks, planning, python
 from codur.checks import suites
 from codur.checks.describe import verdict_line
-from codur.checks.entry import is_test_code
 from codur.context.file_order import standing
 from codur.events import Note
 from codur.lazy import loaded, regex
 from codur.nodes.parts import updates
 from codur.nodes.parts.attempt_verdict import unguarded
 from codur.nodes.parts.finding import is_about_tests, may_fail, others_fail
-from codur.nodes.parts.first_check import check_before, fewer_first, fitted
+from codur.nodes.parts.first_check import check_before, fewer_first, fitted, no_check_remedy, with_linted_tests
 from codur.nodes.parts.plan_rules import completed, problem_of
 from codur.nodes.parts.updates import can_ask, can_repair, explained, go, not_of_the_program, why_no_search, why_not
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
@@ -59,7 +56,7 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     discovery, before = _fitted(discovery, task.prompt, context)
     if before is not None and not before.timed_out and ".py::" in task.prompt:
         updates.warn(suites.near_tests.absent_tests(task.prompt, context.checker.last_tests), context)
-    discovery = _with_linted_tests(_with_named_in_failure(discovery, before, task.prompt, context), before, context)
+    discovery = with_linted_tests(_with_named_in_failure(discovery, before, task.prompt, context), before, context)
     seen: RunState = {**state, "discovery": discovery, "before": before}
     unfit = not_of_the_program(seen, context)
     # Where the output is known, or a command was declared, that is what the task is judged by.
@@ -97,20 +94,6 @@ def _with_named_in_failure(discovery: Discovery, before: Verdict | None, prompt:
     own = [[path for path in paths if standing(path) == 0] for paths in found.values()]
     files = dict.fromkeys(path for paths in own if 0 < len(paths) <= _MOST_HOMES for path in paths)
     return replace(discovery, files=(*discovery.files, *files))
-
-
-def _with_linted_tests(discovery: Discovery, before: Verdict | None, context: RunContext) -> Discovery:
-    """With tests that may be edited, as the linter that is to pass finds something in them; as many still must pass."""
-    check = discovery.check
-    if check is None or check.beside is None or not check.of_linter or before is None or before.status != "failed":
-        return discovery
-    found = tuple(path for path in check.beside.protected if is_test_code(path) and path in before.error)
-    if not found:
-        return discovery
-    context.checker.free(found)
-    updates.warn([f"the check finds something in {', '.join(found)}, so that it may be edited, too"], context)
-    rest = tuple(path for path in check.beside.protected if path not in found)
-    return replace(discovery, check=replace(check, beside=replace(check.beside, protected=rest)))
 
 
 def _seen(state: RunState) -> RunUpdate:
@@ -264,11 +247,5 @@ def _repair_only(asked: RepairRequest, state: RunState, context: RunContext) -> 
         plan = verdict_plan(before, verdict_line(before))
     else:
         plan = repair_plan(discovery.check, before, allowed=can_repair(seen, context))
-    remedy = _no_check_remedy(context.workspace.root) if plan.outcome == "usage" else ""
+    remedy = no_check_remedy(context) if plan.outcome == "usage" else ""
     return RunUpdate(**_planned(plan, seen), remedy=remedy)
-
-
-def _no_check_remedy(root: Path) -> str:
-    top = next((above for above in (root, *root.parents) if os.path.lexists(above / ".git")), root)
-    there = f", or look at the whole repository with -C {top}" if top != root else ""
-    return f"Name one with --check COMMAND, or the right output with --expect FILE{there}."

@@ -48,6 +48,23 @@ def test_a_question_about_the_agent_itself_comes_with_its_commands(prompt: str, 
     assert {"check", "commit", "undo", "help"} <= named
 
 
+@pytest.mark.parametrize(
+    ("prompt", "outcome"),
+    [
+        ("write a hook in .git/hooks/pre-commit that runs the tests", "not_achieved"),
+        ("is greet right for an empty name? tell me", "done"),
+    ],
+)
+def test_an_order_of_which_only_words_came_is_not_carried_out(prompt: str, outcome: str, tmp_path: Path) -> None:
+    kind = json_reply(
+        {"task_type": "code_generation", "confidence": 0.9, "suggested_action": "explain", "reasoning": "Words."}
+    )
+    files = {**FILES, "test_app.py": "def test_app():\n    assert True\n"}
+    played = play(tmp_path, files, prompt, [kind, text("What lies in .git is not changed from here.")])
+    assert (played.result.outcome, played.unexpected) == (outcome, 0)
+    assert played.result.answer == "What lies in .git is not changed from here."
+
+
 def test_where_the_model_fails_it_is_what_can_be_read(tmp_path: Path) -> None:
     played = play(tmp_path, FILES, "explain app.py", [error(401)] * 3)
     assert (played.result.exit_code, played.result.solved_by) == (0, "pattern")

@@ -101,6 +101,22 @@ def test_no_agent_can_leave_the_test_that_was_made(tmp_path: Path) -> None:
     assert played.result.outcome == "not_achieved"
 
 
+def test_what_needs_a_module_that_is_not_installed_stays_and_is_told_as_not_run(tmp_path: Path) -> None:
+    plots = "import plotting_of_nobody as plt\n\n\ndef plot():\n    return plt.figure()\n"
+    test = "from plots import plot\n\n\ndef test_plot_draws_a_figure():\n    assert plot() is not None\n"
+    kind = classified(task_type="code_generation", suggested_action="edit", confidence=0.95, detected_files=[])
+    edit = calls(("replace_file_content", {"path": "plots.py", "content": plots}))
+    finish = calls(("finish", {"reason": "plotting_of_nobody has to be installed."}))
+    prompt = "write plots.py with a function plot that draws a figure"
+    played = run(tmp_path, [kind, answer(test), edit, finish], prompt, files={"data.py": "VALUES = [1, 2]\n"})
+    assert (played.result.outcome, played.unexpected) == ("done", 0)
+    assert played.files["plots.py"] == plots
+    assert "plotting_of_nobody is not installed for this Python" in played.message(3)
+    assert played.result.verdict is not None
+    assert played.result.verdict.status == "no_check"
+    assert "plotting_of_nobody is not installed here" in played.result.verdict.note
+
+
 TOLD = "Said while this was worked on, and holds:"
 OLDER = "is older than the last of that"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -48,11 +48,12 @@ _SETTINGS = ("pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini", "package.js
 
 _LINT_SHARE, _LEAST_LINT_S = 0.5, 0.5
 _WIDER_SHARE = 0.25  # of the time left, which a run of all tests may take where the task named one file of them
-_NAMED_LINTERS = 4
+_NAMED_LINTERS, _NAMED = 4, 3
 _TEST = regex(r"^[ \t]*(?:async )?def test|\bTestCase\b", re.MULTILINE)
 _NOT_RUN = "what failed before still fails; the other tests were not run"
 _UNCONFIRMED = "the run's time was up before the pass was looked at more closely"
 _TOO_LONG = "the tests do not come to their end, as before the change, so that nothing was checked"
+_NOT_INSTALLED = "{} is not installed here, so that what was written could not be run"
 _MOST_NEW = 5  # tests that an edit broke, which are run once more to hear what they say
 _LONG_S = 1.0  # what takes longer is worth a look at the tests that failed before all others are run
 
@@ -63,7 +64,7 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     An attempt that came further than where it started from becomes the new starting point; any other is undone, with
     the edits of earlier steps of the same plan.
     """
-    verdict, edit, shown, harmless, foreign = None, "", "", False, False
+    verdict, edit, shown, harmless, foreign, lacks = None, "", "", False, False, list[str]()
     if record.ok:
         # Of all changes so far, as those are what the check judges.
         edit = edit_name(context.workspace.diff())
@@ -73,9 +74,10 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
         if verdict.status in {"passed", "flaky"} or keeps(verdict, state) or _nothing_to_check(verdict, state, context):
             return Judged(verdict=verdict, last=verdict, attempt=None)
         harmless = is_harmless(verdict, state["before"])
+        lacks = foreign_failures.not_installed(verdict, context) if harmless else []
         foreign = harmless and not is_specified(verdict.failing, state)
-        if foreign and context.best.claimed and foreign_failures.are_foreign(verdict, state, context):
-            return Judged(verdict=verdict, last=verdict, attempt=None, excused=context.best.claimed)
+        if (lacks or foreign) and (excused := _excused(verdict, lacks, state, context)):
+            return excused
         shown = diff_text(context.for_models.diff())  # the next request holds it
     judged = finding(record, verdict, (edit, shown), state, context.best)
     if harmless or (verdict is not None and _NOT_RUN in verdict.note):
@@ -91,7 +93,19 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
         context.workspace.restore(context.best.start)
     if foreign:
         judged = replace(judged, harmless="told" if context.best.claimed else "untold")
-    return replace(judged, apart=bool(context.best.apart))
+    return replace(judged, apart=bool(context.best.apart), lacks=lacks)
+
+
+def _excused(verdict: Verdict, lacks: Sequence[str], state: RunState, context: RunContext) -> Judged | None:
+    """The end of an attempt whose agent says that what still fails does not count, if that is so."""
+    if not context.best.claimed:
+        return None
+    if lacks:
+        note = _NOT_INSTALLED.format(listed(lacks, _NAMED))
+        verdict = Verdict(status="no_check", check=verdict.check, note=note)
+    elif not foreign_failures.are_foreign(verdict, state, context):
+        return None
+    return Judged(verdict=verdict, last=verdict, attempt=None, excused=context.best.claimed)
 
 
 def _is_too_long(check: Check, verdict: Verdict, state: RunState, context: RunContext) -> bool:

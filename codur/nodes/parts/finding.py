@@ -85,6 +85,7 @@ class Judged(Struct):
     apart: bool = False  # the best one mends all tests that run what it changes
     # the attempt fails in nothing but what failed before, and the task is not about that; whether its agent told so
     harmless: Literal["", "told", "untold"] = ""
+    lacks: Sequence[str] = ()  # modules that the attempt imports and that are not installed
     excused: str = ""  # why what still fails does not count, as the agent said and what was run confirms
 
 

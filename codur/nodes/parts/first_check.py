@@ -1,10 +1,12 @@
 """The check before anything is changed: which it is, that its files are guarded, and what it says."""
 
+import os
 from collections.abc import Sequence
 from itertools import chain
 
 from codur import checks
 from codur.checks import suites
+from codur.checks.entry import is_test_code
 from codur.context.places import places_in
 from codur.errors import UsageError
 from codur.events import CheckBegan, CheckRan, Note
@@ -180,3 +182,26 @@ def _unseen(command: str, verdict: Verdict, context: RunContext) -> str:
         ):
             return str(path)
     return ""
+
+
+def with_linted_tests(discovery: Discovery, before: Verdict | None, context: RunContext) -> Discovery:
+    """With tests that may be edited, as the linter that is to pass finds something in them; as many still must pass."""
+    check = discovery.check
+    if check is None or check.beside is None or not check.of_linter or before is None or before.status != "failed":
+        return discovery
+    found = tuple(path for path in check.beside.protected if is_test_code(path) and path in before.error)
+    if not found:
+        return discovery
+    context.checker.free(found)
+    told = f"the check finds something in {', '.join(found)}, so that it may be edited, too"
+    context.emit(Note(level="warning", text=told))
+    rest = tuple(path for path in check.beside.protected if path not in found)
+    return replace(discovery, check=replace(check, beside=replace(check.beside, protected=rest)))
+
+
+def no_check_remedy(context: RunContext) -> str:
+    """What can be done where no check was found."""
+    root = context.workspace.root
+    top = next((above for above in (root, *root.parents) if os.path.lexists(above / ".git")), root)
+    there = f", or look at the whole repository with -C {top}" if top != root else ""
+    return f"Name one with --check COMMAND, or the right output with --expect FILE{there}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -45,6 +46,13 @@ def are_foreign(verdict: Verdict, state: RunState, context: RunContext) -> bool:
         other = tuple(test for test in verdict.failing if test not in now or now[test] != context.best.words.get(test))
         return not other or ("pytest" in check.argv and are_unreached(other, check, verdict, context, loads=False))
     return False
+
+
+def not_installed(verdict: Verdict, context: RunContext) -> list[str]:
+    """Modules that a failure misses and a changed file imports, which are neither installed nor the project's own."""
+    absent = checks.suites.run_problem.missing_modules(verdict.error, context.workspace.root, context.python)
+    now = "\n".join(change.after.decode("utf-8", "replace") for change in context.workspace.changes() if change.after)
+    return [name for name in absent if re.search(rf"^\s*(?:from|import) {re.escape(name)}\b", now, re.MULTILINE)]
 
 
 def are_unreached(tests: tuple[str, ...], check: Check, verdict: Verdict, context: RunContext, **how: bool) -> bool:

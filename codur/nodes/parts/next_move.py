@@ -36,6 +36,10 @@ _REACHED = (
     "Nothing fails that passed before; but tests that fail run what was changed, so that it is not clear that they are "
     "not about it. Change it so that they pass, or call cannot."
 )
+_LACKS = (
+    "{} is not installed for this Python, and nothing can be installed here. Do without it where the task allows that; "
+    "where it does not, call finish: then the edit is applied again, as it was, and told as not run."
+)
 _WORD = regex(r"\w+")
 _MOST_QUESTIONS = 3  # each is an interruption of the user
 
@@ -306,6 +310,8 @@ def _after_failure(
 
 def _steer(judged: Judged, told: str) -> str:
     """What the next attempt is told; what is foreign to the task is not to be followed up."""
+    if judged.lacks:
+        return _LACKS.format(listed(judged.lacks, 3))
     if judged.harmless and not judged.apart:
         return _REACHED if judged.harmless == "told" else _HARMLESS
     return "\n".join(filter(None, (_APART if judged.apart else "", told)))
