@@ -895,9 +895,11 @@ def test_a_program_that_nobody_means_is_not_run(files: dict[str, str], prompt: s
 
 
 DECLARED = {
-    "Makefile": "lint:\n\tpython a.py\n\nmypy:\n\tpython -m mypy src\n\ndocs:\n\tsh b.sh\n\ndeploy:\n\ttrue\n",
+    "Makefile": "lint:\n\tpython a.py\n\nmypy:\n\tpython -m mypy src\n\ndocs:\n\tsh b.sh\n\ndeploy:\n\ttrue\n"
+    "\ntest:\n\tpytest\n\tsh b.sh\n",
     "package.json": '{"scripts": {"lint:js": "eslint .", "build": "tsc", "deploy": "x", "test": "node --test"}}',
     "scripts/validate.py": "",
+    "t/test.sh": "",
     ".pre-commit-config.yaml": "repos: []\n",
     "test_a.py": TEST,
 }
@@ -912,6 +914,9 @@ DECLARED = {
         ("make mypy pass", "make mypy", True),
         ("fix the errors of make mypy", "make mypy", True),
         ("make docs fails, fix it", "make docs", False),
+        ("make test fails; fix it", "make test", False),
+        ("`bash t/test.sh` fails", "bash t/test.sh", False),
+        ("`python -m mypy --strict src` fails, fix it", "python -m mypy --strict src", True),
         ("npm run lint:js fails; fix it", "npm run lint:js", True),
         ("please get `npm run build` green", "npm run build", False),
         ("pre-commit run --all-files fails", "pre-commit run --all-files", True),
@@ -929,7 +934,14 @@ def test_the_command_that_a_request_is_about_is_the_check(
 
 @pytest.mark.parametrize(
     "prompt",
-    ["make deploy fails", "npm run nothing fails", "make it work", "add a target to make lint pass", "make tests pass"],
+    [
+        "make deploy fails",
+        "npm run nothing fails",
+        "make it work",
+        "add a target to make lint pass",
+        "make tests pass",
+        "mypy fails",
+    ],
 )
 def test_a_command_that_is_not_declared_or_does_more_than_look_is_no_check(prompt: str, tmp_path: Path) -> None:
     check = check_for(tmp_path, DECLARED, prompt)

@@ -12,6 +12,7 @@ from codur.config.prompts import PromptLibrary
 from codur.questions import Answer, Question
 from codur.types import Limits
 from tests.runs.kit import play
+from tests.runs.test_plans import ASK_AGENT, classified, plan
 from tests.support.groq_server import error, json_reply, text
 
 FILES = {"app.py": '"""Greets."""\n\n\ndef greet(name):\n    """Say hello."""\n    print("${name}", name)\n'}
@@ -52,15 +53,14 @@ def test_a_question_about_the_agent_itself_comes_with_its_commands(prompt: str, 
     ("prompt", "outcome"),
     [
         ("write a hook in .git/hooks/pre-commit that runs the tests", "not_achieved"),
-        ("is greet right for an empty name? tell me", "done"),
+        ("can you write a hook that runs the tests?", "not_achieved"),
+        ("is greet right for an empty name? change nothing", "done"),
     ],
 )
 def test_an_order_of_which_only_words_came_is_not_carried_out(prompt: str, outcome: str, tmp_path: Path) -> None:
-    kind = json_reply(
-        {"task_type": "code_generation", "confidence": 0.9, "suggested_action": "explain", "reasoning": "Words."}
-    )
+    kind = classified(task_type="code_generation", suggested_action="explain", confidence=0.9, detected_files=[])
     files = {**FILES, "test_app.py": "def test_app():\n    assert True\n"}
-    played = play(tmp_path, files, prompt, [kind, text("What lies in .git is not changed from here.")])
+    played = play(tmp_path, files, prompt, [kind, plan(ASK_AGENT), text("What lies in .git is not changed from here.")])
     assert (played.result.outcome, played.unexpected) == (outcome, 0)
     assert played.result.answer == "What lies in .git is not changed from here."
 

@@ -15,9 +15,10 @@ _NAME = r"[^\W_][\w.:-]*\w"
 _COMMAND = (
     rf"(?:g?make (?P<target>{_NAME})|(?:npm|pnpm|yarn|bun) (?:run )?(?P<script>{_NAME})"
     r"|pre-commit run(?: -[\w-]+)*"
-    r"|(?:python3? |bash |sh |node |\./)(?P<file>[\w./-]*(?:check|lint|valid|verif)[\w-]*\.(?:py|sh|js|mjs)))"
+    r"|(?:python3? |node )(?P<program>[\w./-]*(?:check|lint|valid|verif)[\w-]*\.(?:py|js|mjs))"
+    r"|(?:bash |sh |\./)(?P<file>[\w./-]*(?:check|lint|test|valid|verif)[\w-]*\.(?:sh|bash)))"
 )
-_QUOTED = rf"(?:the |our |my )?(?P<quote>[`'\"]?)(?P<command>{_COMMAND})(?P=quote)"
+_QUOTED = rf"(?:the |our |my )?(?:(?P<quote>[`'\"]?)(?P<command>{_COMMAND})(?P=quote)|`(?P<linter>[^`\n]+)`)"
 _PLEASE = r"\s*(?:please |(?:can|could|would) you )?"
 _PASSES = r"(?:pass(?:es)?|succeeds?|works?|runs?|green|clean|happy|quiet|exits? with (?:status )?(?:0|zero))\b"
 _MEND = r"(?:fix|mend|repair|correct|solve|resolve)"
@@ -45,10 +46,10 @@ _BARE = regex(
 """"Make lint pass", where `lint` is declared."""
 _NEVER = regex(
     r"(?:\w+[:.-])?(?:(?:un)?install|deploy|publish|release|(?:dist)?clean|push|upload|start|serve|dev|watch|up|down"
-    r"|format|fmt|fix|run|tests?)(?:[:.-]\w+)?",
+    r"|format|fmt|fix|run)(?:[:.-]\w+)?",
     re.IGNORECASE,
 )
-"""Names of what does something else than look, or does not end; and tests, which are found without a name."""
+"""Names of what does something else than look, or does not end."""
 _LOOKS = regex(r"lint|style|typ(?:e|ing)|format|mypy|ruff|flake8|pyright|tsc|eslint|pre-commit", re.IGNORECASE)
 
 
@@ -61,7 +62,7 @@ def named_command(workspace: Workspace, prompt: str) -> str:
     """The command that a request is about, if the workspace declares it and it looks at something; else empty."""
     said = next((found.groupdict() for form in _FORMS if (found := form.match(prompt))), None)
     if said is not None:
-        return said["command"] if _is_declared(workspace, said) else ""
+        return (said["command"] or said["linter"] or "") if _is_declared(workspace, said) else ""
     if found := _BARE.match(prompt):
         name = found["name"]
         named = ({"command": f"make {name}", "target": name}, {"command": f"npm run {name}", "script": name})
@@ -70,12 +71,14 @@ def named_command(workspace: Workspace, prompt: str) -> str:
 
 
 def _is_declared(workspace: Workspace, said: Mapping[str, str | None]) -> bool:
+    if linter := said.get("linter"):
+        return " " in linter and is_linter(linter)  # its name alone says less than its settings
     if target := said.get("target"):
         rule = re.compile(rf"^{re.escape(target)}\s*:(?!=)", re.MULTILINE)
         return not _NEVER.fullmatch(target) and any(rule.search(text_of(workspace, name)) for name in MAKEFILES)
     if script := said.get("script"):
         return not _NEVER.fullmatch(script) and script in set(_scripts(workspace))
-    return workspace.is_file((said.get("file") or ".pre-commit-config.yaml").removeprefix("./"))
+    return workspace.is_file((said.get("file") or said.get("program") or ".pre-commit-config.yaml").removeprefix("./"))
 
 
 def looks_only(workspace: Workspace, command: str) -> bool:

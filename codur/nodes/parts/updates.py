@@ -49,6 +49,10 @@ _ASKS = regex(
     re.IGNORECASE,
 )
 """A clause that begins with a word of asking: where a command fails, that is the answer."""
+_POLITE_ORDER = regex(
+    r"\W*(?:please )?(?:can|could|would|will) you (?:please )?(?!tell|explain|show|list|say|check|look|see)\w",
+    re.IGNORECASE,
+)
 _COMMAND_CHARS = 100
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 _SHOWN_LINES = 60
@@ -216,11 +220,13 @@ def unfinished(state: RunState, context: RunContext) -> str:
         return "the check does not pass"
     if context.workspace.changed_files() or changed_by_programs(context):
         return ""
+    plan, prompt = present_plan(state), state["task"].prompt
+    asks = _ASKS.search(prompt) and not _POLITE_ORDER.match(prompt)
+    if asks and plan.origin in {"pre_plan", "plan"} and not any(edits(step, context) for step in plan.steps):
+        return ""
     # An order that only words came of: they say why it was not carried out, whatever passed before.
-    plan = present_plan(state)
-    words = plan.origin == "pre_plan" and all(step.action in {"delegate", "respond"} for step in plan.steps)
-    order = words and not _ASKS.search(state["task"].prompt)
-    return "nothing was changed" if verdict is None or not verdict.passed or order else ""
+    words = plan.origin in {"pre_plan", "plan"} and all(step.action in {"delegate", "respond"} for step in plan.steps)
+    return "nothing was changed" if verdict is None or not verdict.passed or words else ""
 
 
 def only_words_left(state: RunState, context: RunContext) -> bool:
