@@ -9,6 +9,7 @@ from collections import Counter
 
 from codur.lazy import late, regex
 from codur.structs import Struct
+from codur.workspace import notebook
 from codur.workspace.problems import FileError
 
 difflib = late("difflib")
@@ -40,6 +41,8 @@ def decode(path: str, data: bytes) -> TextFile:
     body = data[len(codecs.BOM_UTF8) :] if bom else data
     encoding, raw = _decode_body(path, body, bom=bom)
     pieces, ends = _split(raw)
+    if path.endswith(notebook.SUFFIX) and (cells := notebook.text_of(raw)) is not None:
+        return TextFile(text=cells, encoding=encoding, newline=_usual(ends), bom=bom)
     return TextFile(text="\n".join(pieces), encoding=encoding, newline=_usual(ends), bom=bom)
 
 
@@ -49,6 +52,9 @@ def encode(path: str, text: str, before: bytes | None) -> bytes:
     Raises:
         FileError: the file's encoding has no such character, or `before` is binary.
     """
+    if path.endswith(notebook.SUFFIX):
+        text = _of_notebook(path, text, before)
+        before = None if before is not None and text.lstrip().startswith("{") else before
     if before is None:
         return _encode_body(path, text, _cookie(path, text.encode("utf-8", "replace")) or "utf-8")
     old = decode(path, before)
@@ -59,6 +65,17 @@ def encode(path: str, text: str, before: bytes | None) -> bytes:
     ends = _merged_ends(old_pieces, old_ends, pieces, old.newline)
     merged = "".join(piece + end for piece, end in zip(pieces, ends, strict=True))
     return (codecs.BOM_UTF8 if old.bom else b"") + _encode_body(path, merged, encoding)
+
+
+def _of_notebook(path: str, text: str, before: bytes | None) -> str:
+    """What is written for a notebook's cells; raises FileError if `before` is binary."""
+    if before is None:
+        return notebook.made(text)
+    raw = _decode_body(path, before.removeprefix(codecs.BOM_UTF8), bom=False)[1]
+    shown = notebook.text_of(raw)
+    if shown is None or text.lstrip().startswith("{"):  # it is written as JSON
+        return text
+    return raw if text == shown else notebook.merged(raw, text)
 
 
 def _decode_body(path: str, body: bytes, *, bom: bool) -> tuple[str, str]:

@@ -1,0 +1,132 @@
+"""Notebooks of Jupyter (nbformat 4) as texts that can be read and edited: their cells between marks.
+
+A line `# %% [code] 1` begins a cell (the "percent" format that Jupytext and editors know). Lines with `#> ` tell the
+outputs; they are no part of a cell. Where a cell's source stays, all of it does; one that is edited loses its outputs.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from codur.lazy import regex
+
+SUFFIX = ".ipynb"
+_NOTE = (
+    "#> A Jupyter notebook, as its cells. Lines with #> are outputs: cleared where a cell is edited, never written.\n"
+)
+_MARK = regex(r"^# %%(?: \[(?P<kind>code|markdown|raw)\])?[^\n]*\n?", re.MULTILINE)
+_TOLD = regex(r"^#> [^\n]*(?:\n|\Z)", re.MULTILINE)
+_INDENT = regex(r"\A\{\n?([ \t]*)")
+_MOST_LINES, _MOST_CHARS = 4, 160  # of a cell's outputs
+_Cell = dict[str, Any]
+
+
+def text_of(raw: str) -> str | None:
+    """A notebook's cells as a text; None if it is no notebook, or one whose cells could not be told apart there."""
+    cells = _cells(raw)
+    if cells is None or any(_MARK.search(source) or _TOLD.search(source) for source in map(_source, cells)):
+        return None
+    shown = (f"# %% [{cell['cell_type']}] {number}\n{_body(cell)}" for number, cell in enumerate(cells, 1))
+    return _NOTE + "".join(shown)
+
+
+def merged(raw: str, text: str) -> str:
+    """A notebook with the cells of a text; what does not differ from `raw` stays as it is there."""
+    notebook, old = json.loads(raw), _cells(raw) or []
+    notebook["cells"] = list(_merged(old, _read(text), ids=_has_ids(notebook)))
+    indent = _INDENT.match(raw)
+    return (
+        json.dumps(notebook, indent=len(indent[1]) or None if indent else 1, ensure_ascii=False)
+        + raw[len(raw.rstrip()) :]
+    )
+
+
+def made(text: str) -> str:
+    """A new notebook with the cells of a text; a text that is one already stays so."""
+    if text.lstrip().startswith("{"):
+        return text
+    notebook: dict[str, Any] = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    notebook["cells"] = list(_merged([], _read(text), ids=True))
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+def _cells(raw: str) -> list[_Cell] | None:
+    try:
+        notebook = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    cells = notebook.get("cells") if isinstance(notebook, dict) and notebook.get("nbformat") == 4 else None
+    kinds = {"code", "markdown", "raw"}
+    if not isinstance(cells, list) or any(not isinstance(c, dict) or c.get("cell_type") not in kinds for c in cells):
+        return None
+    return cells
+
+
+def _source(cell: Mapping[str, Any]) -> str:
+    return _joined(cell.get("source"))
+
+
+def _joined(text: object) -> str:
+    """A text that nbformat may divide into lines."""
+    return "".join(map(str, text)) if isinstance(text, list) else str(text or "")
+
+
+def _body(cell: Mapping[str, Any]) -> str:
+    source = _source(cell)
+    told = [line[:_MOST_CHARS] for line in _outputs(cell)]
+    more = [f"… {len(told) - _MOST_LINES} more lines"] if len(told) > _MOST_LINES else []
+    return "\n".join([source, *(f"#> {line}" for line in [*told[:_MOST_LINES], *more]), ""])
+
+
+def _outputs(cell: Mapping[str, Any]) -> Iterator[str]:
+    outputs = [output for output in cell.get("outputs") or () if isinstance(output, dict)]
+    for output in sorted(outputs, key=lambda output: output.get("output_type") != "error"):
+        data = output.get("data")
+        if output.get("output_type") == "error":
+            yield f"{output.get('ename')}: {output.get('evalue')}".replace("\n", " ")
+        elif isinstance(data, dict):
+            yield from (_joined(data["text/plain"]) if "text/plain" in data else f"({', '.join(data)})").splitlines()
+        else:
+            yield from _joined(output.get("text")).splitlines()
+
+
+def _read(text: str) -> list[tuple[str, str]]:
+    """The kind and the source of each cell of a text; what stands before the first mark is one, if it is anything."""
+    text = _TOLD.sub("", text)
+    marks = list(_MARK.finditer(text))
+    begin = text[: marks[0].start() if marks else len(text)]
+    found = [("code", begin.rstrip("\n"))] if begin.strip() else []
+    for mark, end in zip(marks, [*(mark.start() for mark in marks[1:]), len(text)], strict=True):
+        found.append((mark["kind"] or "code", text[mark.end() : end].rstrip("\n")))
+    return found
+
+
+def _merged(old: Sequence[_Cell], new: Sequence[tuple[str, str]], *, ids: bool) -> Iterator[_Cell]:
+    """The cells of `new`: an old one where nothing differs, wherever it stood; else the one after the last, edited."""
+    at: dict[tuple[str, str], list[int]] = {}
+    for number in reversed(range(len(old))):
+        at.setdefault((str(old[number]["cell_type"]), _source(old[number]).rstrip("\n")), []).append(number)
+    kept = [at[key].pop() if at.get(key) else None for key in new]
+    left, last = set(range(len(old))).difference(kept), -1
+    for number, (key, same) in enumerate(zip(new, kept, strict=True)):
+        if same is not None:
+            last = same
+            yield old[same]
+            continue
+        edited = last + 1 in left and old[last + 1]["cell_type"] == key[0]
+        last += edited
+        left.discard(last)
+        yield _cell(old[last] if edited else {}, *key, name=f"{number}{key}" if ids else "")
+
+
+def _cell(was: Mapping[str, Any], kind: str, source: str, *, name: str) -> _Cell:
+    """A cell with another source; `name` is what a new one gets its id of, if it has any."""
+    fresh: _Cell = {"cell_type": kind, **({"id": hashlib.sha256(name.encode()).hexdigest()[:8]} if name else {})}
+    cleared: _Cell = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    return {**(was or {**fresh, "metadata": {}}), **cleared, "source": source.splitlines(keepends=True)}
+
+
+def _has_ids(notebook: Mapping[str, Any]) -> bool:
+    return int(notebook.get("nbformat_minor") or 0) >= 5
