@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -534,3 +536,16 @@ def test_a_repository_begins_on_the_branch_of_the_users_settings(project: Path, 
     (home / ".gitconfig").write_text("[user]\nname = A\nemail = a@example.org\n[init]\ndefaultBranch = trunk\n")
     assert commit(project, home, "--init", "-m", "Begin").code == 0
     assert git(project, "log", "--format=%D %s").strip() == "HEAD -> trunk Begin"
+
+
+def test_hooks_find_the_users_programs_and_are_told_whole(repository: Path, home: Path) -> None:
+    hook = repository / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(
+        "#!/bin/sh\npython -c 'import pytest' || exit 1\necho 'message must be conventional: fix: it' >&2\nexit 1\n"
+    )
+    hook.chmod(0o755)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    assert codur("fix main.py", "--offline", cwd=repository, home=home).code == 0
+    refused = codur_here("commit", cwd=repository, home=home, PATH=path)
+    assert (refused.code, "git failed: message must be conventional: fix: it" in refused.err) == (2, True)

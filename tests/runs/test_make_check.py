@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,34 @@ def test_what_needs_a_module_that_is_not_installed_stays_and_is_told_as_not_run(
     assert played.result.verdict is not None
     assert played.result.verdict.status == "no_check"
     assert "plotting_of_nobody is not installed here" in played.result.verdict.note
+
+
+def test_a_notebook_is_mended_with_a_test_that_runs_its_cells(tmp_path: Path) -> None:
+    cell = {
+        "cell_type": "code",
+        "execution_count": 1,
+        "metadata": {},
+        "outputs": [],
+        "source": ["total = sum([1, 2]) + 1"],
+    }
+    form = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+    test = """import json
+from pathlib import Path
+
+
+def test_total_is_the_sum():
+    names = {}
+    for cell in json.loads(Path("sums.ipynb").read_text())["cells"]:
+        exec("".join(cell["source"]), names)
+    assert names["total"] == 3
+"""
+    kind = classified(task_type="code_fix", suggested_action="edit", confidence=0.95, detected_files=["sums.ipynb"])
+    edit = calls(("replace_in_file", {"path": "sums.ipynb", "old": "sum([1, 2]) + 1", "new": "sum([1, 2])"}))
+    prompt = "the total in sums.ipynb is too high, it should be 3"
+    played = run(tmp_path, [kind, answer(test), edit], prompt, files={"sums.ipynb": json.dumps(form, indent=1)})
+    assert (played.result.outcome, played.unexpected) == ("done", 0)
+    assert json.loads(played.files["sums.ipynb"])["cells"][0]["source"] == ["total = sum([1, 2])"]
+    assert "# %% [code] 1\ntotal = sum([1, 2]) + 1\n" in played.message(2)
 
 
 TOLD = "Said while this was worked on, and holds:"

@@ -19,6 +19,7 @@ from codur.config.settings import Settings
 from codur.errors import CodurError, ConfigError, StateError, UsageError
 from codur.lazy import regex
 from codur.parsing.bounded_text import listed
+from codur.sandbox.environment import child_environment
 from codur.sandbox.launcher import Launcher
 from codur.session.accepted import trust_of
 from codur.session.commit_message import Material, Suggested, suggested
@@ -405,7 +406,7 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
         raise UsageError("the commit message is empty", remedy="Say what was done, or leave --message out.")
     if wish.dry:
         return found
-    wanted = Wanted(message=found.message, who=who, hooks=wish.hooks)
+    wanted = Wanted(message=found.message, who=who, path=child_environment(os.environ)["PATH"], hooks=wish.hooks)
     with repository.launcher.temporary_directory() as scratch:
         if wish.everything:
             commit = commit_files(repository, files, wanted, scratch)

@@ -59,6 +59,7 @@ _SHOWN_LINES = 60
 _SHOWN_CHARS = 400
 """Lines of a file's diff that are told while a run goes on, and characters of each: an event is no place for a file."""
 _RUNS_OF_MADE = 8  # red twice, green twice with the project's own after it, and an attempt that fails
+_RUN_BY_PYTEST = (".py", ".ipynb")  # what a test for pytest can run
 _LEAST_CALLS = 2  # model calls that must be left for a test to be made: one for it, one for the edit
 
 
@@ -461,8 +462,8 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
     if other:  # all of its tests run each time
         ends = before is None or before.duration_s * _RUNS_OF_MADE <= context.time_left()
         return before is None or (bool(before.tests_passed) and ends)
-    python = context.workspace.list_files(pattern="*.py", limit=1) or state["discovery"].missing_files
-    return any(path.endswith(".py") for path in python)
+    listed = (context.workspace.list_files(pattern=f"*{suffix}", limit=1) for suffix in _RUN_BY_PYTEST)
+    return any(listed) or any(path.endswith(_RUN_BY_PYTEST) for path in state["discovery"].missing_files)
 
 
 def may_keep_output(state: RunState, context: RunContext) -> bool:

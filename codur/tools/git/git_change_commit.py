@@ -51,6 +51,7 @@ class Wanted(Struct):
 
     message: str
     who: tuple[tuple[str, str], ...]  # the variables that say who commits
+    path: str = ""  # where hooks look for programs: the user's PATH
     hooks: bool = True  # the repository's hooks see it; they run as git does, contained, and cannot write the files
 
 
@@ -208,7 +209,8 @@ def _commit(made: _Making, wanted: Wanted) -> None:
     options = ["--quiet", "--no-gpg-sign", "--no-edit", "--no-status", "--cleanup=whitespace"]
     options += [f"--message={wanted.message}", *(() if wanted.hooks else ("--no-verify",))]
     try:
-        variables = (*wanted.who, *made.index, ("GIT_REFLOG_ACTION", _MADE))
+        path = (("PATH", wanted.path),) if wanted.hooks and wanted.path else ()
+        variables = (*wanted.who, *made.index, *path, ("GIT_REFLOG_ACTION", _MADE))
         made.call("commit", *options, variables=variables, hooks=wanted.hooks)
     except ToolError as error:
         if wanted.hooks and error.code == "failed":

@@ -43,6 +43,7 @@ _PROGRAM_VARIABLE = "GIT_PYTHON_GIT_EXECUTABLE"
 _importing = Lock()  # the variable is the whole process's for as long as the import takes
 _NO_WORKSPACE = Path("/")
 _NOT_INSTALLED = 127
+_SAID_CHARS = 300
 _FILES = (
     *("HEAD", "config", "config.worktree", "index", "packed-refs", "shallow", "commondir", "gitdir", "logs/HEAD"),
     *("info/exclude", "info/attributes", "info/grafts", "objects/info/packs", "objects/info/commit-graph"),
@@ -211,13 +212,14 @@ def _not_installed(path: str) -> ToolError:
 
 
 def _failure(problem: str) -> ToolError:
-    line = next((line for line in problem.splitlines() if line.startswith(("fatal:", "error:"))), problem.strip())
-    text = line.partition(": ")[2] or line
+    line = next((line for line in problem.splitlines() if line.startswith(("fatal:", "error:"))), "")
+    said = " ".join(problem.split())  # of a hook, whose last words tell the most
+    text = line.partition(": ")[2] or (said if len(said) <= _SAID_CHARS else f"…{said[-_SAID_CHARS:]}")
     if "bad config" in text or "not a git repository" in text:
         return ToolError("failed", f"git cannot read this repository: {text:.200}")
     if any(words in text for words in _NO_SUCH_REVISION):
         return ToolError("not_found", f"git knows no such revision: {text:.200}")
-    return ToolError("failed", f"git failed: {text:.200}")
+    return ToolError("failed", f"git failed: {text:.{_SAID_CHARS}}")
 
 
 # --- finding the repository -------------------------------------------------------------------------------------------
