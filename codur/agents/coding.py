@@ -26,6 +26,7 @@ from codur.tools.toolbox import Toolbox
 from codur.types import ToolCall, ToolCode, ToolResult
 from codur.workspace.history.diff import FileChange
 from codur.workspace.history.edits import Snapshot
+from codur.workspace.text import as_shown
 from codur.workspace.workspace import Workspace
 
 WHOLE_FILE_TOOL, DELETES = "replace_file_content", "delete_file"
@@ -285,7 +286,7 @@ class _Step:
         for change in self.task.workspace.changes():
             before, after = earlier.get(change.path, change.before), change.after
             if change.path in {*outcome.changed_files} - known and before is not None and after is not None:
-                old, new = (text.decode("utf-8", "replace") for text in (before, after))
+                old, new = (as_shown(change.path, text) for text in (before, after))
                 found += [(change.path, lines) for lines in self.sight.blind(change.path, old, new)]
         return found
 

@@ -46,6 +46,14 @@ def decode(path: str, data: bytes) -> TextFile:
     return TextFile(text="\n".join(pieces), encoding=encoding, newline=_usual(ends), bom=bom)
 
 
+def as_shown(path: str, data: bytes) -> str:
+    """The text in `data` as `decode` gives it; of what is binary as much as can be read."""
+    try:
+        return decode(path, data).text
+    except FileError:
+        return data.decode("utf-8", "replace")
+
+
 def encode(path: str, text: str, before: bytes | None) -> bytes:
     """The bytes of `text`, in the form of the file's bytes `before`; a new file is UTF-8 with the text's line ends.
 

@@ -37,6 +37,7 @@ _HARMLESS_PERSONALITIES = (0x0, 0x8, 0x20000, 0x20008, 0xFFFFFFFF)
 _PUSH_INTO_TERMINAL = (0x5412, 0x541C)
 """`TIOCSTI` and `TIOCLINUX`: a program could type into the terminal that Codur runs in."""
 _AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
+_AF_NETLINK, _NETLINK_ROUTE = 16, 0
 _STREAM, _SEQUENCED = 1, 5
 _SOCKET_TYPE = 0xF
 _SEGMENT_BYTES = 65_536
@@ -135,7 +136,12 @@ def _rules(*, network: bool, shared: bool) -> dict[str, _Rule]:
 def _sockets(*, network: bool, shared: bool) -> _Rule:
     if shared:
         return _allow_values(0, (_AF_INET, _AF_INET6))
-    return _allow_values(0, (_AF_UNIX, _AF_INET, _AF_INET6)) if network else [_refuse(errno.EPERM)]
+    if not network:
+        return [_refuse(errno.EPERM)]
+    # What lists network interfaces (ZeroMQ and so Jupyter, Node, Java) asks the kernel by this protocol, and no other.
+    route = [_load_argument(2), (_JUMP_EQUAL, 0, 1, _NETLINK_ROUTE), _allow(), _refuse(errno.EPERM)]
+    others = _allow_values(0, (_AF_UNIX, _AF_INET, _AF_INET6))
+    return [_load_argument(0), (_JUMP_EQUAL, 0, len(route), _AF_NETLINK), *route, *others]
 
 
 def _when_called(number: int | None, rule: _Rule) -> list[_Instruction]:

@@ -40,7 +40,7 @@ REFUSED = {
     "typing into the terminal": ("(16, 0, 0x5412, b'x')", EPERM),
     "the high half of an ioctl does not matter": ("(16, 0, 0x7_0000_5412, b'x')", EPERM),
     "a personality": ("(135, 0x0040000)", EPERM),
-    "netlink": ("(41, 16, 3, 0)", EPERM),
+    "netlink of the packet filter": ("(41, 16, 3, 12)", EPERM),
     "vsock": ("(41, 40, 1, 0)", EPERM),
     "packets": ("(41, 17, 3, 0)", EPERM),
     "a set-user-ID bit": ("(90, b'own', 0o4755)", EPERM),
@@ -59,6 +59,7 @@ REFUSED_WITHOUT_NETWORK = {
     "Internet": ("(41, 2, 1, 0)", EPERM),
     "Internet, version 6": ("(41, 10, 1, 0)", EPERM),
     "Unix": ("(41, 1, 1, 0)", EPERM),
+    "netlink": ("(41, 16, 3, 0)", EPERM),
     "a pair for datagrams": ("(53, 1, 2, 0, bytes(8))", EPERM),
 }
 
@@ -79,6 +80,7 @@ ALLOWED_WITH_NETWORK = {
     "Internet, version 6": "import socket; socket.socket(socket.AF_INET6).close()",
     "Unix": "import socket; socket.socket(socket.AF_UNIX).close()",
     "names": "import socket; socket.getaddrinfo('127.0.0.1', 80)",
+    "interfaces": "import socket; socket.if_nameindex(); socket.socket(16, 3, 0).close()",
 }
 
 _CHILD = """
