@@ -205,6 +205,35 @@ def test_a_change_of_documents_alone_is_judged_by_no_test_that_does_not_speak_of
         assert "only documents were changed" in played.result.verdict.note
 
 
+RED = "def test_red():\n    assert False\n"
+JOB = "ci.yml: the release job must run only for tags, and after the test job passed"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "path", "more", "ran"),
+    [
+        (JOB, "ci.yml", {"test_red.py": RED}, False),
+        ("make the image smaller", "Dockerfile", {}, False),
+        (JOB, "ci.yml", {"test_red.py": RED, "load.py": "import yaml\n\nyaml.load(open('ci.yml'))\n"}, True),
+        ("fix ci.yml so that the tests pass", "ci.yml", {"test_red.py": RED}, True),
+        ("the sum is wrong, fix it", "ci.yml", {"test_red.py": RED}, True),
+    ],
+)
+def test_a_change_of_what_no_code_names_is_judged_by_no_test(
+    prompt: str, path: str, more: dict[str, str], ran: bool, tmp_path: Path
+) -> None:
+    kind = json_reply({**EDIT_SAID, "task_type": "code_fix", "detected_files": [path]})
+    edit = calls(("replace_file_content", {"path": path, "content": "new: 1\n"}))
+    files = {**MORE, **more, path: "old: 1\n"}
+    played = play(tmp_path, files, prompt, [kind, *[edit] * 9], sections={"verification": {"make_check": "never"}})
+    checks = [event.verdict for event in played.events if isinstance(event, CheckRan) and event.when == "attempt"]
+    assert bool(checks) == ran
+    if not ran:
+        assert (played.result.outcome, played.files[path]) == ("done", "new: 1\n")
+        assert played.result.verdict is not None
+        assert "no test or source names what was changed" in played.result.verdict.note
+
+
 @pytest.mark.parametrize("right", [True, False])
 def test_new_tests_count_where_the_check_is_some_of_the_others(right: bool, tmp_path: Path) -> None:
     """The task names a file of tests, so that the check runs no other."""

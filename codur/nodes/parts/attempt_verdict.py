@@ -68,7 +68,7 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     if record.ok:
         # Of all changes so far, as those are what the check judges.
         edit = edit_name(context.workspace.diff())
-        if (told := _only_documents(state, context)) is not None:
+        if (told := _unread(state, context)) is not None:
             return Judged(verdict=told, last=told, attempt=None)
         verdict = _known_failure(record, edit, state, context) or _check(record, state, context)
         if verdict.status in {"passed", "flaky"} or keeps(verdict, state) or _nothing_to_check(verdict, state, context):
@@ -131,8 +131,8 @@ def _is_too_long(check: Check, verdict: Verdict, state: RunState, context: RunCo
     return both and many and bool(context.checker.long) and not verdict.failing
 
 
-def _only_documents(state: RunState, context: RunContext) -> Verdict | None:
-    """That no test can say anything of a change, as only documents were changed, and no code names such; else None.
+def _unread(state: RunState, context: RunContext) -> Verdict | None:
+    """That no test can say anything of a change, as no code names what was changed: documents, a workflow; else None.
 
     Where tests fail that may be what the task is about, they decide all the same, and so does what the user named.
     """
@@ -142,22 +142,36 @@ def _only_documents(state: RunState, context: RunContext) -> Verdict | None:
         return None
     if not suites.runner_output.is_plain_runner(check.label) or check.argv[0] in _RUN_MORE:
         return None
-    if not changed or not all(is_document(path) for path in changed):
+    documents = all(is_document(path) for path in changed)
+    if before is None or not changed or not (documents or all(_is_beside_code(path, check) for path in changed)):
         return None
-    red = before is not None and before.status == "failed"
-    if before is None or (red and (state["discovery"].task_type == "code_fix" or is_specified(before.failing, state))):
+    # What the user names is what he means, whatever else fails.
+    meant = all(posixpath.basename(path) in task.prompt for path in changed) and not documents
+    about = (state["discovery"].task_type == "code_fix" and not meant) or is_specified(before.failing, state)
+    if before.status == "failed" and about:
         return None
     code = [path for path in context.workspace.list_files() if checks.entry.is_code(path)]
     if len(code) > _MOST_READ:
         return None
     read = "\n".join(checks.entry.text_of(context.workspace, path) for path in (*code, *check.protected, *_SETTINGS))
     directories = [part for path in changed for part in _quoted(posixpath.dirname(path))]
-    endings = "|".join(re.escape(posixpath.splitext(path)[1]) for path in changed)
+    endings = {re.escape(posixpath.splitext(path)[1] or posixpath.basename(path)) for path in changed}
     # `text.rstrip()` names no document.
-    named = any(name in read for name in directories) or re.search(rf"(?:{endings})(?!\w)", read)
+    named = any(name in read for name in directories) or re.search(rf"(?:{'|'.join(endings)})(?!\w)", read)
     if "doctest" in read or named:
         return None
-    return Verdict(status="no_check", check=check.label, note="only documents were changed, which no code names")
+    what = (
+        "only documents were changed, which no code names" if documents else "no test or source names what was changed"
+    )
+    return Verdict(status="no_check", check=check.label, note=what)
+
+
+def _is_beside_code(path: str, check: Check) -> bool:
+    """Whether a file is neither program text nor one that says how programs and tests run."""
+    name = posixpath.basename(path)
+    return not (checks.entry.is_code(path) or checks.entry.is_test_file(path) or path in check.protected) and (
+        name not in _SETTINGS and not name.startswith((".env", "requirements", "conftest", "tox", "noxfile"))
+    )
 
 
 def _quoted(directory: str) -> Iterator[str]:

@@ -22,7 +22,7 @@ _SUFFIX = 4  # letters of a file's, at most: `.json`
 _IDENTIFIERS = regex(r"\b(?:[A-Za-z]\w*\.)*[A-Za-z]+_\w+|\b(?:[A-Za-z]\w*\.)+[A-Za-z]\w*\b(?!/)")
 _PLACES = regex(r"\b(?:in|into|to)\s+[`'\"@]?(?:[\w-]+/)*(?:test_\w+|\w+_(?:tests?|spec))(?:\.\w+)?\b(?!::)")
 """Where tests are to go: "tests for both into page_tests" is not about a page."""
-_TESTS = r"\b(?:(?:py)?tests?|suite|test_\w+(?:\.py)?)\b"
+_TESTS = r"\b(?:(?:py)?tests?|suite|test_\w+(?:\.py)?)\b(?! (?:job|step|stage|workflow|matrix)s?\b)"
 _PASS = r"\b(?:pass(?:es|ed|ing)?|green)\b"
 _TESTS_PASS = regex(rf"{_TESTS}[^.;\n]*{_PASS}|{_PASS}[^.;\n]*{_TESTS}", re.IGNORECASE)
 _AT_LARGE = r"(?:tests|suite|everything|all(?=\W*\Z))\b"  # "fix all 3" is about what was told
