@@ -224,6 +224,8 @@ _EDIT = _words(
 _NEGATION = _words("nobody not don't dont never without no cannot can't mustn't shouldn't needn't avoid neither nor")
 _NOUN_AFTER = _words("the a an this my your our last latest recent of")
 _STOPS = _words(". ; : ! ?") | {"\n\n"}
+_MAKE_TARGET = regex(r"\bmake (?=(?:targets?|rules?)\b)", re.IGNORECASE)
+"""No verb: "rename the make target test in the Makefile"."""
 _PUT_ENDS = _words("so that until till because if while make makes let pass passes must should but without from as")
 """Words after which no more is said of where tests go."""
 _BREAK = _STOPS | _words(
@@ -354,7 +356,7 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
     Args:
         files: files that the prompt names; they settle which is meant if several of `paths` have one name.
     """
-    text = _FAILING_TEST.sub(" ", _said(prompt))
+    text = _MAKE_TARGET.sub("", _FAILING_TEST.sub(" ", _said(prompt)))
     tokens = [match[0] for match in _TOKEN.finditer(text)]
     asked: set[str] = set()
     for place, token in enumerate(tokens):

@@ -11,11 +11,12 @@ from typing import Any, Literal, get_origin
 
 from codur.config import reading
 from codur.config.reading import setting_types
-from codur.config.reading.origin import KeyPath, Place, Source, did_you_mean, leaf_paths, shown
+from codur.config.reading.origin import KeyPath, Place, Source, did_you_mean, leaf_paths, nearest, shown
 from codur.config.settings import Settings
 from codur.errors import ConfigError
 
 PREFIX = "CODUR_"
+_SLIP = 0.85  # how like a name is to one that is known, where no more than a slip differs
 INSIDE_AGENT = "CODUR_INSIDE_AGENT"
 RESERVED: Mapping[str, str] = {
     "CODUR_CONFIG": "settings file to read in place of the user's own, as `--config`",
@@ -27,12 +28,19 @@ RESERVED: Mapping[str, str] = {
 
 
 def setting_variables(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables of `environ` that state a setting."""
+    """The variables of `environ` that state a setting, or look as if they were to."""
     return {
         name: value
         for name, value in environ.items()
-        if name[: len(PREFIX)].upper() == PREFIX and value and name.upper() not in RESERVED
+        if name[: len(PREFIX)].upper() == PREFIX and value and name.upper() not in RESERVED and _is_meant(name)
     }
+
+
+def _is_meant(variable: str) -> bool:
+    """Whether a setting is meant, if with a slip: a script may have a `CODUR_VERSION` of its own."""
+    rest = variable[len(PREFIX) :].lower()
+    sections = (field for field in Settings.__struct_fields__ if rest.startswith(field))
+    return "__" in rest or any(sections) or bool(nearest(variable.upper(), RESERVED, cutoff=_SLIP))
 
 
 def environment_source(variables: Mapping[str, str], settings: Mapping[str, Any]) -> Source:
