@@ -20,6 +20,9 @@ _GENERATED_NAME = regex(
     r"|.*\.(?:o|obj|a|so|dylib|dll|exe|class|jar|rlib|rmeta|beam|wasm)"
 )
 
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson")
+"""Endings of data in rows that are alike: a few tell what the others hold."""
+
 
 def is_vendored(path: str) -> bool:
     """Whether a file is another project's, or built: no task names it by chance."""

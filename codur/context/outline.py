@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 
-from codur.context.file_order import is_vendored, standing
+from codur.context.file_order import TABLES, is_vendored, standing
 from codur.lazy import regex
 from codur.structs import Struct
 from codur.tools.code.definitions import Defined, definitions_in, is_read
@@ -13,8 +13,7 @@ MAX_FILES = 60
 MAX_DATA_FILES = 20
 MAX_LINES = 25
 MAX_LINE_CHARS = 110
-_TABLE_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson")
-_DATA_ENDINGS = (*_TABLE_ENDINGS, ".json", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".sql", ".txt", ".xml")
+_DATA_ENDINGS = (*TABLES, ".json", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".sql", ".txt", ".xml")
 _ROWS = 2  # of a table, which are shown with its first line
 _NAMES_SHARE = 0.3
 _WORD = regex(r"\w")
@@ -98,7 +97,7 @@ def _begins(path: str, text: str, size: str) -> str:
     first = rows[0].strip()
     # A brace or a rule tells nothing of what is in it.
     told = f": {first[:MAX_LINE_CHARS]}" if _WORD.search(first) else ""
-    table = rows[1 : _ROWS + 1] if path.endswith(_TABLE_ENDINGS) else ()
+    table = rows[1 : _ROWS + 1] if path.endswith(TABLES) else ()
     lines = [f"{path} ({size}){told}", *(f"  {row[:MAX_LINE_CHARS]}" for row in table if row)]
     return "\n".join(lines) if first else ""
 

@@ -8,7 +8,7 @@ from posixpath import basename, splitext
 from typing import Literal
 
 from codur.checks.entry import subject_of
-from codur.context.file_order import standing
+from codur.context.file_order import TABLES, standing
 from codur.context.index import Node, RepositoryIndex, View
 from codur.context.places import Place, places_in
 from codur.context.ranking import (
@@ -24,12 +24,13 @@ from codur.context.ranking import (
     users,
 )
 from codur.lazy import regex
-from codur.structs import Struct
+from codur.structs import Struct, replace
 
 MAX_FILES = 16
 """Files that are read for one request at most, beside those that the task names."""
 WHOLE_LINES, GUESSED_LINES = 200, 260
 """A file that the task or the failure names, or a model names, is shown whole if it has no more lines."""
+_TABLE_LINES = 20
 _HEAD_LINES = 40
 """What is shown of a longer one that is no source, such as a changelog: how it is written, where a new line goes."""
 _ASKED, _FRAMES, _TESTS, _SUPPORT = 6, 8, 16, 8
@@ -179,7 +180,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     by_rank = _file_ranks(rank)
     # A task that names nothing gets the outline of everything, sources first.
     ranked = sorted(by_rank, key=lambda path: -by_rank[path]) or sorted(view.facts, key=standing)
-    return Selection(wants=tuple(_bounded(wants, named)), ranked=tuple(ranked))
+    return Selection(wants=tuple(_bounded(_short_tables(wants), named)), ranked=tuple(ranked))
 
 
 def _looked_at(clues: Clues, files: Sequence[str]) -> Sequence[Place]:
@@ -315,7 +316,17 @@ def _file_ranks(rank: Mapping[Node, float]) -> dict[str, float]:
     return found
 
 
-def _bounded(wants: Sequence[Want], named: Sequence[str]) -> Iterator[Want]:
+def _short_tables(wants: Iterable[Want]) -> Iterator[Want]:
+    """Of a table its first rows in place of all of it: they tell what its columns hold, and more can be looked at."""
+    for want in wants:
+        if not want.path.endswith(TABLES) or (want.line and want.end != _HEAD_LINES):
+            yield want
+        elif not (want.about or want.line):
+            yield replace(want, most_lines=_TABLE_LINES, partly=False)
+            yield Want(path=want.path, line=1, end=_TABLE_LINES, need=want.need)
+
+
+def _bounded(wants: Iterable[Want], named: Sequence[str]) -> Iterator[Want]:
     taken = set(named)
     for want in dict.fromkeys(wants):
         if want.path in taken or len(taken) < MAX_FILES + len(named):

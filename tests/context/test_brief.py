@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,12 +12,14 @@ from hypothesis import strategies as st
 from codur.checks.describe import diff_text, error_text
 from codur.context.brief import CodingBrief, brief_text, question_text
 from codur.context.excerpts import fit
+from codur.context.index import RepositoryIndex
 from codur.context.outline import Outline, outline_of
-from codur.context.selection import Want
+from codur.context.selection import Clues, Want, select
 from codur.llm.tokens import BYTES_PER_TOKEN
 from codur.parsing.bounded_text import plain
 from codur.structs import replace
 from codur.types import Attempt, Check, Difference, Verdict
+from codur.workspace.workspace import Workspace
 
 CHECK = Check(kind="output", argv=("{python}", "main.py"), expected_file="expected.txt", source="x")
 RED = Verdict(
@@ -544,3 +547,15 @@ def test_a_question_is_not_filled_up_with_what_is_useful_only() -> None:
     bounded = question_text(brief, budget_tokens=20_000, source_tokens=4_000)
     assert "def f0" in bounded
     assert len(bounded) < 4_000 * 4 < len(most)
+
+
+@pytest.mark.parametrize(("rows", "shown"), [(15, 16), (300, 20)])
+def test_of_a_long_table_its_first_rows_are_shown(rows: int, shown: int, tmp_path: Path) -> None:
+    table = "day,amount\n" + "".join(f"{day},1\n" for day in range(rows))
+    (tmp_path / "sales.csv").write_text(table)
+    (tmp_path / "main.py").write_text("import pandas\n\nprint(pandas.read_csv('sales.csv').amount.sum())\n")
+    workspace = Workspace.open(tmp_path)
+    clues = Clues(task="the sum of sales.csv in main.py is wrong", named=["main.py", "sales.csv"])
+    wants = select(RepositoryIndex(workspace, max_files=9), ["main.py", "sales.csv"], clues).wants
+    found = fit({"sales.csv": table}, budget_chars=9_000, wants=wants)
+    assert [(part.start, part.stop) for excerpt in found for part in excerpt.ranges] == [(1, shown + 1)]

@@ -245,9 +245,12 @@ def _shown(told: dict[str, str]) -> str:
 
 def _closing_counts(tail: str) -> TestCounts | None:
     """The numbers of a closing line such as pytest's; None if there is none."""
-    passed = sum(int(number) for number in _PASSED.findall(tail)[-1:])
+    passes = _PASSED.findall(tail)[-1:]
+    passed = sum(int(number) for number in passes)
     failed = sum(int(number) for number in _FAILED.findall(tail)[-2:])
     closing = _PYTEST_CLOSING.findall(tail)
+    if not passes and not closing:  # "Found 2 errors in 1 file" is said by type checkers, which run no tests
+        return None
     ran = sum(int(number) for number in _PYTEST_RAN.findall(closing[-1])) if closing else None
     return TestCounts(passed=passed, total=passed + failed, ran=ran) if passed + failed or ran is not None else None
 
