@@ -125,10 +125,6 @@ def test_ids_that_are_missing_or_the_same_are_replaced() -> None:
         ),
         (text("x", finish_reason="content_filter"), "main (service) gave a refusal."),
         (
-            raw("<!doctype html><html><body>Log in</body></html>"),
-            "main (service) gave a web page instead of an answer; the provider's base_url may be wrong.",
-        ),
-        (
             raw('{"choices": [', content_type="application/json"),
             "main (service) gave an answer that is not JSON.",
         ),

@@ -297,7 +297,6 @@ def test_why_an_answer_ended(stop_reason: str | None, finish: str) -> None:
         (said(TEXT, stop_reason="refusal"), "a refusal"),
         (said(), "an empty answer"),
         (said(THOUGHT), "an empty answer"),
-        (raw("<html></html>"), "a web page instead of an answer"),
         (raw("not json"), "an answer that is not JSON"),
         (ServerReply(body={"type": "message"}), "an answer without any choice"),
         (ServerReply(body="[]"), "something that is not an answer"),

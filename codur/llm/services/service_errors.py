@@ -132,6 +132,14 @@ class FailureReader(Struct):
             remedy="Check the network connection, a proxy or firewall, and the provider's base_url.",
         )
 
+    def of_page(self) -> ServiceFailure:
+        """The failure of a request that was answered with a web page: nobody there speaks the protocol."""
+        return ServiceFailure(
+            f"{self._who} gave a web page instead of an answer.",
+            kind="address",
+            remedy="Correct the provider's base_url, or log in at the proxy that sent it.",
+        )
+
     def of_break(self, reason: str, usage: Usage) -> ServiceFailure:
         """The failure of an answer that ended in the middle; `usage` is what it may have cost."""
         reason = self.endpoint.safe(reason)

@@ -149,6 +149,8 @@ class ServiceModel:
         reader = exchange.reader
         if exchange.error is not None:
             return self._told(exchange.error.status, exchange.error.body, exchange.headers, reader)
+        if exchange.is_page:
+            return self._failures.of_page()
         if exchange.unreadable:
             return reader.unreadable(exchange.unreadable)
         if exchange.body is None:
@@ -187,6 +189,7 @@ class _Answer:
         self.begun = self.heard = False  # a stream has begun, and something came in it
         self.body: Any = None  # the decoded answer; None if a stream ended before it was whole
         self.error: StreamError | None = None  # what a stream told instead of the rest of the answer
+        self.is_page = False  # a web page came, which a proxy or another server sent
         self.unreadable = ""  # what came instead of an answer, in words
         self.collector = collector
         self.reader = reader
@@ -232,12 +235,8 @@ class _Answer:
     def _whole(self, text: str) -> None:
         self.body = read_json(text, text)
         if isinstance(self.body, str):
-            page = text.lstrip().startswith("<")
-            self.unreadable = (
-                "a web page instead of an answer; the provider's base_url may be wrong"
-                if page
-                else "an answer that is not JSON"
-            )
+            self.is_page = text.lstrip().startswith("<")
+            self.unreadable = "an answer that is not JSON"
 
 
 def _causes(error: BaseException) -> list[BaseException]:

@@ -40,6 +40,7 @@ _LACKS = (
     "{} is not installed for this Python, and nothing can be installed here. Do without it where the task allows that; "
     "where it does not, call finish: then the edit is applied again, as it was, and told as not run."
 )
+_TIME_REMEDY = "Give the search more time (--timeout, repair.offline_budget_s), or run it again without --offline."
 _WORD = regex(r"\w+")
 _MOST_QUESTIONS = 3  # each is an interruption of the user
 
@@ -182,7 +183,8 @@ def _after_repair(record: StepRecord, state: RunState, context: RunContext) -> R
         what = "the search without one stopped." if record.node == "repair" else f"`{by}` does not do it."
         searched = f"{what} {record.error}".strip()
         reason = searched if state["task"].offline else f"{searched} {error.message}"
-        remedy = _CHOOSE_REMEDY if report is not None and report.patches else error.remedy
+        cut = state["task"].offline and report is not None and not report.complete
+        remedy = _CHOOSE_REMEDY if report is not None and report.patches else _TIME_REMEDY if cut else error.remedy
         return go("end", origin="repair", why=record.error, outcome="no_model", reason=reason, remedy=remedy)
     return go("llm_plan" if state["attempts"] else "llm_pre_plan", origin="repair", tier="open", why=record.error)
 
