@@ -12,7 +12,6 @@ from typing import Any
 
 from codur.lazy import regex
 
-SUFFIX = ".ipynb"
 _NOTE = "#> A Jupyter notebook (on disk JSON, nbformat 4) as its cells. Lines with #> are outputs, not to be edited.\n"
 _MARK = regex(r"^# %%(?: \[(?P<kind>code|markdown|raw)\])?[^\n]*\n?", re.MULTILINE)
 _TOLD = regex(r"^#> [^\n]*(?:\n|\Z)", re.MULTILINE)

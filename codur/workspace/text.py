@@ -6,13 +6,19 @@ byte order mark come back when it is encoded over the old bytes.
 
 import codecs
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from codur.lazy import late, regex
 from codur.structs import Struct
-from codur.workspace import notebook
 from codur.workspace.problems import FileError
 
+if TYPE_CHECKING:
+    from codur.workspace import notebook
+else:
+    notebook = late("codur.workspace.notebook")
+
 difflib = late("difflib")
+_NOTEBOOK = ".ipynb"
 
 _LINE_END = regex(r"\r\n|\n|\r")
 _COOKIE = regex(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
@@ -41,7 +47,7 @@ def decode(path: str, data: bytes) -> TextFile:
     body = data[len(codecs.BOM_UTF8) :] if bom else data
     encoding, raw = _decode_body(path, body, bom=bom)
     pieces, ends = _split(raw)
-    if path.endswith(notebook.SUFFIX) and (cells := notebook.text_of(raw)) is not None:
+    if path.endswith(_NOTEBOOK) and (cells := notebook.text_of(raw)) is not None:
         return TextFile(text=cells, encoding=encoding, newline=_usual(ends), bom=bom)
     return TextFile(text="\n".join(pieces), encoding=encoding, newline=_usual(ends), bom=bom)
 
@@ -60,7 +66,7 @@ def encode(path: str, text: str, before: bytes | None) -> bytes:
     Raises:
         FileError: the file's encoding has no such character, or `before` is binary.
     """
-    if path.endswith(notebook.SUFFIX):
+    if path.endswith(_NOTEBOOK):
         text = _of_notebook(path, text, before)
         before = None if before is not None and text.lstrip().startswith("{") else before
     if before is None:

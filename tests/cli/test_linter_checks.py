@@ -117,3 +117,10 @@ def test_what_only_looks_right_to_the_tests_is_not_done_where_a_target_is_to_pas
     fill(project, {**FILES, "calc.py": f"{MENDED}# TODO\n", "Makefile": "lint:\n\tpython tool.py\n", "tool.py": LINT})
     result, code, _ = ran(project, home, [replaced("2 * x", "x * 2")] * 9, "make lint pass")
     assert (code, result["outcome"]) == (1, "not_achieved")
+
+
+def test_a_gate_does_not_go_by_another_check_than_the_projects_own(project: Path, home: Path) -> None:
+    fill(project, {**FILES, "codur.yaml": "verification:\n  command: make ci\n"})
+    gate = codur_here("verify", cwd=project, home=home)
+    assert (gate.code, "is not accepted" in gate.err, "codur trust" in gate.err) == (2, True, True)
+    assert codur_here("verify", "--check", "true", cwd=project, home=home).code == 0

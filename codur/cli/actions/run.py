@@ -39,6 +39,7 @@ NO_HOME = "no home directory is known."
 FIRST_S, NEXT_S = 3.0, 60.0
 """A pipe that says nothing for so long, at its beginning or later, is one that was left open: it is not waited for."""
 _PIPED_CHARS = 20_000
+_LEFT_OUT = ": verification.command: ignored"  # in the note on a project's file that is not accepted
 _MAX_BYTES = 4_000_000  # of what goes on without an end, as `yes` does
 
 
@@ -105,6 +106,11 @@ def in_repository(directory: Path) -> bool:
     return any(os.path.lexists(above / ".git") for above in (directory, *directory.parents))
 
 
+def is_gate(task: Task) -> bool:
+    """Whether a task is no more than to say whether the project's own check passes (`codur verify`)."""
+    return task.repair is not None and task.repair.until == "verdict" and not (task.check_command or task.expect_file)
+
+
 def carried_out(
     task: Task,
     showing: Showing,
@@ -124,6 +130,11 @@ def carried_out(
     loaded = machine.settings_for(workspace, config, overrides, agents=(task.agent,) if task.agent else ())
     settings = loaded.settings
     task = bounded(task, settings)
+    if is_gate(task) and any(_LEFT_OUT in note for note in loaded.notes):
+        raise UsageError(
+            "the project's check command (verification.command) is not accepted, and what else is found says less",
+            remedy="Look at the file and accept it with `codur trust`, or give the command with --check.",
+        )
     if not (task.offline or task.repair or task.plan):
         # Before it is cut: half of a secret is not known for one.
         given = redactor_of(settings, os.environ)(task.given or piped_text())
