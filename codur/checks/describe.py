@@ -21,6 +21,7 @@ _COMPILER = regex(
     re.MULTILINE,
 )
 _FRAME = regex(r"\n\s*at .*")
+_RAISED = regex(r"[\w.]*(?:Error|Exception|Exit|Interrupt|Warning)\b")
 _EXAMPLE = regex(r"^Expected:\n +(.+)\nGot:\n +(.+)\n\n", re.MULTILINE)
 """In a docstring, of one line."""
 _PARAGRAPH = regex(r"\n\s*\n")
@@ -110,8 +111,11 @@ def headline(error: str) -> str:
     Else what a traceback ends with, or the last line; empty if there is none.
     """
     rows = [row.strip() for row in error.splitlines() if row.strip()]
-    if marked := next((row[1:].strip() for row in rows if row.startswith("E   ")), ""):
-        return marked
+    marked = [row[1:].strip() for row in rows if row.startswith("E   ")]
+    if marked and TRACEBACK in marked[0]:  # of a program that a test ran: what it ends with says what is wrong
+        return next((row for row in reversed(marked) if _RAISED.match(row)), marked[0])
+    if marked:
+        return marked[0]
     if example := _EXAMPLE.search(error):
         return f"expected {example[1]}, got {example[2]}"
     if error.startswith(FAILED_TEST):

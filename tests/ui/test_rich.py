@@ -102,17 +102,17 @@ def test_diff_of_nothing() -> None:
 
 
 def test_of_a_new_file_the_first_lines_are_shown_on_a_terminal() -> None:
-    new = "".join(f"+line {number}\n" for number in range(20))
+    new = "".join(f"+line {number}\n" for number in range(60))
     head = "diff --git a/{0} b/{0}\n"
     diff = (
-        f"{head.format('a.py')}new file mode 100644\n--- /dev/null\n+++ b/a.py\n@@ -0,0 +1,20 @@\n{new}"
-        f"{head.format('b.py')}--- a/b.py\n+++ b/b.py\n@@ -1,0 +1,20 @@\n{new}"
+        f"{head.format('a.py')}new file mode 100644\n--- /dev/null\n+++ b/a.py\n@@ -0,0 +1,60 @@\n{new}"
+        f"{head.format('b.py')}--- a/b.py\n+++ b/b.py\n@@ -1,0 +1,60 @@\n{new}"
     )
     shown = [item.text for item in diff_lines(diff, limit=200)]
-    assert shown[4:18] == ["@@ -0,0 +1,20 @@", *(f"+line {n}" for n in range(12)), "… 8 lines more of this new file"]
-    assert shown[-20:] == [f"+line {number}" for number in range(20)]
+    assert shown[4:30] == ["@@ -0,0 +1,60 @@", *(f"+line {n}" for n in range(24)), "… 36 lines more of this new file"]
+    assert shown[-60:] == [f"+line {number}" for number in range(60)]
     assert len(diff_lines(diff)) == len(diff.splitlines())
-    changed = f"--- a/a.sql\n+++ b/a.sql\n@@ -1,1 +1,20 @@\n--- /dev/null\n{new}"
+    changed = f"--- a/a.sql\n+++ b/a.sql\n@@ -1,1 +1,60 @@\n--- /dev/null\n{new}"
     assert len(diff_lines(changed, limit=200)) == len(changed.splitlines())
 
 

@@ -8,7 +8,7 @@ from codur.ui.styled_lines import Line, Style, count, line
 TERMINAL_LIMIT = 200
 """Lines of a diff shown on a terminal; a longer one is cut in the middle."""
 
-_NEW_ROWS, _WORTH = 12, 2
+_NEW_ROWS, _WORTH = 24, 12
 """Rows shown of a file that is new: all of it is as new to the last line as to the first."""
 _HUNK = regex(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 

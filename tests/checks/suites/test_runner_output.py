@@ -499,3 +499,13 @@ def test_parts_of_a_test_are_no_tests() -> None:
     assert are_named(counts)
     assert "subtest: (v=1, name='x')" in counts.error
     assert headline(counts.error) == "test_a (shop.Case.test_a): AssertionError: '1' != '1!'"
+
+
+def test_of_a_program_that_a_test_ran_the_last_line_of_its_traceback_is_told() -> None:
+    error = (
+        "test_plot::test_plot\ntest_plot.py:9: in test_plot\n    assert done.returncode == 0, done.stderr\n"
+        "E   AssertionError: Traceback (most recent call last):\n"
+        'E       File "plot.py", line 1, in <module>\nE         import matplotlib\n'
+        "E     ModuleNotFoundError: No module named 'matplotlib'\nE     \nE   assert 1 == 0\n"
+    )
+    assert headline(error) == "ModuleNotFoundError: No module named 'matplotlib'"
