@@ -21,6 +21,7 @@ _LOCALE = frozenset(
     "TELEPHONE TIME".split()
 )
 _LOCALE_VALUE = regex(r"[\w.@-]{0,40}", re.ASCII)  # any text could travel in such a variable, keys included
+_VARIABLE = regex(r"\b[A-Z][A-Z\d_]{3,}\b")
 _SECRET_NAME = regex(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
 _SECRET_VALUE = regex(
     r"AKIA[0-9A-Z]{16}|gh[pousr]_\w{20,}|github_pat_\w{20,}|(?:sk|gsk|pk|rk)[-_][\w-]{16,}|xox[abprs]-[\w-]{10,}"
@@ -51,6 +52,12 @@ def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
     homes = {name: f"{environ.get('HOME', '')}/{below}" for name, below in _HOMES.items()}
     there = {name: place for name, place in homes.items() if place.startswith("/") and os.path.lexists(place)}
     return {**there, **kept, "PATH": os.pathsep.join(items) or _DEFAULT_PATH, **_ALWAYS}
+
+
+def withheld(environ: Mapping[str, str], text: str) -> list[str]:
+    """The variables that a text names and that started programs do not get, but for secrets."""
+    named, given = set(_VARIABLE.findall(text)), child_environment(environ)
+    return sorted(name for name in named & environ.keys() - given.keys() if not _SECRET_NAME.search(name))
 
 
 def _is_allowed(name: str, value: str) -> bool:

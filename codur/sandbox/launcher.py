@@ -23,6 +23,7 @@ from codur.sandbox import backends
 from codur.sandbox import process as running
 from codur.sandbox.backend import Chosen, Confined, NoBackend
 from codur.sandbox.cancel import CancelToken, Until
+from codur.sandbox.environment import withheld
 from codur.sandbox.program_environment import Surroundings
 from codur.sandbox.program_limits import limits_of
 from codur.sandbox.program_policy import Limits, Policy
@@ -118,6 +119,10 @@ class Launcher:
     def _surroundings(self) -> Surroundings:
         python = self._python() if callable(self._python) else self._python
         return Surroundings(self._environ, python, self._temporary, contained=self._contained)
+
+    def withheld(self, text: str) -> list[str]:
+        """The variables of the user's environment that a text names and that programs do not get, but for secrets."""
+        return withheld(self._environ, text)
 
     @property
     def name(self) -> str:

@@ -124,3 +124,12 @@ def test_a_gate_does_not_go_by_another_check_than_the_projects_own(project: Path
     gate = codur_here("verify", cwd=project, home=home)
     assert (gate.code, "is not accepted" in gate.err, "codur trust" in gate.err) == (2, True, True)
     assert codur_here("verify", "--check", "true", cwd=project, home=home).code == 0
+
+
+def test_a_variable_that_programs_do_not_get_is_told_by_its_name(project: Path, home: Path) -> None:
+    fill(project, {"test_base.py": "import os\n\n\ndef test_base():\n    assert os.environ['BASE_URL']\n"})
+    red = codur_here("verify", cwd=project, home=home, BASE_URL="sqlite:///x")
+    assert (red.code, "BASE_URL of your environment is not given to programs" in red.err) == (1, True)
+    assert "sqlite" not in red.err
+    assert codur_here("verify", "--check", "BASE_URL=x pytest", cwd=project, home=home).code == 0
+    assert "of your environment" not in codur_here("verify", cwd=project, home=home).err

@@ -10,6 +10,7 @@ from codur.planning.patterns.prompt_tokens import read_prompt
 from codur.planning.patterns.refusals import is_about_prose, keeps_a_part
 from codur.planning.renaming import renamed
 from codur.questions import MAY_CHANGE, granted_by
+from codur.types import CODE_TASKS
 
 NONE = (
     "nicht reparieren",
@@ -265,3 +266,17 @@ def test_another_name_is_asked_for(prompt: str, old: str) -> None:
 def test_a_yes_in_any_language_stands_alone(answer: str, granted: bool) -> None:
     asked = f"You asked: {MAY_CHANGE.format(paths='test_a.py, test_b.py')}\nThe user answered: {answer}"
     assert bool(list(granted_by(asked))) == granted
+
+
+@pytest.mark.parametrize(
+    ("prompt", "order"),
+    [
+        ("how many rows are there, and what is the total? change nothing", False),
+        ("find the bug in main.py but do not change anything", False),
+        ("fix main.py without touching any files", False),
+        ("fix main.py, change nothing else", True),
+        ("fix main.py, don't change anything in util.py", True),
+    ],
+)
+def test_where_nothing_is_to_be_changed_nothing_is_ordered(prompt: str, order: bool) -> None:
+    assert (classify(read_prompt(prompt).tokens).task_type in CODE_TASKS) is order

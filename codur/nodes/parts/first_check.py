@@ -13,13 +13,14 @@ from codur.events import CheckBegan, CheckRan, Note
 from codur.lazy import regex
 from codur.nodes.parts import foreign_failures
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
+from codur.parsing.bounded_text import listed
 from codur.structs import replace
 from codur.tools import git
 from codur.types import Discovery, Verdict
 
 _COMMAND_NOT_FOUND = 127  # as a shell says it
 _LINTER_WRONG_USAGE = 2  # ruff, black, mypy and eslint; they end so for a file that they cannot read, too
-_SHOWN_LINES = 2
+_SHOWN_LINES, _NAMED = 2, 3
 _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
 """Of the run's time, which its first check may take, so that there is some left to act on what it says."""
 _SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that all tests would take many times that
@@ -155,6 +156,11 @@ def check_before(discovery: Discovery, context: RunContext, *, sample: bool = Fa
         # Of a made test too, whose run says nothing of the others that failed.
         context.best.words |= foreign_failures.words(context.checker.last_tests) if verdict.failing else {}
     context.emit(CheckRan(when="before", verdict=verdict))
+    if verdict.status == "failed" and (names := context.launcher.withheld(verdict.error)):
+        told = (
+            f"{listed(names, _NAMED)} of your environment is not given to programs; if the check needs it, put it there"
+        )
+        context.emit(Note(level="warning", text=f"{told}: --check '{names[0]}=… COMMAND'"))
     return verdict
 
 

@@ -13,7 +13,7 @@ from codur.planning.patterns.courtesy import without_courtesy
 from codur.planning.patterns.named_paths import is_file_like
 from codur.planning.patterns.phrases import match, phrases, words
 from codur.planning.patterns.prompt_tokens import Token, read_prompt
-from codur.planning.patterns.refusals import begins_refused, is_order, is_refused
+from codur.planning.patterns.refusals import begins_refused, is_order, is_refused, keeps_all
 from codur.structs import Struct, replace
 from codur.types import CODE_TASKS, TaskType
 
@@ -133,6 +133,8 @@ def _is_refused(said: Sequence[Sequence[str]], judged: Sequence[Classification])
     orders = False
     for clause, item in zip(said, judged, strict=True):
         code = item.task_type in CODE_TASKS
+        if keeps_all(clause):
+            return True
         if begins_refused(clause, orders=orders) or (code and is_refused(clause)):
             return True
         orders = orders or (code and clause[0] in _verbs(_CODE))
@@ -196,7 +198,11 @@ def _judged(clause: Sequence[Token], said: Sequence[str]) -> Classification:
 def _special(clause: Sequence[Token], said: Sequence[str]) -> Classification | None:
     """Verbs whose kind depends on their object."""
     head, rest = said[0], set(said[1:])
-    if head in _FORBIDDING or (head in _RENAMING and any(is_file_like(token.text) for token in clause[1:])):
+    if (
+        head in _FORBIDDING
+        or said[1:2] == ["nothing"]
+        or (head in _RENAMING and any(is_file_like(token.text) for token in clause[1:]))
+    ):
         return _UNKNOWN
     if (rest & words("web things") and head in _WEB_VERBS) or (
         head in _READING and any("://" in word for word in rest)

@@ -35,6 +35,11 @@ _KEEPS = regex(
     r"|(?:不要|别|勿|不能|不许)(?:去)?(?:修改|更改|改|动|碰)|(?:変え|変更し|触ら|いじら)ないで|(?:바꾸|고치|건드리)지\s?마",
     re.IGNORECASE,
 )
+_KEEPS_ALL = regex(
+    r"\b(?:(?:don'?t|do not|never|without) (?:chang(?:e|ing)|modify(?:ing)?|edit(?:ing)?|touch(?:ing)?)"
+    r" (?:anything|any (?:files?|code)|a thing)|(?:change|modify|edit|touch) nothing)\b"
+    r"(?! (?:else|more|other|but|except|in|of)\b)"
+)
 _KEEPS_IN_PARTS = (
     (r"\b(?:nicht|nichts|kein\w*|ohne)\b", r"änder|aender|faß|fass|rühr|ruehr"),
     (r"\b(?:pas|rien|sans|ne)\b", r"\b(?:touch|chang|modifi)"),
@@ -80,6 +85,11 @@ def _kept(clause: str) -> str:
         if found and re.search(verb, clause, re.IGNORECASE):
             return clause[found.start() :]
     return ""
+
+
+def keeps_all(clause: Sequence[str]) -> bool:
+    """Whether a clause says that nothing at all is to be changed."""
+    return _KEEPS_ALL.search(" ".join(clause)) is not None
 
 
 def is_about_prose(prompt: str) -> bool:
