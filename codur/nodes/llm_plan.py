@@ -7,12 +7,12 @@ from codur.agents.registry import Agent
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.llm.profiles.auto import server_problem
 from codur.llm.profiles.endpoint import is_local
+from codur.nodes.parts.offline_work import plan_after_error
 from codur.nodes.parts.sources import instruction_notes, listed_files, task_with_git
 from codur.nodes.parts.updates import (
     delegated,
     failed_steps,
     go,
-    plan_after_error,
     plannable,
     require_room,
     warn,

@@ -4,8 +4,9 @@ import re
 
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
 from codur.lazy import regex
+from codur.nodes.parts.offline_work import plan_after_error
 from codur.nodes.parts.sources import listed_files, task_with_git
-from codur.nodes.parts.updates import delegated, go, plan_after_error, plannable, require_room
+from codur.nodes.parts.updates import delegated, go, plannable, require_room
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.plans.first_plan import is_pure_refactoring, is_settled
 from codur.planning.plans.full_plan import PlanningBrief

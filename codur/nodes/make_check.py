@@ -30,8 +30,9 @@ from codur.nodes.parts.attempt_verdict import given_up, tried
 from codur.nodes.parts.finding import near_by_name
 from codur.nodes.parts.first_check import check_before, seen_before
 from codur.nodes.parts.foreign_failures import any_unwritten
+from codur.nodes.parts.offline_work import may_keep_output, may_make_check
 from codur.nodes.parts.sources import brief_of
-from codur.nodes.parts.updates import current_step, go, may_keep_output, may_make_check, warn
+from codur.nodes.parts.updates import current_step, go, warn
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.parsing.bounded_text import listed
 from codur.parsing.code import code_from_text

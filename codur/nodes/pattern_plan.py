@@ -19,8 +19,9 @@ from codur.nodes.parts import updates
 from codur.nodes.parts.attempt_verdict import unguarded
 from codur.nodes.parts.finding import is_about_tests, may_fail, others_fail
 from codur.nodes.parts.first_check import check_before, fewer_first, fitted, no_check_remedy, with_linted_tests
+from codur.nodes.parts.offline_work import can_repair, explained, not_of_the_program, why_no_search
 from codur.nodes.parts.plan_rules import completed, problem_of
-from codur.nodes.parts.updates import can_ask, can_repair, explained, go, not_of_the_program, why_no_search, why_not
+from codur.nodes.parts.updates import can_ask, go, why_not
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.patches import RepairRequest
 from codur.planning.patterns.classify import lists_steps

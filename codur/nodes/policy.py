@@ -1,7 +1,7 @@
 """The only gate between deciding and doing. Deterministic; never calls a model."""
 
 from codur.events import StepBegan
-from codur.nodes.parts import updates
+from codur.nodes.parts import offline_work, updates
 from codur.nodes.parts.approval_question import ask_first, ask_late, effects, end_run, rejected
 from codur.nodes.parts.plan_rules import completed, problem_at_last, problem_of, told
 from codur.nodes.parts.step_criteria import left_open
@@ -125,7 +125,7 @@ def _needs_check(step: Step, plan: Plan, state: RunState, context: RunContext) -
 
     What programs of others work on, and what the user planned, is done as they say: no other model is asked for it.
     """
-    if plan.origin != "pattern" and updates.edits(step, context) and updates.may_keep_output(state, context):
+    if plan.origin != "pattern" and updates.edits(step, context) and offline_work.may_keep_output(state, context):
         return True
     if plan.origin not in {"pre_plan", "plan"} or step.action not in {"coding", "delegate"}:
         return False
@@ -135,7 +135,7 @@ def _needs_check(step: Step, plan: Plan, state: RunState, context: RunContext) -
         or context.agents.is_external(step.capability)
     ):
         return False
-    return updates.may_make_check(state, context)
+    return offline_work.may_make_check(state, context)
 
 
 def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:

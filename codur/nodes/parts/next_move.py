@@ -6,7 +6,7 @@ from typing import Literal
 
 from codur.checks.entry import bare_name
 from codur.lazy import regex
-from codur.nodes.parts import foreign_failures, updates
+from codur.nodes.parts import foreign_failures, offline_work, updates
 from codur.nodes.parts.finding import Judged, speaks_for_tests
 from codur.nodes.parts.handover import affordable, escalation_after, next_repair, stand_in_for
 from codur.nodes.parts.updates import go
@@ -195,7 +195,7 @@ def _model_failed(record: StepRecord, state: RunState, context: RunContext) -> R
     if other:
         return other
     # A search may do without what the model was to do.
-    if updates.can_repair(state, context) and not updates.repair_tried(state):
+    if offline_work.can_repair(state, context) and not offline_work.repair_tried(state):
         return go("repair", origin="llm_error", why=f"{state['reason']}; searching offline instead")
     return go("end", origin="llm_error", why=state["reason"], outcome=state["outcome"] or "no_model")
 
@@ -287,7 +287,7 @@ def _after_failure(
             patience=context.settings.agents.preferences.patience,
             iteration=state["iteration"] + 1,
             max_iterations=state["task"].limits.max_iterations,
-            near_miss_repair=updates.can_repair(state, context) and record.ok and attempt.progress > 0,
+            near_miss_repair=offline_work.can_repair(state, context) and record.ok and attempt.progress > 0,
             another_agent=agent is not None,
             affordable=agent is None or affordable(agent, state, context),
         )

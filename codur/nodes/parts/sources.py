@@ -14,12 +14,12 @@ from codur.context.brief import CodingBrief
 from codur.context.file_order import is_vendored, standing
 from codur.context.outline import outline_of
 from codur.context.places import edited_lines, places_in
+from codur.context.quoted_text import quoted_places
 from codur.context.ranking import TestRun, identified
 from codur.context.selection import Clues, Selection, Want, select
 from codur.errors import LimitReached, WorkspaceError
 from codur.lazy import regex
 from codur.nodes.parts.finding import asks_for_tests, is_about_tests, may_fail, spoken_of
-from codur.nodes.parts.quoted_text import quoted_places
 from codur.nodes.parts.updates import origin_of, warn
 from codur.nodes.run_state import RunContext, RunState, task_told
 from codur.parsing.bounded_text import bounded

@@ -5,25 +5,18 @@ import re
 from collections.abc import Collection, Iterable
 from typing import Unpack
 
-from codur import checks, planning
 from codur.agents.registry import Agent
-from codur.checks import suites
-from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
+from codur.errors import CodurError, LimitReached, ModelAnswerError, ModelUnavailable
 from codur.events import FileChanged, Note
 from codur.lazy import regex
 from codur.mcp.offered_tools import server_of
-from codur.nodes.parts.finding import asks_for_tests, keeps, rest_may_be_apart
+from codur.nodes.parts.finding import keeps
 from codur.nodes.run_state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
-from codur.planning.patterns.refusals import is_about_prose, keeps_a_part
-from codur.planning.plans.first_plan import SEARCH
-from codur.planning.plans.step_references import Output, blocked_by, escaped
+from codur.planning.plans.step_references import Output, blocked_by
 from codur.planning.plans.success_criteria import checkable, of_exit, said_of
-from codur.tools import code
-from codur.tools.tool import ToolError
 from codur.types import (
     CODE_TASKS,
     LOOKING_TASKS,
-    Check,
     Origin,
     Outcome,
     Plan,
@@ -31,7 +24,6 @@ from codur.types import (
     Step,
     StepRecord,
     Tier,
-    Verdict,
 )
 from codur.workspace import history
 from codur.workspace.private import may_hold_secrets
@@ -58,9 +50,6 @@ _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 _SHOWN_LINES = 60
 _SHOWN_CHARS = 400
 """Lines of a file's diff that are told while a run goes on, and characters of each: an event is no place for a file."""
-_RUNS_OF_MADE = 8  # red twice, green twice with the project's own after it, and an attempt that fails
-_RUN_BY_PYTEST = (".py", ".ipynb")  # what a test for pytest can run
-_LEAST_CALLS = 2  # model calls that must be left for a test to be made: one for it, one for the edit
 
 
 def go(
@@ -359,157 +348,3 @@ def outcome_of(error: CodurError) -> Outcome:
 def hint_of(state: RunState) -> str:
     """What may help: the user's hint, and that after attempts without progress."""
     return "\n".join(filter(None, (state["task"].hint, state["steer"])))
-
-
-def can_repair(state: RunState, context: RunContext) -> bool:
-    """Whether an offline search makes sense: a red check, Python sources, not switched off."""
-    return not why_no_search(state, context)
-
-
-def _more_than_a_fix(state: RunState, check: Check, context: RunContext) -> str:
-    """What a task asks for that a search knows nothing of; empty if nothing."""
-    is_fix = state["discovery"].task_type == "code_fix" or context.workspace.changed_files()
-    if not (is_fix or check.kind == "output"):  # the whole output says what is wanted; tests may say else
-        return (
-            "The task asks for more than a fix, and a search only mends what the check finds wrong; `codur repair` "
-            "does that."
-        )
-    if is_about_prose(state["task"].prompt):
-        return "The task is about what people read, and a search mends what the check finds wrong; a model reads it."
-    if keeps_a_part(state["task"].prompt):
-        return "The task says what has to stay as it is, and a search knows nothing of that; a model reads it."
-    return ""
-
-
-def why_no_search(state: RunState, context: RunContext) -> str:
-    """Why no offline search is made, in a sentence; empty if one can be."""
-    before, check, tools = state["before"], state["discovery"].check, context.settings.tools
-    asked = state["task"].repair is not None
-    if context.settings.repair.mode == "off" and not asked:
-        return "The search for a repair is switched off (repair.mode)."
-    if not (tools.allow_write and tools.allow_run):
-        return "Changing files and running programs is not allowed here, so no repair is searched for."
-    if check is None or check.kind == "syntax":
-        return "No check was found that tells a right program from a wrong one; name one with --check."
-    if not any(context.workspace.list_files(pattern="*.py", limit=1)):
-        return "The search for a repair mends Python, and there is none here."
-    if not asked and (more := _more_than_a_fix(state, check, context)):
-        return more
-    if check.text or check.of_linter:
-        what = "linter" if check.of_linter else "test that was made for the task"
-        return f"The check is a {what}; such a one does not guide a search."
-    if before is None or before.status != "failed":
-        return f"The check cannot guide a search: {_not_red(before)}."
-    problem = suites.run_problem.run_problem(check, before, root=context.workspace.root, python=context.python)
-    if problem is not None and problem.kind in suites.run_problem.ENVIRONMENT:
-        return f"{problem.text} {problem.remedy}"
-    if not (asked or before.failing or any(path.endswith(".py") for path in state["discovery"].files)):
-        return f"The check fails (`{before.check}`), but nothing says which Python file it is about; name the file."
-    return ""
-
-
-def _not_red(before: Verdict | None) -> str:
-    if before is None:
-        return "it was not run"
-    return "it passes already" if before.passed else before.note or before.status
-
-
-def not_of_the_program(state: RunState, context: RunContext) -> "suites.run_problem.RunProblem | None":
-    """Why the check fails, if that is no fault of the program: it cannot run here, or what of it fails cannot."""
-    task, before = state["task"], state["before"]
-    check, root = state["discovery"].check, context.workspace.root
-    if before is None or check is None or before.status not in {"failed", "passed"}:
-        return None
-    # Only where the answer would be that there is nothing to fix: what passes may be all that is wanted otherwise.
-    asks = (state["discovery"].task_type == "code_fix" or task.check_is_goal) and task.repair is None
-    if before.passed and (not asks or planning.plans.first_plan.says_more(task.prompt, state["discovery"])):
-        return None
-    problem = suites.run_problem.run_problem(check, before, root=root, python=context.python, task=task.prompt or "-")
-    return problem if problem is not None and problem.kind in suites.run_problem.ENVIRONMENT else None
-
-
-def may_make_check(state: RunState, context: RunContext) -> bool:
-    """Whether a test for the task is worth a call: nothing fails because of it yet, and nobody named a check."""
-    task, check, before = state["task"], state["discovery"].check, state["before"]
-    settings, calls_left = context.settings, task.limits.max_llm_calls - context.models.usage.calls
-    named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
-    if state["making"] or named or settings.verification.make_check == "never" or calls_left < _LEAST_CALLS:
-        return False
-    found = state["discovery"]
-    unwanted = asks_for_tests(task.prompt) or checks.stated_output.wants_no_tests(task.prompt)
-    if found.task_type not in {"code_fix", "code_generation"} or unwanted:
-        return False
-    if not context.workspace.list_files(limit=1):  # how what is to be made is called is for who makes it
-        return False
-    # No test fails for what documents say, and none for a test that is to be written or moved.
-    files = (*found.files, *found.missing_files)
-    subjects = [path for path in files if not (checks.entry.is_document(path) or checks.entry.is_test_code(path))]
-    if files and not subjects and (found.guessed or found.task_type == "code_generation"):
-        return False
-    if check is not None and check.kind not in {"tests", "syntax"}:
-        return False
-    is_red = before is not None and before.status != "no_check" and not before.passed
-    other = suites.made_for_runner.is_other(check)
-    # What fails for other reasons may go on to, if each test is told apart.
-    named = check is not None and ("pytest" in check.argv or (before is not None and bool(before.failing)))
-    apart = named and rest_may_be_apart(state)
-    if is_red and not apart:
-        return False
-    if not (settings.tools.allow_run and settings.tools.allow_write) or state["attempts"]:
-        return False
-    if context.workspace.changed_files():
-        return False
-    if other:  # all of its tests run each time
-        ends = before is None or before.duration_s * _RUNS_OF_MADE <= context.time_left()
-        return before is None or (bool(before.tests_passed) and ends)
-    listed = (context.workspace.list_files(pattern=f"*{suffix}", limit=1) for suffix in _RUN_BY_PYTEST)
-    return any(listed) or any(path.endswith(_RUN_BY_PYTEST) for path in state["discovery"].missing_files)
-
-
-def may_keep_output(state: RunState, context: RunContext) -> bool:
-    """Whether what programs print and write now is to be compared: a task may keep it, and nothing else is a check."""
-    task, check, settings = state["task"], state["discovery"].check, context.settings
-    named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
-    if state["making"] or state["attempts"] or named or settings.verification.make_check == "never":
-        return False
-    if state["discovery"].task_type != "refactor" or (check is not None and check.kind != "syntax"):
-        return False
-    may = settings.tools.allow_run and settings.tools.allow_write
-    return may and not context.workspace.changed_files()
-
-
-def repair_tried(state: RunState) -> bool:
-    """Whether an offline search has run already."""
-    return any(record.node == "repair" for record in state["records"])
-
-
-def explained(state: RunState, context: RunContext) -> Plan | None:
-    """The plan of telling what can be read of a file, where no model explains it; None if that is not the task."""
-    path, workspace = state["discovery"].explain, context.workspace
-    if not path or state["task"].agent or not code.definitions.is_read(path):
-        return None
-    check = checks.find_check.find_check(
-        workspace, context.settings.verification, checks.find_check.CheckRequest(files=(path,))
-    )
-    try:
-        text = planning.explanation.explanation(path, workspace, check)
-    except (ToolError, WorkspaceError) as error:
-        end = Step(id="explain", action="respond")
-        return Plan(steps=(end,), origin="pattern", reason=error.message, outcome="not_achieved")
-    step = Step(
-        id="explain", action="respond", objective=f"Tell what can be read of {path}.", arguments={"text": escaped(text)}
-    )
-    return Plan(steps=(step,), origin="pattern", reason=f"no model explains {path}, so it is told what can be read")
-
-
-def plan_after_error(error: CodurError, state: RunState, context: RunContext) -> RunUpdate:
-    """What a planning node decides when no model answers: offline work if there is any, else the end."""
-    told = explained(state, context)
-    if told is not None:
-        return RunUpdate(plan=told, cursor=0)
-    if can_repair(state, context) and not repair_tried(state):
-        plan = Plan(steps=(SEARCH,), origin="llm_error", reason=f"{error.message}; working offline")
-    else:
-        end = Step(id="end", action="respond")
-        plan = Plan(steps=(end,), origin="llm_error", reason=error.message, outcome=outcome_of(error))
-    return RunUpdate(plan=plan, cursor=0, **end_by(error))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.nodes.parts.quoted_text import quoted_places
+from codur.context.quoted_text import quoted_places
 from codur.workspace.workspace import Workspace
 
 SOURCE = "def take():\n    raise ValueError('there is nothing left in stock')\n"
