@@ -140,8 +140,8 @@ def out_of_time() -> LimitReached:
 def internal_error(error: Exception, *, usage: Usage | None = None) -> InternalError:
     """The error for a fault of ours: what was raised that nothing was prepared for, bounded; or a full disk."""
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        remedy = "Make room on the disk, or set TMPDIR to a place that has some."
-        return InternalError("no space is left for temporary files", remedy=remedy, usage=usage)
+        remedy = "Make room where output and temporary files go (TMPDIR names another place for these)."
+        return InternalError("no space is left on a disk", remedy=remedy, usage=usage)
     message = " ".join(str(error).split())[:_MAX_INTERNAL_CHARS]
     return InternalError(
         f"internal error: {type(error).__name__}{': ' if message else ''}{message}",

@@ -1,5 +1,6 @@
 """Writing to standard output and standard error: how much, encodings that lack a character, readers that have gone."""
 
+import contextlib
 import errno
 import io
 import os
@@ -108,16 +109,14 @@ class SafeStream:
         Raises:
             OSError: it was another error than that the reader has gone.
         """
+        self._gone = True
+        with contextlib.suppress(AttributeError, io.UnsupportedOperation):
+            descriptor = self._stream.fileno()
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, descriptor)
+            os.close(nowhere)
         if error.errno not in _READER_GONE:
             raise error
-        self._gone = True
-        try:
-            descriptor = self._stream.fileno()
-        except (AttributeError, io.UnsupportedOperation):
-            return
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, descriptor)
-        os.close(nowhere)
 
 
 def _exact_bytes(text: str) -> bytes:

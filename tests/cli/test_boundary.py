@@ -8,6 +8,8 @@ import io
 import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -77,8 +79,8 @@ def test_what_a_broken_run_has_cost_is_told() -> None:
 
 def test_a_full_disk_is_no_internal_error() -> None:
     error = internal_error(OSError(errno.ENOSPC, "No space left on device"))
-    assert str(error) == "no space is left for temporary files"
-    assert error.remedy == "Make room on the disk, or set TMPDIR to a place that has some."
+    assert str(error) == "no space is left on a disk"
+    assert error.remedy == "Make room where output and temporary files go (TMPDIR names another place for these)."
 
 
 @pytest.fixture(scope="module")
@@ -122,3 +124,13 @@ def test_a_bug_in_a_run_with_debug(broken: Path, tmp_path: Path) -> None:
     assert ran.code == 1
     assert f"{os.sep}engine.py" in ran.err
     assert "ZeroDivisionError: a bug" in ran.err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no such device here")
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_an_output_that_cannot_be_written_is_told_in_a_line(form: tuple[str, ...], tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "codur", "verify", "--check", "true", *form]
+        done = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, "no space is left on a disk" in done.stderr) == (1, True)
+    assert "Traceback" not in done.stderr
