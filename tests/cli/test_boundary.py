@@ -127,10 +127,10 @@ def test_a_bug_in_a_run_with_debug(broken: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no such device here")
-@pytest.mark.parametrize("form", [(), ("--json",)])
-def test_an_output_that_cannot_be_written_is_told_in_a_line(form: tuple[str, ...], tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [("doctor",), ("verify", "--check", "true", "--json")])
+def test_an_output_that_cannot_be_written_is_told_in_a_line(words: tuple[str, ...], tmp_path: Path) -> None:
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "codur", "verify", "--check", "true", *form]
+        command = [sys.executable, "-m", "codur", *words]
         done = subprocess.run(command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, "no space is left on a disk" in done.stderr) == (1, True)
     assert "Traceback" not in done.stderr
