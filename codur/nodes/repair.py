@@ -7,6 +7,7 @@ from pathlib import Path
 from codur.checks.python_syntax import syntax_problem
 from codur.errors import UsageError, WorkspaceError
 from codur.nodes.parts.finding import spoken_of
+from codur.nodes.parts.offline_work import left_alone
 from codur.nodes.parts.updates import can_ask, go, tell_changes, worker
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.patches import RepairReport
@@ -79,12 +80,11 @@ def _fault(state: RunState, check: Check, verdict: Verdict, context: RunContext)
     copy = context.workspace.scratch_copy(context.scratch())
     here, there = str(context.workspace.root), str(copy.root)  # parameters of tests may be files of the project
     verdict = replace(verdict, failing=tuple(test.replace(here, there) for test in verdict.failing))
+    tests = (*state["discovery"].edits_tests, *state["discovery"].adds_tests)
     return Fault(
         checker=context.checker.on(copy),
-        # A test that the task may change is still what says whether a candidate is right.
-        check=replace(
-            check, protected=(*check.protected, *state["discovery"].edits_tests, *state["discovery"].adds_tests)
-        ),
+        # A test that the task may change is still what says whether a candidate is right; what is to stay is no place.
+        check=replace(check, protected=(*check.protected, *tests, *left_alone(state, context))),
         before=verdict,
         files=state["discovery"].files,
         task=state["task"].prompt,

@@ -122,7 +122,8 @@ def _cell(was: Mapping[str, Any], kind: str, source: str, *, name: str) -> _Cell
     """A cell with another source; `name` is what a new one gets its id of, if it has any."""
     fresh: _Cell = {"cell_type": kind, **({"id": hashlib.sha256(name.encode()).hexdigest()[:8]} if name else {})}
     cleared: _Cell = {"execution_count": None, "outputs": []} if kind == "code" else {}
-    return {**(was or {**fresh, "metadata": {}}), **cleared, "source": source.splitlines(keepends=True)}
+    ends = _source(was)[len(_source(was).rstrip("\n")) :]  # which a text of cells does not tell
+    return {**(was or {**fresh, "metadata": {}}), **cleared, "source": (source + ends).splitlines(keepends=True)}
 
 
 def _has_ids(notebook: Mapping[str, Any]) -> bool:

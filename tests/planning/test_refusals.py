@@ -7,7 +7,7 @@ import pytest
 from codur.checks.stated_output import asks_tests_elsewhere, forbids_tests
 from codur.planning.patterns.classify import classify
 from codur.planning.patterns.prompt_tokens import read_prompt
-from codur.planning.patterns.refusals import is_about_prose, keeps_a_part
+from codur.planning.patterns.refusals import is_about_prose, keeps_a_part, kept_files
 from codur.planning.renaming import renamed
 from codur.questions import MAY_CHANGE, granted_by
 from codur.types import CODE_TASKS
@@ -280,3 +280,21 @@ def test_a_yes_in_any_language_stands_alone(answer: str, granted: bool) -> None:
 )
 def test_where_nothing_is_to_be_changed_nothing_is_ordered(prompt: str, order: bool) -> None:
     assert (classify(read_prompt(prompt).tokens).task_type in CODE_TASKS) is order
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kept"),
+    [
+        ("fix main.py, don't touch util.py", {"util.py"}),
+        ("fix main.py and leave `pkg/util.py` alone", {"pkg/util.py"}),
+        ("fix main.py without touching util.py and data.py", {"util.py", "data.py"}),
+        ("fix main.py; util.py must not be changed, nor the tests", {"util.py"}),
+        ("fix main.py, don't touch the tests", set()),
+        ("fix main.py, don't touch parse()", None),
+        ("fix main.py without changing the signature of f in util.py", None),
+        ("fix main.py, don't touch util.py or anything in pkg", None),
+        ("behebe main.py, aber ändere util.py nicht", None),
+    ],
+)
+def test_which_files_are_to_stay(prompt: str, kept: set[str] | None) -> None:
+    assert kept_files(prompt) == kept

@@ -395,3 +395,15 @@ def test_what_is_told_of_a_change_while_the_run_goes_on_is_bounded(tmp_path: Pat
     assert len(told) == 1
     assert told[0].count("\n") == 60
     assert max(map(len, told[0].splitlines())) == 401
+
+
+@pytest.mark.parametrize("kept", ["rate.py", "price.py"])
+def test_a_search_leaves_the_files_alone_that_the_task_names(kept: str, tmp_path: Path) -> None:
+    files = {
+        "price.py": "from rate import rate\n\n\ndef price(net):\n    return net - rate(net)\n",
+        "rate.py": "def rate(net):\n    return net * 2\n",
+        "test_price.py": "from price import price\n\n\ndef test_price():\n    assert (price(3), price(5)) == (9, 15)\n",
+    }
+    played = play(tmp_path, files, f"the price is wrong, fix it; don't touch {kept}", [], key=None, search=True)
+    assert played.files[kept] == files[kept]
+    assert (played.result.outcome == "done") == (kept == "rate.py"), played.result.reason

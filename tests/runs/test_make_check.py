@@ -143,6 +143,7 @@ def test_total_is_the_sum():
     played = run(tmp_path, [kind, answer(test), edit], prompt, files={"sums.ipynb": json.dumps(form, indent=1)})
     assert (played.result.outcome, played.unexpected) == ("done", 0)
     assert json.loads(played.files["sums.ipynb"])["cells"][0]["source"] == ["total = sum([1, 2])"]
+    assert any("outputs in sums.ipynb are of before" in note for note in played.result.notes)
     assert "# %% [code] 1\ntotal = sum([1, 2]) + 1\n" in played.message(2)
 
 

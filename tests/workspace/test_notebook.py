@@ -78,6 +78,11 @@ def test_only_the_cell_that_is_edited_differs(indent: int | None, file: Path, to
     assert file.read_text() == notebook([*CELLS[:3], mended], indent)
 
 
+def test_a_cell_that_is_edited_ends_as_it_did(file: Path, toolbox: Toolbox) -> None:
+    assert toolbox.call("replace_in_file", {"path": "analysis.ipynb", "old": "sales.plot()", "new": "sales.hist()"}).ok
+    assert json.loads(file.read_text())["cells"][2]["source"] == ["sales.hist()\n"]
+
+
 def test_cells_are_added_moved_and_taken_away(file: Path) -> None:
     before = file.read_bytes()
     shown = text.decode(file.name, before).text

@@ -40,6 +40,9 @@ _LACKS = (
     "{} is not installed for this Python, and nothing can be installed here. Do without it where the task allows that; "
     "where it does not, call finish: then the edit is applied again, as it was, and told as not run."
 )
+_STALE = (
+    "outputs in {0} are of before, or cleared: `jupyter nbconvert --to notebook --execute --inplace {0}` renews them"
+)
 _TIME_REMEDY = "Give the search more time (--timeout, repair.offline_budget_s), or run it again without --offline."
 _WORD = regex(r"\w+")
 _MOST_QUESTIONS = 3  # each is an interruption of the user
@@ -219,6 +222,7 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
     if verdict is not None and verdict.status != "flaky" and judged.attempt is None:
         notes = [*_left_out(state, context), *foreign_failures.worse_left_out(verdict, context)]
         notes += [f"the model says: {record.said}"] if record.said else []
+        notes += [_STALE.format(path) for path in context.workspace.changed_files() if path.endswith(".ipynb")]
         solver = "repair" if record.node == "repair" else record.capability
         following = _following(state) if record.node != "repair" else None
         reason = "" if following is not None else updates.left_failed({**state, "verdict": verdict}, context)

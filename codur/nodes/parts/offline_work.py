@@ -6,7 +6,7 @@ from codur.errors import CodurError, WorkspaceError
 from codur.nodes.parts.finding import asks_for_tests, rest_may_be_apart
 from codur.nodes.parts.updates import end_by, outcome_of
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
-from codur.planning.patterns.refusals import is_about_prose, keeps_a_part
+from codur.planning.patterns.refusals import is_about_prose, keeps_a_part, kept_files
 from codur.planning.plans.first_plan import SEARCH
 from codur.planning.plans.step_references import escaped
 from codur.tools import code
@@ -33,9 +33,19 @@ def _more_than_a_fix(state: RunState, check: Check, context: RunContext) -> str:
         )
     if is_about_prose(state["task"].prompt):
         return "The task is about what people read, and a search mends what the check finds wrong; a model reads it."
-    if keeps_a_part(state["task"].prompt):
+    if keeps_a_part(state["task"].prompt) and not left_alone(state, context):
         return "The task says what has to stay as it is, and a search knows nothing of that; a model reads it."
     return ""
+
+
+def left_alone(state: RunState, context: RunContext) -> tuple[str, ...]:
+    """The files that the task wants left as they are; empty if it names none, or something else is to stay, too."""
+    files = context.workspace.list_files()
+    meant = [
+        [path for path in files if f"/{path}".endswith(f"/{name.removeprefix('./')}")]
+        for name in kept_files(state["task"].prompt) or ()
+    ]
+    return tuple(path for paths in meant for path in paths) if all(len(paths) == 1 for paths in meant) else ()
 
 
 def why_no_search(state: RunState, context: RunContext) -> str:

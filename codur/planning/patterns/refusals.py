@@ -35,6 +35,13 @@ _KEEPS = regex(
     r"|(?:不要|别|勿|不能|不许)(?:去)?(?:修改|更改|改|动|碰)|(?:変え|変更し|触ら|いじら)ないで|(?:바꾸|고치|건드리)지\s?마",
     re.IGNORECASE,
 )
+_FILE = regex(r"[\w./-]*\w\.[A-Za-z]\w{0,4}")
+_OF_KEEPING = frozenset(
+    "do don't not never must may should be without leave keep alone untouched unchanged as is are it they touch change"
+    " modify edit alter touching changing modifying editing altering touched changed modified edited altered the file"
+    " files and or nor please also just you".split()
+)
+"""Words of a clause that says of files, and of nothing in them, that they are to stay."""
 _KEEPS_ALL = regex(
     r"\b(?:(?:don'?t|do not|never|without) (?:chang(?:e|ing)|modify(?:ing)?|edit(?:ing)?|touch(?:ing)?)"
     r" (?:anything|any (?:files?|code)|a thing)|(?:change|modify|edit|touch) nothing)\b"
@@ -85,6 +92,23 @@ def _kept(clause: str) -> str:
         if found and re.search(verb, clause, re.IGNORECASE):
             return clause[found.start() :]
     return ""
+
+
+def kept_files(prompt: str) -> frozenset[str] | None:
+    """The files that are to stay as they are, as a prompt names them in English; None if something else is to, too."""
+    names, last = set[str](), False
+    for clause in _own(prompt):
+        text = _kept(clause)
+        said = [word.strip("`'\"()") for word in (text if _FILE.search(text) else clause).split()]
+        files = {word for word in said if _FILE.fullmatch(word)}
+        plain = bool(files) and all(word in files or word.lower() in _OF_KEEPING for word in said)
+        # "don't touch a.py and b.py" is two clauses.
+        last = plain and (bool(text) or last)
+        if last:
+            names |= files
+        elif text and (_NAME.search(text) or not _TESTS.search(text)):
+            return None
+    return frozenset(names)
 
 
 def keeps_all(clause: Sequence[str]) -> bool:
