@@ -910,6 +910,7 @@ DECLARED = {
     [
         ("make lint pass", "make lint", True),
         ("`make lint` fails", "make lint", True),
+        ("Make lint fails. Fix it.", "make lint", True),
         ("make sure that make lint passes, without touching the tests", "make lint", True),
         ("make mypy pass", "make mypy", True),
         ("fix the errors of make mypy", "make mypy", True),
@@ -938,6 +939,7 @@ def test_the_command_that_a_request_is_about_is_the_check(
         "make deploy fails",
         "npm run nothing fails",
         "make it work",
+        "make docs work offline",
         "add a target to make lint pass",
         "make tests pass",
         "mypy fails",

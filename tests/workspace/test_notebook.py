@@ -90,7 +90,7 @@ def test_cells_are_added_moved_and_taken_away(file: Path) -> None:
     again = json.loads(
         text.encode(file.name, "# %% ".join([head, cells[1], "\nprint(1)\n\n", "[markdown]\nEnd\n", cells[0]]), before)
     )
-    kinds = [(cell["cell_type"], "".join(cell["source"])) for cell in again["cells"]]
+    kinds = [(cell["cell_type"], "".join(cell["source"]).rstrip()) for cell in again["cells"]]
     assert kinds == [
         ("code", "".join(CELLS[1]["source"])),
         ("code", "print(1)"),

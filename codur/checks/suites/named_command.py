@@ -21,10 +21,12 @@ _COMMAND = (
 _QUOTED = rf"(?:the |our |my )?(?:(?P<quote>[`'\"]?)(?P<command>{_COMMAND})(?P=quote)|`(?P<linter>[^`\n]+)`)"
 _PLEASE = r"\s*(?:please |(?:can|could|would) you )?"
 _PASSES = r"(?:pass(?:es)?|succeeds?|works?|runs?|green|clean|happy|quiet|exits? with (?:status )?(?:0|zero))\b"
+_END = r"(?= *(?:$|[.,;:!?)\n]|(?:again|now|and|but|so|with|without|in|on|for|under)\b))"
 _MEND = r"(?:fix|mend|repair|correct|solve|resolve)"
 _FORMS = (
     regex(
-        rf"{_PLEASE}(?:make|get|have|let|ensure) (?:sure )?(?:that )?{_QUOTED} (?:to |be |is )*{_PASSES}", re.IGNORECASE
+        rf"{_PLEASE}(?:make|get|have|let|ensure) (?:sure )?(?:that )?{_QUOTED} (?:to |be |is )*{_PASSES}{_END}",
+        re.IGNORECASE,
     ),
     regex(
         rf"{_PLEASE}{_MEND} (?:(?:the|all|any|what|everything|errors?|failures?|findings?|warnings?|problems?|issues?"
@@ -40,7 +42,7 @@ _FORMS = (
 """How a request begins that is about a command; what says so in passing is about something else."""
 _BARE = regex(
     rf"{_PLEASE}(?:make|get|have) (?:the |our )?[`'\"]?(?P<name>{_NAME})[`'\"]?"
-    rf" (?:target |script )?(?:to |be |is )*{_PASSES}",
+    rf" (?:target |script )?(?:to |be |is )*(?:pass(?:es)?|succeeds?|green|clean|happy)\b{_END}",
     re.IGNORECASE,
 )
 """"Make lint pass", where `lint` is declared."""
@@ -62,7 +64,9 @@ def named_command(workspace: Workspace, prompt: str) -> str:
     """The command that a request is about, if the workspace declares it and it looks at something; else empty."""
     said = next((found.groupdict() for form in _FORMS if (found := form.match(prompt))), None)
     if said is not None:
-        return (said["command"] or said["linter"] or "") if _is_declared(workspace, said) else ""
+        command = said["command"] or said["linter"] or ""
+        # "Make lint fails": the sentence begins with it.
+        return f"{command[:1].lower()}{command[1:]}" if _is_declared(workspace, said) else ""
     if found := _BARE.match(prompt):
         name = found["name"]
         named = ({"command": f"make {name}", "target": name}, {"command": f"npm run {name}", "script": name})

@@ -37,7 +37,7 @@ _ASKS = regex(
     r"(?:(?:tell|show|list|report|say|count|what|which|who|where|why|whether|how)\b"
     r"|(?:run|execute) (?:(?:the|our|my|all) )*(?:(?!make\b)[\w-]+ )?(?:linters?|checks?|tests?|type checker)\b)"
     rf"|{_CLAUSE}(?:(?:can|could|would) you )?(?:please |just )?"
-    r"(?:check|lint|test|is|are|does|do|did|has|have)\b",
+    r"(?:check|lint|test|is|are|does|do(?! not\b)|did|has|have)\b",
     re.IGNORECASE,
 )
 """A clause that begins with a word of asking: where a command fails, that is the answer."""

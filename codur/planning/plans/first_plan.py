@@ -37,7 +37,7 @@ def first_plan(
         return _last_word(f"{names}: no such file in the workspace", outcome="usage")
     if (discovery.task_type == "code_fix" or task.check_is_goal) and before is not None:
         of_linter = discovery.check is not None and discovery.check.source == checks.find_check.OF_REQUEST
-        if before.passed and (of_linter or not says_more(task.prompt, discovery)):
+        if before.passed and ((of_linter and not asks_for_more(task.prompt)) or not says_more(task.prompt, discovery)):
             return _last_word(f"nothing to fix: the check passes already (`{before.check}`)")
         if repair and before.status == "failed":
             why = "the check fails; searching for a fix without a model"
