@@ -39,8 +39,8 @@ __all__ = ["CheckRequest", "find_check", "find_entry"]
 
 _STATED = "expected output stated in the prompt"
 _LINTED = re.compile(r"\b(?:black|eslint|flake8|go vet|lint|mypy|prettier|pyright|ruff|tsc|type|typing)", re.IGNORECASE)
-_PROGRAM = re.compile(r"\b(?:make|get|have|ensure|fix|npm|pnpm|yarn|bun|pre-commit|python3?|bash|sh|node)\b|\./")
-OF_REQUEST = "what the request says must find nothing"
+_PROGRAM = re.compile(r"\b(?:make|get|have|npm|pnpm|yarn|bun|pre-commit|python3?|bash|sh|node)\b|\./|`", re.IGNORECASE)
+OF_REQUEST, OF_COMMAND = "what the request says must find nothing", "what the request says has to pass"
 EXPECTED_NAMES = ("expected.txt", "expected_output.txt")
 INPUT_NAME = "input.txt"
 _DELETED = r"(?i)\b(?:delete|remove|rm|erase|drop)\s+(?:(?:the|file|test|tests|-\w+)\s+){{0,3}}[`'\"]?(?:\./)?{}(?!\w)"
@@ -138,7 +138,7 @@ class _Search(Struct, dict=True):  # cached properties need one
             command := named.named_command(self.workspace, self.request.prompt)
         ):
             return None
-        check = self._command(command, self.settings.test_timeout_s, OF_REQUEST)
+        check = self._command(command, self.settings.test_timeout_s, OF_COMMAND)
         if check.kind == "command" and not check.of_linter and named.looks_only(self.workspace, command):
             return replace(check, env=checks.linters.NO_CACHES, of_linter=True, beside=self._tests())
         return check

@@ -135,7 +135,7 @@ def _finished(outcome: CodingOutcome, state: RunState, context: RunContext) -> t
     verdict, before = put_back_harmless(state, context), state["before"]
     if verdict is None or before is None:
         return replace(outcome, kind="cannot", foreign=""), []
-    if is_specified(verdict.failing, state) and not foreign_failures.not_installed(verdict, context):
+    if is_specified(verdict.failing, state) and not foreign_failures.not_installed(verdict, state, context):
         more, older = (verdict.tests_passed or 0) > (before.tests_passed or 0), is_test_older(state)
         if more or older:
             context.best.part = context.best.harmless

@@ -1,6 +1,6 @@
 """Notebooks of Jupyter (nbformat 4) as texts that can be read and edited: their cells between marks.
 
-A line `# %% [code] 1` begins a cell (the "percent" format that Jupytext and editors know). Lines with `#> ` tell the
+A line `# %% [code] 1` begins a cell (the "percent" format that Jupytext and editors know). Lines with `#=> ` tell the
 outputs; they are no part of a cell. Where a cell's source stays, all of it does; one that is edited loses its outputs.
 """
 
@@ -8,13 +8,16 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any
 
 from codur.lazy import regex
 
-_NOTE = "#> A Jupyter notebook (on disk JSON, nbformat 4) as its cells. Lines with #> are outputs, not to be edited.\n"
-_MARK = regex(r"^# %%(?: \[(?P<kind>code|markdown|raw)\])?[^\n]*\n?", re.MULTILINE)
-_TOLD = regex(r"^#> [^\n]*(?:\n|\Z)", re.MULTILINE)
+_NOTE = (
+    "#=> A Jupyter notebook (on disk JSON, nbformat 4) as its cells. Lines with #=> are outputs, not to be edited.\n"
+)
+_MARK = regex(r"^# %%(?: \[(?P<kind>code|markdown|raw)\])?(?: [^\n]*)?(?:\n|\Z)", re.MULTILINE)
+_TOLD = regex(r"^#=> [^\n]*(?:\n|\Z)", re.MULTILINE)
 _INDENT = regex(r"\A\{\n?([ \t]*)")
 _MOST_LINES, _MOST_CHARS = 4, 160  # of a cell's outputs
 _Cell = dict[str, Any]
@@ -34,19 +37,22 @@ def merged(raw: str, text: str) -> str:
     notebook, old = json.loads(raw), _cells(raw) or []
     notebook["cells"] = list(_merged(old, _read(text), ids=_has_ids(notebook)))
     indent = _INDENT.match(raw)
-    return (
-        json.dumps(notebook, indent=len(indent[1]) or None if indent else 1, ensure_ascii=False)
-        + raw[len(raw.rstrip()) :]
-    )
+    form = (indent[1] or None) if indent else 1
+    return json.dumps(notebook, indent=form, ensure_ascii=False) + raw[len(raw.rstrip()) :]
 
 
 def made(text: str) -> str:
     """A new notebook with the cells of a text; a text that is one already stays so."""
-    if text.lstrip().startswith("{"):
+    if is_one(text):
         return text
     notebook: dict[str, Any] = {"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     notebook["cells"] = list(_merged([], _read(text), ids=True))
     return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+def is_one(raw: str) -> bool:
+    """Whether a text is a notebook's JSON."""
+    return _cells(raw) is not None
 
 
 def _cells(raw: str) -> list[_Cell] | None:
@@ -55,10 +61,12 @@ def _cells(raw: str) -> list[_Cell] | None:
     except (ValueError, RecursionError):
         return None
     cells = notebook.get("cells") if isinstance(notebook, dict) and notebook.get("nbformat") == 4 else None
-    kinds = {"code", "markdown", "raw"}
-    if not isinstance(cells, list) or any(not isinstance(c, dict) or c.get("cell_type") not in kinds for c in cells):
-        return None
-    return cells
+    return cells if isinstance(cells, list) and all(map(_is_cell, cells)) else None
+
+
+def _is_cell(cell: object) -> bool:
+    known = isinstance(cell, dict) and cell.get("cell_type") in {"code", "markdown", "raw"}
+    return known and isinstance(cell, dict) and isinstance(cell.get("outputs", []), list)
 
 
 def _source(cell: Mapping[str, Any]) -> str:
@@ -74,7 +82,7 @@ def _body(cell: Mapping[str, Any]) -> str:
     source = _source(cell)
     told = [line[:_MOST_CHARS] for line in _outputs(cell)]
     more = [f"… {len(told) - _MOST_LINES} more lines"] if len(told) > _MOST_LINES else []
-    return "\n".join([source, *(f"#> {line}" for line in [*told[:_MOST_LINES], *more]), ""])
+    return "\n".join([source, *(f"#=> {line}" for line in [*told[:_MOST_LINES], *more]), ""])
 
 
 def _outputs(cell: Mapping[str, Any]) -> Iterator[str]:
@@ -106,8 +114,8 @@ def _merged(old: Sequence[_Cell], new: Sequence[tuple[str, str]], *, ids: bool) 
     for number in reversed(range(len(old))):
         at.setdefault((str(old[number]["cell_type"]), _source(old[number]).rstrip("\n")), []).append(number)
     kept = [at[key].pop() if at.get(key) else None for key in new]
-    left, last = set(range(len(old))).difference(kept), -1
-    for number, (key, same) in enumerate(zip(new, kept, strict=True)):
+    left, last, names = set(range(len(old))).difference(kept), -1, {str(cell.get("id")) for cell in old}
+    for key, same in zip(new, kept, strict=True):
         if same is not None:
             last = same
             yield old[same]
@@ -115,16 +123,25 @@ def _merged(old: Sequence[_Cell], new: Sequence[tuple[str, str]], *, ids: bool) 
         edited = last + 1 in left and old[last + 1]["cell_type"] == key[0]
         last += edited
         left.discard(last)
-        yield _cell(old[last] if edited else {}, *key, name=f"{number}{key}" if ids else "")
+        yield _cell(old[last] if edited else {}, *key, name=_new_id(key[1], names) if ids else "")
+
+
+def _new_id(source: str, taken: set[str]) -> str:
+    """An id that no other cell has, the same each time."""
+    tries = (hashlib.sha256(f"{number}{source}".encode()).hexdigest()[:8] for number in count())
+    found = next(name for name in tries if name not in taken)
+    taken.add(found)
+    return found
 
 
 def _cell(was: Mapping[str, Any], kind: str, source: str, *, name: str) -> _Cell:
-    """A cell with another source; `name` is what a new one gets its id of, if it has any."""
-    fresh: _Cell = {"cell_type": kind, **({"id": hashlib.sha256(name.encode()).hexdigest()[:8]} if name else {})}
+    """A cell with another source; `name` is the id that a new one gets, if it has any."""
+    fresh: _Cell = {"cell_type": kind, **({"id": name} if name else {})}
     cleared: _Cell = {"execution_count": None, "outputs": []} if kind == "code" else {}
     ends = _source(was)[len(_source(was).rstrip("\n")) :]  # which a text of cells does not tell
     return {**(was or {**fresh, "metadata": {}}), **cleared, "source": (source + ends).splitlines(keepends=True)}
 
 
 def _has_ids(notebook: Mapping[str, Any]) -> bool:
-    return int(notebook.get("nbformat_minor") or 0) >= 5
+    minor = notebook.get("nbformat_minor")
+    return isinstance(minor, int) and minor >= 5

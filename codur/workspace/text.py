@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from codur.lazy import late, regex
-from codur.structs import Struct
+from codur.structs import Struct, replace
 from codur.workspace.problems import FileError
 
 if TYPE_CHECKING:
@@ -38,17 +38,22 @@ class TextFile(Struct):
 
 
 def decode(path: str, data: bytes) -> TextFile:
-    """The text in `data`: UTF-8, what a Python file's coding cookie says (PEP 263), or else Latin-1.
+    """The text in `data`: UTF-8, what a Python file's coding cookie says (PEP 263), or else Latin-1; of a notebook its
+    cells.
 
     Raises:
         FileError: the data is binary.
     """
+    found = _decoded(path, data)
+    cells = notebook.text_of(found.text) if path.endswith(_NOTEBOOK) else None
+    return found if cells is None else replace(found, text=cells)
+
+
+def _decoded(path: str, data: bytes) -> TextFile:
     bom = data.startswith(codecs.BOM_UTF8)
     body = data[len(codecs.BOM_UTF8) :] if bom else data
     encoding, raw = _decode_body(path, body, bom=bom)
     pieces, ends = _split(raw)
-    if path.endswith(_NOTEBOOK) and (cells := notebook.text_of(raw)) is not None:
-        return TextFile(text=cells, encoding=encoding, newline=_usual(ends), bom=bom)
     return TextFile(text="\n".join(pieces), encoding=encoding, newline=_usual(ends), bom=bom)
 
 
@@ -68,10 +73,9 @@ def encode(path: str, text: str, before: bytes | None) -> bytes:
     """
     if path.endswith(_NOTEBOOK):
         text = _of_notebook(path, text, before)
-        before = None if before is not None and text.lstrip().startswith("{") else before
     if before is None:
         return _encode_body(path, text, _cookie(path, text.encode("utf-8", "replace")) or "utf-8")
-    old = decode(path, before)
+    old = _decoded(path, before)
     encoding = _encoding_after(path, text, before, old)
     body = before[len(codecs.BOM_UTF8) :] if old.bom else before
     old_pieces, old_ends = _split(body.decode(old.encoding))
@@ -82,13 +86,15 @@ def encode(path: str, text: str, before: bytes | None) -> bytes:
 
 
 def _of_notebook(path: str, text: str, before: bytes | None) -> str:
-    """What is written for a notebook's cells; raises FileError if `before` is binary."""
-    if before is None:
+    """The JSON that is written for a notebook's cells; FileError if `before` is binary, or could not be told apart."""
+    raw = _decoded(path, before).text if before is not None else ""
+    if not raw.strip():
         return notebook.made(text)
-    raw = _decode_body(path, before.removeprefix(codecs.BOM_UTF8), bom=False)[1]
     shown = notebook.text_of(raw)
-    if shown is None or text.lstrip().startswith("{"):  # it is written as JSON
+    if notebook.is_one(text) or (shown is None and not notebook.is_one(raw)):
         return text
+    if shown is None:
+        raise FileError(f"{path} is shown as JSON, and has to be written so", code="invalid")
     return raw if text == shown else notebook.merged(raw, text)
 
 

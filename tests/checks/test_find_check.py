@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from codur.checks.challenge_file import ChallengeFile, read_challenge
-from codur.checks.find_check import OF_REQUEST, CheckRequest, find_check
+from codur.checks.find_check import OF_COMMAND, CheckRequest, find_check
 from codur.checks.stated_output import files_to_edit
 from codur.config.settings import VerificationSettings
 from codur.errors import ConfigError, UsageError
@@ -896,6 +896,7 @@ def test_a_program_that_nobody_means_is_not_run(files: dict[str, str], prompt: s
 
 DECLARED = {
     "Makefile": "lint:\n\tpython a.py\n\nmypy:\n\tpython -m mypy src\n\ndocs:\n\tsh b.sh\n\ndeploy:\n\ttrue\n"
+    "\nreset-docs:\n\ttrue\n"
     "\ntest:\n\tpytest\n\tsh b.sh\n",
     "package.json": '{"scripts": {"lint:js": "eslint .", "build": "tsc", "deploy": "x", "test": "node --test"}}',
     "scripts/validate.py": "",
@@ -929,7 +930,7 @@ def test_the_command_that_a_request_is_about_is_the_check(
 ) -> None:
     check = check_for(tmp_path, DECLARED, prompt)
     assert check is not None
-    assert (check.argv, check.of_linter, check.source) == (("sh", "-c", command), linter, OF_REQUEST)
+    assert (check.argv, check.of_linter, check.source) == (("sh", "-c", command), linter, OF_COMMAND)
     assert (check.beside is not None) == linter
 
 
@@ -940,6 +941,10 @@ def test_the_command_that_a_request_is_about_is_the_check(
         "npm run nothing fails",
         "make it work",
         "make docs work offline",
+        "make lint finds nothing, but a.py has an unused import",
+        "make test errors readable",
+        "make lint exits with 0 although there are findings",
+        "make reset-docs fails",
         "add a target to make lint pass",
         "make tests pass",
         "mypy fails",
@@ -948,7 +953,7 @@ def test_the_command_that_a_request_is_about_is_the_check(
 def test_a_command_that_is_not_declared_or_does_more_than_look_is_no_check(prompt: str, tmp_path: Path) -> None:
     check = check_for(tmp_path, DECLARED, prompt)
     assert check is not None
-    assert check.source != OF_REQUEST
+    assert check.source != OF_COMMAND
 
 
 MYPY = "mypy --no-pretty --no-error-summary --hide-error-context"

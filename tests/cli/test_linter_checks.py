@@ -133,3 +133,20 @@ def test_a_variable_that_programs_do_not_get_is_told_by_its_name(project: Path, 
     assert "sqlite" not in red.err
     assert codur_here("verify", "--check", "BASE_URL=x pytest", cwd=project, home=home).code == 0
     assert "of your environment" not in codur_here("verify", cwd=project, home=home).err
+
+
+def test_a_target_that_passes_ends_only_a_request_that_says_no_more(project: Path, home: Path) -> None:
+    fill(project, {**FILES, "Makefile": "lint:\n\ttrue\n"})
+    result, _, asked = ran(project, home, [], "make lint fails; fix it!")
+    assert (asked, result["changed_files"], result["before"]["status"]) == (0, [], "passed")
+    told = codur_here("route", "make sure make lint passes with a rule for docstrings, too", cwd=project, home=home)
+    assert "make lint" in told.out
+
+
+def test_tests_that_run_in_a_target_are_not_freed_by_it(project: Path, home: Path) -> None:
+    wrong = TESTS.replace("== 4", "== 5")
+    fill(project, {**FILES, "test_calc.py": wrong, "Makefile": "lint:\n\tpython -m pytest -q\n\truff check .\n"})
+    weaker = calls(("replace_in_file", {"path": "test_calc.py", "old": "== 5", "new": "== 4"}))
+    result, _, _ = ran(project, home, [weaker] * 9, "make lint fails for calc.py; fix it")
+    assert result["outcome"] != "done"
+    assert contents(project)["test_calc.py"] == wrong

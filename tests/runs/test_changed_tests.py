@@ -217,6 +217,7 @@ JOB = "ci.yml: the release job must run only for tags, and after the test job pa
         (JOB, "ci.yml", {"test_red.py": RED, "load.py": "import yaml\n\nyaml.load(open('ci.yml'))\n"}, True),
         ("fix ci.yml so that the tests pass", "ci.yml", {"test_red.py": RED}, True),
         ("the sum is wrong, fix it", "ci.yml", {"test_red.py": RED}, True),
+        ("add b with 2 to base.yaml", "base.yaml", {}, True),
     ],
 )
 def test_a_change_of_what_no_code_names_is_judged_by_no_test(

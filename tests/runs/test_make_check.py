@@ -118,6 +118,16 @@ def test_what_needs_a_module_that_is_not_installed_stays_and_is_told_as_not_run(
     assert "plotting_of_nobody is not installed here" in played.result.verdict.note
 
 
+def test_what_is_invented_excuses_no_test_of_the_project(tmp_path: Path) -> None:
+    lazy = "def century(day):\n    import made_up_of_nobody\n    return made_up_of_nobody.century(day)\n"
+    edit = calls(("replace_function", {"path": "dates.py", "name": "century", "code": lazy}))
+    finish = calls(("finish", {"reason": "made_up_of_nobody has to be installed."}))
+    files = {**PROJECT, "tests/test_dates.py": TEST}
+    played = run(tmp_path, [edit, finish, finish], "make the tests pass", files=files)
+    assert played.result.outcome != "done"
+    assert played.files["dates.py"] == CODE
+
+
 def test_a_notebook_is_mended_with_a_test_that_runs_its_cells(tmp_path: Path) -> None:
     cell = {
         "cell_type": "code",

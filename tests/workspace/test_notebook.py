@@ -11,6 +11,7 @@ import pytest
 from codur.tools.toolbox import Toolbox
 from codur.workspace import text
 from codur.workspace.notebook import text_of
+from codur.workspace.problems import FileError
 from tests.tools.conftest import toolbox_on
 
 IMAGE = {
@@ -64,8 +65,8 @@ def test_it_is_read_as_its_cells_with_the_beginning_of_their_outputs(file: Path,
     assert "outputs" in first
     assert rest == (
         "# %% [markdown] 1\n# Sales\nof 2024\n# %% [code] 2\nimport pandas as pd\nsales = pd.read_csv('sales.csv')\n"
-        "# %% [code] 3\nsales.plot()\n\n#> <Figure>\n# %% [code] 4\nsales.price.astype(float)\n"
-        "#> ValueError: could not convert '-'\n"
+        "# %% [code] 3\nsales.plot()\n\n#=> <Figure>\n# %% [code] 4\nsales.price.astype(float)\n"
+        "#=> ValueError: could not convert '-'\n"
     )
 
 
@@ -116,8 +117,70 @@ def test_a_new_one_is_made_of_its_cells_or_of_json(tmp_path: Path, toolbox: Tool
     assert (tmp_path / "new.ipynb").read_text() == notebook(CELLS)
 
 
-@pytest.mark.parametrize("raw", ["{", "[]", "{}", '{"nbformat": 3, "cells": []}', notebook([code("x\n# %% a cell")])])
+@pytest.mark.parametrize("raw", ["{", "[]", "{}", '{"nbformat": 3, "cells": []}', '{"nbformat": 4, "cells": [{}]}'])
 def test_what_is_no_such_notebook_is_read_as_it_is(raw: str) -> None:
     assert text_of(raw) is None
     assert text.decode("a.ipynb", raw.encode()).text == raw
     assert text.encode("a.ipynb", f"{raw} ", raw.encode()) == f"{raw} ".encode()
+
+
+@pytest.mark.parametrize("source", ["x\n# %% a cell", "#=> 3"])
+def test_one_whose_cells_could_not_be_told_apart_is_json_to_read_and_to_write(source: str) -> None:
+    raw = notebook([code(source)])
+    assert text.decode("a.ipynb", raw.encode()).text == raw
+    other = notebook([code("x")])
+    assert text.encode("a.ipynb", other, raw.encode()) == other.encode()
+    with pytest.raises(FileError, match="shown as JSON"):
+        text.encode("a.ipynb", "# %%\nx\n", raw.encode())
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"outputs": None}, {"outputs": ["x"]}, {"outputs": [{"data": 1}]}, {"source": 3}, {"source": []}, {"id": None}],
+)
+@pytest.mark.parametrize("minor", [None, "5", 2, 5])
+def test_what_a_notebook_should_not_have_does_no_harm(more: dict[str, Any], minor: Any) -> None:
+    form = {"cells": [{**code("x = 1"), **more}], "metadata": {}, "nbformat": 4, "nbformat_minor": minor}
+    raw = json.dumps(form).encode()
+    shown = text.decode("a.ipynb", raw).text
+    assert text.encode("a.ipynb", shown, raw) == raw
+    added = json.loads(text.encode("a.ipynb", f"{shown}# %% [code]\ny = 2\n", raw)) if shown.startswith("#") else {}
+    assert [cell["source"] for cell in added.get("cells", ())[1:]] in ([["y = 2"]], [])
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("indent", ["\t", "  "])
+def test_line_ends_mark_and_indent_stay(newline: str, bom: bytes, indent: str) -> None:
+    form = json.loads(notebook(CELLS))
+    before = bom + f"{json.dumps(form, indent=indent, ensure_ascii=False)}\n".replace("\n", newline).encode()
+    shown = text.decode("a.ipynb", before).text
+    form["cells"][1] |= {"source": ["import pandas as pd\n", "sales = None"], "outputs": [], "execution_count": None}
+    after = bom + f"{json.dumps(form, indent=indent, ensure_ascii=False)}\n".replace("\n", newline).encode()
+    assert text.encode("a.ipynb", shown.replace("pd.read_csv('sales.csv')", "None"), before) == after
+
+
+def test_a_line_that_looks_like_a_mark_is_none(file: Path) -> None:
+    before = file.read_bytes()
+    shown = text.decode(file.name, before).text.replace("sales.plot()", "# %%time\n#> 3\nsales.plot()")
+    again = json.loads(text.encode(file.name, shown, before))
+    assert "".join(again["cells"][2]["source"]) == "# %%time\n#> 3\nsales.plot()\n"
+
+
+def test_cells_that_are_alike_have_ids_of_their_own(file: Path) -> None:
+    before = file.read_bytes()
+    shown = text.decode(file.name, before).text
+    for _ in range(2):
+        again = text.encode(file.name, f"{shown}# %% [code]\nprint(1)\n# %% [code]\nprint(1)\n", before)
+        before, shown = again, text.decode(file.name, again).text
+    ids = [cell["id"] for cell in json.loads(before)["cells"]]
+    assert len(set(ids)) == len(ids) == 8
+
+
+def test_a_patch_does_not_move_one(file: Path, toolbox: Toolbox) -> None:
+    patch = (
+        "diff --git a/analysis.ipynb b/b.ipynb\nrename from analysis.ipynb\nrename to b.ipynb\n--- a/analysis.ipynb\n"
+        "+++ b/b.ipynb\n@@ -2,2 +2,2 @@\n # %% [markdown] 1\n-# Sales\n+# Shops\n"
+    )
+    assert "move_file" in toolbox.call("apply_patch", {"patch": patch}).text
+    assert file.read_text() == notebook(CELLS)

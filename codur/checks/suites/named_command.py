@@ -30,12 +30,13 @@ _FORMS = (
     ),
     regex(
         rf"{_PLEASE}{_MEND} (?:(?:the|all|any|what|everything|errors?|failures?|findings?|warnings?|problems?|issues?"
-        rf"|of|from|in|that|by) )*{_QUOTED}(?: (?:finds|reports|says|complains about))?(?= *(?:$|[.;,:\n]| so ))",
+        rf"|of|from|in|that|by) )*{_QUOTED}(?: (?:finds|reports|says|complains about))?(?= *(?:$|[.;,:\n]))",
         re.IGNORECASE,
     ),
     regex(
-        rf"{_PLEASE}{_QUOTED} (?:(?:now|always|still) )?(?:fail(?:s|ed)?|is (?:failing|red|broken)|breaks?|errors?"
-        r"|(?:does not|doesn't|doesnt) (?:pass|work|succeed)|exits? with|ends? with|reports?|complains?|finds?)\b",
+        rf"{_PLEASE}{_QUOTED} (?:(?:now|always|still) )?(?:fails?\b|failed\b|is (?:failing|red|broken)\b"
+        r"|(?:does not|doesn't|doesnt) (?:pass|work|succeed)\b"
+        r"|(?:exits?|ends?) with (?:status |code |an error|[1-9]|non-?zero))",
         re.IGNORECASE,
     ),
 )
@@ -46,12 +47,20 @@ _BARE = regex(
     re.IGNORECASE,
 )
 """"Make lint pass", where `lint` is declared."""
-_NEVER = regex(
-    r"(?:\w+[:.-])?(?:(?:un)?install|deploy|publish|release|(?:dist)?clean|push|upload|start|serve|dev|watch|up|down"
-    r"|format|fmt|fix|run)(?:[:.-]\w+)?",
+_CHECKS = frozenset(
+    "all audit build check checks ci compile coverage docs doc e2e eslint examples flake8 integration lint linter lints"
+    " mypy pylint pyright qa quality ruff smoke spec style test tests tsc type types typecheck typing unit validate"
+    " verify vet".split()
+)
+_ACTS = frozenset(
+    "apply clean delete deploy destroy dev distclean down drop fix install migrate prod prune publish purge push"
+    " release remove reset rm seed serve start uninstall up upload watch write".split()
+)
+"""Parts of a target's name: one tells that it looks, none may tell that it does something else or does not end."""
+_NO_MORE = regex(
+    r"[\s.,;:!`'\"]*(?:(?:please|then|and|so|now) )*(?:(?:fix|mend|repair|solve) (?:it|this|that))?[\s.!]*",
     re.IGNORECASE,
 )
-"""Names of what does something else than look, or does not end."""
 _LOOKS = regex(r"lint|style|typ(?:e|ing)|format|mypy|ruff|flake8|pyright|tsc|eslint|pre-commit", re.IGNORECASE)
 
 
@@ -79,10 +88,21 @@ def _is_declared(workspace: Workspace, said: Mapping[str, str | None]) -> bool:
         return " " in linter and is_linter(linter)  # its name alone says less than its settings
     if target := said.get("target"):
         rule = re.compile(rf"^{re.escape(target)}\s*:(?!=)", re.MULTILINE)
-        return not _NEVER.fullmatch(target) and any(rule.search(text_of(workspace, name)) for name in MAKEFILES)
+        return _is_check(target) and any(rule.search(text_of(workspace, name)) for name in MAKEFILES)
     if script := said.get("script"):
-        return not _NEVER.fullmatch(script) and script in set(_scripts(workspace))
+        return _is_check(script) and script in set(_scripts(workspace))
     return workspace.is_file((said.get("file") or said.get("program") or ".pre-commit-config.yaml").removeprefix("./"))
+
+
+def _is_check(name: str) -> bool:
+    parts = set(re.split(r"[-_:.]", name.lower()))
+    return bool(parts & _CHECKS) and parts.isdisjoint(_ACTS)
+
+
+def says_no_more(prompt: str) -> bool:
+    """Whether a request is only that a command fails or is to pass."""
+    found = next((found for form in (*_FORMS, _BARE) if (found := form.match(prompt))), None)
+    return found is not None and _NO_MORE.fullmatch(prompt[found.end() :]) is not None
 
 
 def looks_only(workspace: Workspace, command: str) -> bool:

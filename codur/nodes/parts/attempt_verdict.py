@@ -46,6 +46,13 @@ _RUN_MORE = frozenset({"cargo", "npm", "rake"})  # a README's code, a script of 
 _SETTINGS = ("pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini", "package.json", "Makefile")
 """What may say that documents are tested."""
 
+_OF_SERVICES = regex(
+    r"\.(?:github|circleci|gitlab)/.*|(?:.*/)?(?:Dockerfile.*|.*\.Dockerfile|Containerfile|(?:docker-)?compose[\w.-]*\.ya?ml"
+    r"|\.dockerignore|Jenkinsfile|(?:ci|\.gitlab-ci|\.travis|azure-pipelines|appveyor)\.ya?ml|\.editorconfig"
+    r"|.*\.(?:tf|tfvars|service|timer))"
+)
+"""Files that services and tools read, and no program or test does unless it names them."""
+
 _LINT_SHARE, _LEAST_LINT_S = 0.5, 0.5
 _WIDER_SHARE = 0.25  # of the time left, which a run of all tests may take where the task named one file of them
 _NAMED_LINTERS, _NAMED = 4, 3
@@ -74,7 +81,7 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
         if verdict.status in {"passed", "flaky"} or keeps(verdict, state) or _nothing_to_check(verdict, state, context):
             return Judged(verdict=verdict, last=verdict, attempt=None)
         harmless = is_harmless(verdict, state["before"])
-        lacks = foreign_failures.not_installed(verdict, context) if harmless else []
+        lacks = foreign_failures.not_installed(verdict, state, context) if harmless else []
         foreign = harmless and not is_specified(verdict.failing, state)
         if (lacks or foreign) and (excused := _excused(verdict, lacks, state, context)):
             return excused
@@ -143,7 +150,7 @@ def _unread(state: RunState, context: RunContext) -> Verdict | None:
     if not suites.runner_output.is_plain_runner(check.label) or check.argv[0] in _RUN_MORE:
         return None
     documents = all(is_document(path) for path in changed)
-    if before is None or not changed or not (documents or all(_is_beside_code(path, check) for path in changed)):
+    if before is None or not changed or not (documents or all(_OF_SERVICES.fullmatch(path) for path in changed)):
         return None
     # What the user names is what he means, whatever else fails.
     meant = all(posixpath.basename(path) in task.prompt for path in changed) and not documents
@@ -164,14 +171,6 @@ def _unread(state: RunState, context: RunContext) -> Verdict | None:
         "only documents were changed, which no code names" if documents else "no test or source names what was changed"
     )
     return Verdict(status="no_check", check=check.label, note=what)
-
-
-def _is_beside_code(path: str, check: Check) -> bool:
-    """Whether a file is neither program text nor one that says how programs and tests run."""
-    name = posixpath.basename(path)
-    return not (checks.entry.is_code(path) or checks.entry.is_test_file(path) or path in check.protected) and (
-        name not in _SETTINGS and not name.startswith((".env", "requirements", "conftest", "tox", "noxfile"))
-    )
 
 
 def _quoted(directory: str) -> Iterator[str]:

@@ -48,8 +48,14 @@ def are_foreign(verdict: Verdict, state: RunState, context: RunContext) -> bool:
     return False
 
 
-def not_installed(verdict: Verdict, context: RunContext) -> list[str]:
-    """Modules that a failure misses and a changed file imports, which are neither installed nor the project's own."""
+def not_installed(verdict: Verdict, state: RunState, context: RunContext) -> list[str]:
+    """Modules that a failure misses and a changed file imports, which are neither installed nor the project's own.
+
+    Of a test that was made for the task alone: those of the project tell what it can do here.
+    """
+    check = state["discovery"].check
+    if check is None or not check.text:
+        return []
     absent = checks.suites.run_problem.missing_modules(verdict.error, context.workspace.root, context.python)
     now = "\n".join(change.after.decode("utf-8", "replace") for change in context.workspace.changes() if change.after)
     return [name for name in absent if re.search(rf"^\s*(?:from|import) {re.escape(name)}\b", now, re.MULTILINE)]

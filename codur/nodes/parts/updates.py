@@ -41,6 +41,10 @@ _ASKS = regex(
     re.IGNORECASE,
 )
 """A clause that begins with a word of asking: where a command fails, that is the answer."""
+_QUESTION = regex(
+    r"\?|\A\W*(?:please )?(?:tell|show|list|report|say|explain|describe|what|which|who|where|why|whether|how)\b",
+    re.IGNORECASE,
+)
 _POLITE_ORDER = regex(
     r"\W*(?:please )?(?:can|could|would|will) you (?:please )?(?!tell|explain|show|list|say|check|look|see)\w",
     re.IGNORECASE,
@@ -211,7 +215,7 @@ def unfinished(state: RunState, context: RunContext) -> str:
     if context.workspace.changed_files() or changed_by_programs(context):
         return ""
     plan, prompt = present_plan(state), state["task"].prompt
-    asks = _ASKS.search(prompt) and not _POLITE_ORDER.match(prompt)
+    asks = _QUESTION.search(prompt) and not _POLITE_ORDER.match(prompt)
     if asks and plan.origin in {"pre_plan", "plan"} and not any(edits(step, context) for step in plan.steps):
         return ""
     # An order that only words came of: they say why it was not carried out, whatever passed before.

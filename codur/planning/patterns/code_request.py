@@ -4,7 +4,7 @@ import re
 from posixpath import dirname
 
 from codur.checks.entry import is_test_code, text_of
-from codur.checks.find_check import OF_REQUEST, CheckRequest, find_check, find_entry
+from codur.checks.find_check import OF_COMMAND, OF_REQUEST, CheckRequest, find_check, find_entry
 from codur.checks.stated_output import forbids_tests
 from codur.context.file_order import standing
 from codur.context.index import RepositoryIndex
@@ -56,7 +56,7 @@ def discover_code(request: Request, found: Classification) -> Discovery:
     tests = _tests_to_edit(request, check) if check is not None else ()
     if check is not None and tests:
         check = replace(check, protected=tuple(path for path in check.protected if path not in tests))
-    if check is not None and check.source == OF_REQUEST:
+    if check is not None and check.source in {OF_REQUEST, OF_COMMAND}:
         discovery = replace(discovery, task_type="code_fix", confidence=1.0)
     return replace(discovery, files=files, entry=entry, check=check, edits_tests=tests)
 

@@ -36,8 +36,11 @@ def first_plan(
         names = ", ".join(discovery.missing_files)
         return _last_word(f"{names}: no such file in the workspace", outcome="usage")
     if (discovery.task_type == "code_fix" or task.check_is_goal) and before is not None:
-        of_linter = discovery.check is not None and discovery.check.source == checks.find_check.OF_REQUEST
-        if before.passed and ((of_linter and not asks_for_more(task.prompt)) or not says_more(task.prompt, discovery)):
+        source = discovery.check.source if discovery.check is not None else ""
+        no_more = source == checks.find_check.OF_REQUEST or (
+            source == checks.find_check.OF_COMMAND and checks.suites.named_command.says_no_more(task.prompt)
+        )
+        if before.passed and (no_more or not says_more(task.prompt, discovery)):
             return _last_word(f"nothing to fix: the check passes already (`{before.check}`)")
         if repair and before.status == "failed":
             why = "the check fails; searching for a fix without a model"

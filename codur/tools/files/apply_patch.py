@@ -47,6 +47,8 @@ def _plan(context: ToolContext, patch: FilePatch, planned: dict[str, str | None]
         raise ToolError("invalid", f"the patch has {target or source} twice")
     if target and target != source and workspace.exists(target):
         raise ToolError("refused", f"{target} exists already, and the patch would make it")
+    if source and target and source != target and target.endswith(".ipynb"):
+        raise ToolError("invalid", "move the notebook with move_file, which keeps its outputs, and edit it then")
     before = workspace.read_text(source).text if source else ""
     after = patched(source or target or "", before, patch.hunks)
     if target is None:
