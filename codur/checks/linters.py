@@ -30,6 +30,7 @@ MOST_S = 60.0  # the change is done and judged; nobody should wait long for this
 """All programs together."""
 NO_CACHES = (("MYPY_CACHE_DIR", "/dev/null"), ("RUFF_NO_CACHE", "true"), ("BLACK_CACHE_DIR", "/dev/null"))
 """Variables of a check by one: it leaves nothing in the workspace."""
+_HOOKS = ".pre-commit-config.yaml"
 _SHOWN = 3
 _MOST_COMPARED = 8_000  # lines of a file before and after: of more it would take seconds
 _CHARS = 200
@@ -160,6 +161,15 @@ def is_linter(command: str) -> bool:
         words[:2] == linter.name.split() if linter.argv[0] in {"go", "cargo"} else words[:1] == [linter.argv[0]]
         for linter in linters()
     )
+
+
+def settings_of(commands: str, workspace: Workspace, listing: Sequence[str]) -> list[str]:
+    """The files that configure the programs, and the hooks, that command lines call."""
+    called = set(_WORD.findall(commands))
+    found = [
+        path for linter in linters() if linter.argv[0] in called for path in _configuring(linter, workspace, listing)
+    ]
+    return [*found, *([_HOOKS] if "pre-commit" in called and _HOOKS in listing else [])]
 
 
 def _configuring(linter: Linter, workspace: Workspace, listing: Iterable[str]) -> Iterator[str]:

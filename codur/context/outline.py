@@ -96,10 +96,18 @@ def _begins(path: str, text: str, size: str) -> str:
     rows = text.lstrip("\ufeff").split("\n", _ROWS + 1)
     first = rows[0].strip()
     # A brace or a rule tells nothing of what is in it.
-    told = f": {first[:MAX_LINE_CHARS]}" if _WORD.search(first) else ""
+    told = f": {_cut(first)}" if _WORD.search(first) else ""
     table = rows[1 : _ROWS + 1] if path.endswith(TABLES) else ()
-    lines = [f"{path} ({size}){told}", *(f"  {row[:MAX_LINE_CHARS]}" for row in table if row)]
+    lines = [f"{path} ({size}){told}", *(f"  {_cut(row)}" for row in table if row)]
     return "\n".join(lines) if first else ""
+
+
+def _cut(row: str) -> str:
+    """The beginning of a row, up to the end of a field: half of a secret is not known for one."""
+    if len(row) <= MAX_LINE_CHARS:
+        return row
+    ends = [row.rfind(mark, 0, MAX_LINE_CHARS) for mark in ",;\t| "]
+    return f"{row[: max(ends) + 1]}…"
 
 
 def _signatures(found: Sequence[Defined]) -> Iterator[str]:

@@ -21,6 +21,9 @@ _LOCALE = frozenset(
     "TELEPHONE TIME".split()
 )
 _LOCALE_VALUE = regex(r"[\w.@-]{0,40}", re.ASCII)  # any text could travel in such a variable, keys included
+_MISSED = regex(
+    r"KeyError|environ|getenv|process\.env|\b(?:not|un|be|is) ?(?:set|defined|bound|required)\b", re.IGNORECASE
+)
 _VARIABLE = regex(r"\b[A-Z][A-Z\d_]{3,}\b")
 _SECRET_NAME = regex(r"KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH", re.IGNORECASE)
 _SECRET_VALUE = regex(
@@ -56,7 +59,8 @@ def child_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 def withheld(environ: Mapping[str, str], text: str) -> list[str]:
     """The variables that a text names and that started programs do not get, but for secrets."""
-    named, given = set(_VARIABLE.findall(text)), child_environment(environ)
+    lines = (line for line in text.splitlines() if _MISSED.search(line))
+    named, given = {name for line in lines for name in _VARIABLE.findall(line)}, child_environment(environ)
     return sorted(name for name in named & environ.keys() - given.keys() if not _SECRET_NAME.search(name))
 
 

@@ -16,8 +16,11 @@ from codur.lazy import regex
 _NOTE = (
     "#=> A Jupyter notebook (on disk JSON, nbformat 4) as its cells. Lines with #=> are outputs, not to be edited.\n"
 )
-_MARK = regex(r"^# %%(?: \[(?P<kind>code|markdown|raw)\])?(?: [^\n]*)?(?:\n|\Z)", re.MULTILINE)
-_TOLD = regex(r"^#=> [^\n]*(?:\n|\Z)", re.MULTILINE)
+_MARK = regex(
+    r"^# %%(?: \[(?P<kind>code|markdown|raw)\](?: (?P<number>\d{1,6})\b)?)?(?: [^\n]*)?(?:\n|\Z)", re.MULTILINE
+)
+_TOLD = regex(r"^#=>(?: [^\n]*)?(?:\n|\Z)", re.MULTILINE)
+_ESCAPED = regex(r"\\u(?!00[01])")  # a letter, and no control character, which is written so in any case
 _INDENT = regex(r"\A\{\n?([ \t]*)")
 _MOST_LINES, _MOST_CHARS = 4, 160  # of a cell's outputs
 _Cell = dict[str, Any]
@@ -38,7 +41,11 @@ def merged(raw: str, text: str) -> str:
     notebook["cells"] = list(_merged(old, _read(text), ids=_has_ids(notebook)))
     indent = _INDENT.match(raw)
     form = (indent[1] or None) if indent else 1
-    return json.dumps(notebook, indent=form, ensure_ascii=False) + raw[len(raw.rstrip()) :]
+    marks = (",", ":") if form is None and '": ' not in raw else None
+    text = json.dumps(
+        notebook, indent=form, ensure_ascii=bool(raw.isascii() and _ESCAPED.search(raw)), separators=marks
+    )
+    return text + raw[len(raw.rstrip()) :]
 
 
 def made(text: str) -> str:
@@ -82,7 +89,7 @@ def _body(cell: Mapping[str, Any]) -> str:
     source = _source(cell)
     told = [line[:_MOST_CHARS] for line in _outputs(cell)]
     more = [f"… {len(told) - _MOST_LINES} more lines"] if len(told) > _MOST_LINES else []
-    return "\n".join([source, *(f"#=> {line}" for line in [*told[:_MOST_LINES], *more]), ""])
+    return "\n".join([source, *(f"#=> {line}".rstrip() for line in [*told[:_MOST_LINES], *more]), ""])
 
 
 def _outputs(cell: Mapping[str, Any]) -> Iterator[str]:
@@ -97,33 +104,41 @@ def _outputs(cell: Mapping[str, Any]) -> Iterator[str]:
             yield from _joined(output.get("text")).splitlines()
 
 
-def _read(text: str) -> list[tuple[str, str]]:
-    """The kind and the source of each cell of a text; what stands before the first mark is one, if it is anything."""
+def _read(text: str) -> list[tuple[tuple[str, str], int]]:
+    """The kind and the source of each cell of a text, and its number, 0 if it has none; what stands before the first
+    mark is one, if it is anything.
+    """
     text = _TOLD.sub("", text)
     marks = list(_MARK.finditer(text))
     begin = text[: marks[0].start() if marks else len(text)]
-    found = [("code", begin.rstrip("\n"))] if begin.strip() else []
+    found = [(("code", begin.rstrip("\n")), 0)] if begin.strip() else []
     for mark, end in zip(marks, [*(mark.start() for mark in marks[1:]), len(text)], strict=True):
-        found.append((mark["kind"] or "code", text[mark.end() : end].rstrip("\n")))
+        cell = (mark["kind"] or "code", text[mark.end() : end].rstrip("\n"))
+        found.append((cell, int(mark["number"] or 0)))
     return found
 
 
-def _merged(old: Sequence[_Cell], new: Sequence[tuple[str, str]], *, ids: bool) -> Iterator[_Cell]:
-    """The cells of `new`: an old one where nothing differs, wherever it stood; else the one after the last, edited."""
+def _merged(old: Sequence[_Cell], new: Sequence[tuple[tuple[str, str], int]], *, ids: bool) -> Iterator[_Cell]:
+    """The cells of `new`: an old one where nothing differs, wherever it stood; else an edited one: that of its number,
+    or the one after the last.
+    """
     at: dict[tuple[str, str], list[int]] = {}
-    for number in reversed(range(len(old))):
-        at.setdefault((str(old[number]["cell_type"]), _source(old[number]).rstrip("\n")), []).append(number)
-    kept = [at[key].pop() if at.get(key) else None for key in new]
-    left, last, names = set(range(len(old))).difference(kept), -1, {str(cell.get("id")) for cell in old}
-    for key, same in zip(new, kept, strict=True):
+    for place in reversed(range(len(old))):
+        at.setdefault((str(old[place]["cell_type"]), _source(old[place]).rstrip("\n")), []).append(place)
+    kept = [at[key].pop() if at.get(key) else None for key, _ in new]
+    left = set(range(len(old))).difference(kept)
+    edited = {number - 1 for (_, number), same in zip(new, kept, strict=True) if same is None} & left
+    last, names = -1, {str(cell.get("id")) for cell in old}
+    for (key, number), same in zip(new, kept, strict=True):
         if same is not None:
             last = same
             yield old[same]
             continue
-        edited = last + 1 in left and old[last + 1]["cell_type"] == key[0]
-        last += edited
+        place = number - 1 if number - 1 in left else last + 1
+        free = place in left and (place == number - 1 or place not in edited) and old[place]["cell_type"] == key[0]
+        last = place if free else last
         left.discard(last)
-        yield _cell(old[last] if edited else {}, *key, name=_new_id(key[1], names) if ids else "")
+        yield _cell(old[place] if free else {}, *key, name=_new_id(key[1], names) if ids else "")
 
 
 def _new_id(source: str, taken: set[str]) -> str:

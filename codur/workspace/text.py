@@ -93,8 +93,8 @@ def _of_notebook(path: str, text: str, before: bytes | None) -> str:
     shown = notebook.text_of(raw)
     if notebook.is_one(text) or (shown is None and not notebook.is_one(raw)):
         return text
-    if shown is None:
-        raise FileError(f"{path} is shown as JSON, and has to be written so", code="invalid")
+    if shown is None or text.lstrip().startswith("{"):
+        raise FileError(f"what is written to {path} is no notebook", code="invalid")
     return raw if text == shown else notebook.merged(raw, text)
 
 

@@ -896,11 +896,12 @@ def test_a_program_that_nobody_means_is_not_run(files: dict[str, str], prompt: s
 
 DECLARED = {
     "Makefile": "lint:\n\tpython a.py\n\nmypy:\n\tpython -m mypy src\n\ndocs:\n\tsh b.sh\n\ndeploy:\n\ttrue\n"
-    "\nreset-docs:\n\ttrue\n"
+    "\nbuild:\n\ttrue\n\nreset-docs:\n\ttrue\n"
     "\ntest:\n\tpytest\n\tsh b.sh\n",
     "package.json": '{"scripts": {"lint:js": "eslint .", "build": "tsc", "deploy": "x", "test": "node --test"}}',
     "scripts/validate.py": "",
     "t/test.sh": "",
+    "build/a.txt": "",
     ".pre-commit-config.yaml": "repos: []\n",
     "test_a.py": TEST,
 }
@@ -944,6 +945,7 @@ def test_the_command_that_a_request_is_about_is_the_check(
         "make lint finds nothing, but a.py has an unused import",
         "make test errors readable",
         "make lint exits with 0 although there are findings",
+        "make build fails",
         "make reset-docs fails",
         "add a target to make lint pass",
         "make tests pass",

@@ -150,3 +150,22 @@ def test_tests_that_run_in_a_target_are_not_freed_by_it(project: Path, home: Pat
     result, _, _ = ran(project, home, [weaker] * 9, "make lint fails for calc.py; fix it")
     assert result["outcome"] != "done"
     assert contents(project)["test_calc.py"] == wrong
+
+
+def test_a_test_that_a_linter_finds_wrong_keeps_its_assertions(project: Path, home: Path) -> None:
+    todo = {name: f"{text}# TODO\n" for name, text in FILES.items() if name.endswith(".py")}
+    fill(project, {**FILES, **todo, "Makefile": "lint:\n\tpython tool.py\n", "tool.py": LINT})
+    none = [("replace_in_file", {"path": name, "old": "# TODO\n", "new": ""}) for name in todo]
+    none.append(("replace_in_file", {"path": "test_calc.py", "old": "double(2) == 4", "new": "True"}))
+    result, _, _ = ran(project, home, [calls(*none)] * 9, "make lint fails for calc.py; fix it")
+    assert result["outcome"] != "done"
+    assert "assert double(2) == 4" in contents(project)["test_calc.py"]
+
+
+def test_what_a_command_that_was_named_runs_and_reads_is_protected(project: Path, home: Path) -> None:
+    files = {"Makefile": "ci:\n\tsh tools/all.sh\n\truff check .\n", "tools/all.sh": "exit 1\n"}
+    fill(project, {**FILES, **files})
+    edits = [("replace_in_file", {"path": "tools/all.sh", "old": "exit 1", "new": "exit 0"})]
+    result, _, _ = ran(project, home, [calls(*edits)] * 9, "make ci fails for calc.py; fix it")
+    assert result["outcome"] != "done"
+    assert contents(project)["tools/all.sh"] == "exit 1\n"

@@ -130,7 +130,7 @@ def test_one_whose_cells_could_not_be_told_apart_is_json_to_read_and_to_write(so
     assert text.decode("a.ipynb", raw.encode()).text == raw
     other = notebook([code("x")])
     assert text.encode("a.ipynb", other, raw.encode()) == other.encode()
-    with pytest.raises(FileError, match="shown as JSON"):
+    with pytest.raises(FileError, match="no notebook"):
         text.encode("a.ipynb", "# %%\nx\n", raw.encode())
 
 
@@ -175,6 +175,31 @@ def test_cells_that_are_alike_have_ids_of_their_own(file: Path) -> None:
         before, shown = again, text.decode(file.name, again).text
     ids = [cell["id"] for cell in json.loads(before)["cells"]]
     assert len(set(ids)) == len(ids) == 8
+
+
+def test_what_is_inserted_takes_nothing_of_the_cell_that_it_stands_before() -> None:
+    cells = [code("a = 1", id="a1"), code("n = 1", id="n2", metadata={"tags": ["parameters"]}), code("c = 1", id="c3")]
+    raw = notebook(cells).encode()
+    shown = text.decode("a.ipynb", raw).text
+    edited = shown.replace("# %% [code] 2\nn = 1", "# %% [code]\nimport os\n# %% [code] 2\nn = 2")
+    again = json.loads(text.encode("a.ipynb", edited, raw))["cells"]
+    assert [cell["id"] for cell in again][2:] == ["n2", "c3"]
+    assert [cell["metadata"] for cell in again] == [{}, {}, {"tags": ["parameters"]}, {}]
+
+
+@pytest.mark.parametrize(("newlines", "escaped"), [(True, False), (False, True)])
+def test_compact_json_and_escapes_stay(newlines: bool, escaped: bool) -> None:
+    form = json.loads(notebook([code("x = 'é'", id="a"), code("y = '\ud83d'" if escaped else "y", id="b")]))
+    how: dict[str, Any] = {"ensure_ascii": escaped, **({} if newlines else {"separators": (",", ":")})}
+    raw = json.dumps(form, **how).encode()
+    shown = text.decode("a.ipynb", raw).text
+    form["cells"][0] |= {"source": ["x = 'ü'"], "outputs": [], "execution_count": None}
+    assert text.encode("a.ipynb", shown.replace("'é'", "'ü'"), raw) == json.dumps(form, **how).encode()
+
+
+def test_json_that_is_no_notebook_is_not_written_over_one(file: Path, toolbox: Toolbox) -> None:
+    assert toolbox.call("write_file", {"path": "analysis.ipynb", "content": '{"cells": [}'}).code == "invalid"
+    assert file.read_text() == notebook(CELLS)
 
 
 def test_a_patch_does_not_move_one(file: Path, toolbox: Toolbox) -> None:

@@ -53,6 +53,19 @@ def functions(tree: ast.AST) -> dict[str, Function]:
     return {node.name: node for node in ast.walk(tree) if isinstance(node, Function)}
 
 
+def assertions(source: bytes) -> int:
+    """How many statements and calls of a text assert something; what is a constant asserts nothing."""
+    tree = parse(source)
+    calls = [_called(node) for node in ast.walk(tree) if isinstance(node, ast.Call)] if tree else []
+    stated = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)] if tree else []
+    plain = sum(not isinstance(node.test, ast.Constant) for node in stated)
+    return plain + sum(name.startswith(("assert", "raises", "warns", "fail")) for name in calls)
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
 def bound_once(tree: ast.AST, *, by_loop: bool = False) -> dict[str, ast.expr]:
     """Names that are bound exactly once, by a plain assignment or by a loop, with the expression on the right."""
     bound: Counter[str] = Counter()

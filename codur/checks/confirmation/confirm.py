@@ -87,11 +87,22 @@ def confirm(
         if check.kind == "output" and before:
             reason = _needs_expected(checker, check, before, apart) or _ignores_input(checker, check, before)
     reason = reason or _canned(checker, check, before, prompt) or _rewritten(checker, check, change)
+    reason = reason or _weakened(checker, check, before)
     if reason:
         return tampered(verdict, reason)
     # A linter runs nothing of what it looks at.
     told = change.own or check.of_linter or check.kind == "output"
     return verdict if told else _with_hollow(checker, check, verdict, change)
+
+
+def _weakened(checker: Checker, check: Check, before: Mapping[str, bytes | None]) -> str:
+    """Which test lost assertions where a linter was to find nothing in it, or an empty text."""
+    for path, old in before.items() if check.of_linter else ():
+        if old is not None and path.endswith(".py") and is_test_code(path):
+            now = checker.workspace.read_bytes(path) if checker.workspace.is_file(path) else b""
+            if canned_syntax.assertions(now) < canned_syntax.assertions(old):
+                return f"the change takes assertions out of {path}"
+    return ""
 
 
 def _canned(checker: Checker, check: Check, before: Mapping[str, bytes | None], prompt: str) -> str:

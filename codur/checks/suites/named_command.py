@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from codur.checks.entry import MAKEFILES, text_of
 from codur.checks.linters import is_linter
@@ -15,8 +15,8 @@ _NAME = r"[^\W_][\w.:-]*\w"
 _COMMAND = (
     rf"(?:g?make (?P<target>{_NAME})|(?:npm|pnpm|yarn|bun) (?:run )?(?P<script>{_NAME})"
     r"|pre-commit run(?: -[\w-]+)*"
-    r"|(?:python3? |node )(?P<program>[\w./-]*(?:check|lint|valid|verif)[\w-]*\.(?:py|js|mjs))"
-    r"|(?:bash |sh |\./)(?P<file>[\w./-]*(?:check|lint|test|valid|verif)[\w-]*\.(?:sh|bash)))"
+    r"|(?:python3? |node )(?P<program>[\w./-]{0,200}?(?:check|lint|valid|verif)[\w-]{0,99}\.(?:py|js|mjs))"
+    r"|(?:bash |sh |\./)(?P<file>[\w./-]{0,200}?(?:check|lint|test|valid|verif)[\w-]{0,99}\.(?:sh|bash)))"
 )
 _QUOTED = rf"(?:the |our |my )?(?:(?P<quote>[`'\"]?)(?P<command>{_COMMAND})(?P=quote)|`(?P<linter>[^`\n]+)`)"
 _PLEASE = r"\s*(?:please |(?:can|could|would) you )?"
@@ -88,10 +88,26 @@ def _is_declared(workspace: Workspace, said: Mapping[str, str | None]) -> bool:
         return " " in linter and is_linter(linter)  # its name alone says less than its settings
     if target := said.get("target"):
         rule = re.compile(rf"^{re.escape(target)}\s*:(?!=)", re.MULTILINE)
+        # Where a file or a directory is called so, make says that it is up to date.
+        if workspace.exists(target) and not any(
+            re.search(rf"^\.PHONY\s*:.*\b{re.escape(target)}\b", text_of(workspace, name), re.MULTILINE)
+            for name in MAKEFILES
+        ):
+            return False
         return _is_check(target) and any(rule.search(text_of(workspace, name)) for name in MAKEFILES)
     if script := said.get("script"):
-        return _is_check(script) and script in set(_scripts(workspace))
+        return _is_check(script) and script in _scripts(workspace)
     return workspace.is_file((said.get("file") or said.get("program") or ".pre-commit-config.yaml").removeprefix("./"))
+
+
+def recipe_of(workspace: Workspace, command: str) -> str:
+    """What a target of make or a script of a package runs, as it is written; empty if the command is neither."""
+    tool, *rest = shlex.split(command)
+    if tool in {"make", "gmake"}:
+        rule = re.compile(rf"^{re.escape(rest[0])}\s*:(?!=)[^\n]*\n((?:\t[^\n]*(?:\n|\Z))*)", re.MULTILINE)
+        found = (rule.search(text_of(workspace, name)) for name in MAKEFILES)
+        return "".join(re.sub(r"^\t[@+-]*", "", match[1], flags=re.MULTILINE) for match in found if match)
+    return str(_scripts(workspace).get(rest[-1], "")) if rest else ""
 
 
 def _is_check(name: str) -> bool:
@@ -113,8 +129,9 @@ def looks_only(workspace: Workspace, command: str) -> bool:
     return bool(commands and all(is_linter(shlex.join(words)) for words in commands)) or bool(_LOOKS.search(command))
 
 
-def _scripts(workspace: Workspace) -> Iterator[str]:
+def _scripts(workspace: Workspace) -> Mapping[str, object]:
     try:
-        yield from json.loads(text_of(workspace, "package.json") or "{}").get("scripts", ())
-    except (ValueError, AttributeError, TypeError, RecursionError):
-        return
+        found = json.loads(text_of(workspace, "package.json") or "{}").get("scripts")
+    except (ValueError, AttributeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

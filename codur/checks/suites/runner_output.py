@@ -130,6 +130,7 @@ _ADDED = regex(r"^ *not ok \d+ (?:plan != count|test exited without ending|\.end
 """What tape counts as failed beside its assertions, and is gone when they pass."""
 _PASSED = regex(r"\b(\d+) passed\b")
 _FAILED = regex(r"\b(\d+) (?:failed|errors?)\b")
+_FAILS = regex(r"\b\d+ failed\b")
 _PYTEST_CLOSING = regex(r"^=* ?((?:\d+ [a-z]+, )*\d+ [a-z]+) in [\d.]+s\b", re.MULTILINE)
 _PYTEST_RAN = regex(r"(\d+) (?:passed|failed|xfailed|xpassed)\b")
 _PYTEST_EXITED = regex(r"^!+ _pytest\.outcomes\.Exit\b", re.MULTILINE)
@@ -249,7 +250,9 @@ def _closing_counts(tail: str) -> TestCounts | None:
     passed = sum(int(number) for number in passes)
     failed = sum(int(number) for number in _FAILED.findall(tail)[-2:])
     closing = _PYTEST_CLOSING.findall(tail)
-    if not passes and not closing:  # "Found 2 errors in 1 file" is said by type checkers, which run no tests
+    if not (
+        passes or closing or _FAILS.search(tail)
+    ):  # "Found 2 errors in 1 file" is said by type checkers, which run no tests
         return None
     ran = sum(int(number) for number in _PYTEST_RAN.findall(closing[-1])) if closing else None
     return TestCounts(passed=passed, total=passed + failed, ran=ran) if passed + failed or ran is not None else None

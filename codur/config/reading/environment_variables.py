@@ -39,7 +39,7 @@ def setting_variables(environ: Mapping[str, str]) -> dict[str, str]:
 def _is_meant(variable: str) -> bool:
     """Whether a setting is meant, if with a slip: a script may have a `CODUR_VERSION` of its own."""
     rest = variable[len(PREFIX) :].lower()
-    sections = (field for field in Settings.__struct_fields__ if rest.startswith(field))
+    sections = (field for field in Settings.__struct_fields__ if f"{rest}_".startswith(f"{field}_"))
     return "__" in rest or any(sections) or bool(nearest(variable.upper(), RESERVED, cutoff=_SLIP))
 
 

@@ -157,8 +157,9 @@ def check_before(discovery: Discovery, context: RunContext, *, sample: bool = Fa
         context.best.words |= foreign_failures.words(context.checker.last_tests) if verdict.failing else {}
     context.emit(CheckRan(when="before", verdict=verdict))
     if verdict.status == "failed" and (names := context.launcher.withheld(verdict.error)):
+        are = "is" if len(names) == 1 else "are"
         told = (
-            f"{listed(names, _NAMED)} of your environment is not given to programs; if the check needs it, put it there"
+            f"{listed(names, _NAMED)} of your environment {are} not given to programs; name in the check what it needs"
         )
         context.emit(Note(level="warning", text=f"{told}: --check '{names[0]}=… COMMAND'"))
     return verdict
@@ -195,15 +196,20 @@ def with_linted_tests(discovery: Discovery, before: Verdict | None, context: Run
     check = discovery.check
     if check is None or check.beside is None or not check.of_linter or before is None or before.status != "failed":
         return discovery
-    found = tuple(path for path in check.beside.protected if is_test_code(path) and path in before.error)
     # Not where tests run in it: one that fails would be named as well.
-    if not found or "Traceback" in before.error or suites.runner_output.counts_in(before.error) is not None:
+    runs = "Traceback" in before.error or suites.runner_output.counts_in(before.error) is not None
+    tests = () if runs else filter(is_test_code, check.beside.protected)
+    # Of hooks the settings, where these are what cannot be read.
+    settings = check.protected if "InvalidConfigError" in before.error else ()
+    found = tuple(path for path in (*tests, *settings) if path in before.error)
+    if not found:
         return discovery
     context.checker.free(found)
     told = f"the check finds something in {', '.join(found)}, so that it may be edited, too"
     context.emit(Note(level="warning", text=told))
-    rest = tuple(path for path in check.beside.protected if path not in found)
-    return replace(discovery, check=replace(check, beside=replace(check.beside, protected=rest)))
+    beside = replace(check.beside, protected=tuple(path for path in check.beside.protected if path not in found))
+    rest = tuple(path for path in check.protected if path not in found)
+    return replace(discovery, check=replace(check, protected=rest, beside=beside))
 
 
 def no_check_remedy(context: RunContext) -> str:

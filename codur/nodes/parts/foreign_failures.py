@@ -16,6 +16,7 @@ from codur.parsing.bounded_text import listed
 from codur.repair import evidence
 from codur.structs import replace
 from codur.types import Check, Verdict
+from codur.workspace.text import as_shown
 
 if TYPE_CHECKING:
     from codur.python.test_run import TestEnd
@@ -57,7 +58,7 @@ def not_installed(verdict: Verdict, state: RunState, context: RunContext) -> lis
     if check is None or not check.text:
         return []
     absent = checks.suites.run_problem.missing_modules(verdict.error, context.workspace.root, context.python)
-    now = "\n".join(change.after.decode("utf-8", "replace") for change in context.workspace.changes() if change.after)
+    now = "\n".join(as_shown(change.path, change.after) for change in context.workspace.changes() if change.after)
     return [name for name in absent if re.search(rf"^\s*(?:from|import) {re.escape(name)}\b", now, re.MULTILINE)]
 
 

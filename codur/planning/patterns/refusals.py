@@ -45,7 +45,7 @@ _OF_KEEPING = frozenset(
 _KEEPS_ALL = regex(
     r"\b(?:(?:don'?t|do not|never|without) (?:chang(?:e|ing)|modify(?:ing)?|edit(?:ing)?|touch(?:ing)?)"
     r" (?:anything|any (?:files?|code)|a thing)|(?:change|modify|edit|touch) nothing)\b"
-    r"(?! (?:else|more|other|but|except|in|of|outside|about|beyond|apart|besides|unless|that|which)\b)"
+    r"(?: at all)?$"
 )
 _KEEPS_IN_PARTS = (
     (r"\b(?:nicht|nichts|kein\w*|ohne)\b", r"änder|aender|faß|fass|rühr|ruehr"),

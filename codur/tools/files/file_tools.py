@@ -35,6 +35,8 @@ def read_file(
     lines, more = _lines_and_more(context.workspace, path)
     start, end = start_line or 1, min(end_line or len(lines), len(lines))
     if start < 1 or (lines and start > len(lines)) or (end_line is not None and end_line < start):
+        if more:
+            raise ToolError("too_large", f"of {path} only the first {len(lines)} lines can be read")
         raise _outside(path, lines, "start_line and end_line among them")
     return ToolResult(
         text="".join(lines[start - 1 : end]) + more,
