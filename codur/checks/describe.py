@@ -31,7 +31,7 @@ _THROWN = regex(r"^ *\^+\s*\n\n(.+)$", re.MULTILINE)
 """What Node.js says of an error that nothing caught, below the place; frames and its own version follow."""
 _STARTED_BY = regex(
     r"make(?:\[\d+\])?: \*\*\*|npm (?:ERR!|error)|error Command failed|info Visit|rake aborted!|Command failed with"
-    r"|Tasks: TOP|\(See full trace"
+    r"|Tasks: TOP|\(See full trace|\[\*\] \d+ fixable"
 )
 """What make, npm, yarn and rake say below what they started."""
 _HEADLINE_LINES = 4

@@ -407,3 +407,29 @@ def test_a_search_leaves_the_files_alone_that_the_task_names(kept: str, tmp_path
     played = play(tmp_path, files, f"the price is wrong, fix it; don't touch {kept}", [], key=None, search=True)
     assert played.files[kept] == files[kept]
     assert (played.result.outcome == "done") == (kept == "rate.py"), played.result.reason
+
+
+@pytest.mark.parametrize(
+    ("prompt", "searched"),
+    [
+        ("ci.yml: the release job must run only for tags v*, and only after the test job passed", False),
+        ("the Dockerfile must use python:3.12-slim", False),
+        ("README.md: the commands are wrong, it must say python -m pytest", False),
+        ("fix the workflow: release runs on every push", False),
+        ("the sum is wrong in rate, as README.md says", True),
+        ("rate.py is wrong, see README.md", True),
+        ("the tests fail, fix the bug; README.md is right", True),
+        ("the numbers in prices.csv are doubled, fix it", True),
+    ],
+)
+def test_where_the_task_is_about_no_code_none_is_searched_for(prompt: str, searched: bool, tmp_path: Path) -> None:
+    files = {
+        "rate.py": "def rate(net):\n    return net + 2\n",
+        "test_rate.py": "from rate import rate\n\n\ndef test_rate():\n    assert (rate(3), rate(5)) == (6, 10)\n",
+        "ci.yml": "on: push\n",
+        "README.md": "Run it.\n",
+        "Dockerfile": "FROM python\n",
+        "prices.csv": "1\n",
+    }
+    played = play(tmp_path, files, prompt, [], key=None, search=True)
+    assert ("rate.py" in played.result.changed_files) == searched, played.result.reason

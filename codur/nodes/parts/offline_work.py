@@ -1,9 +1,13 @@
 """What makes sense without a model, and why not: a search for a repair, a test to begin with, output that is kept."""
 
+import re
+from posixpath import basename, splitext
+
 from codur import checks, planning
 from codur.checks import suites
 from codur.errors import CodurError, WorkspaceError
-from codur.nodes.parts.finding import asks_for_tests, rest_may_be_apart
+from codur.lazy import regex
+from codur.nodes.parts.finding import asks_for_tests, is_about_tests, rest_may_be_apart
 from codur.nodes.parts.updates import end_by, outcome_of
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.patterns.refusals import is_about_prose, keeps_a_part, kept_files
@@ -13,6 +17,12 @@ from codur.tools import code
 from codur.tools.tool import ToolError
 from codur.types import Check, Plan, Step, Verdict
 
+_WORD = regex(r"[\w./-]*\w")
+_DATA = frozenset({".csv", ".tsv", ".json", ".jsonl", ".txt", ".xml", ".xlsx", ".db", ".log", ".out", ".dat"})
+_SPOKEN = regex(
+    r"\b(?:workflow|github actions?|dockerfile|docker image|makefile|readme|changelog|release notes?)\b", re.IGNORECASE
+)
+"""Words for files that no search mends."""
 _RUNS_OF_MADE = 8  # red twice, green twice with the project's own after it, and an attempt that fails
 _LEAST_CALLS = 2  # model calls that must be left for a test to be made: one for it, one for the edit
 _RUN_BY_PYTEST = (".py", ".ipynb")  # what a test for pytest can run
@@ -31,11 +41,28 @@ def _more_than_a_fix(state: RunState, check: Check, context: RunContext) -> str:
             "The task asks for more than a fix, and a search only mends what the check finds wrong; `codur repair` "
             "does that."
         )
+    if what := _no_code(state, context):
+        return f"The task is about {what}, and a search mends what fails in Python; a model reads it."
     if is_about_prose(state["task"].prompt):
         return "The task is about what people read, and a search mends what the check finds wrong; a model reads it."
     if keeps_a_part(state["task"].prompt) and not left_alone(state, context):
         return "The task says what has to stay as it is, and a search knows nothing of that; a model reads it."
     return ""
+
+
+def _no_code(state: RunState, context: RunContext) -> str:
+    """What a task is about that is neither a program nor its data: a workflow, a document; empty if there is none."""
+    prompt, before = state["task"].prompt, state["before"]
+    if state["task"].check_is_goal or (before is not None and is_about_tests(before.failing, state)):
+        return ""
+    said = {word.rstrip(".") for word in _WORD.findall(prompt)}
+    modules = (splitext(basename(path))[0] for path in context.workspace.list_files(pattern="*.py"))
+    if any(word.endswith(".py") for word in said) or not said.isdisjoint(modules):
+        return ""
+    files = (path for path in context.workspace.list_files() if path in said or basename(path) in said)
+    named = [path for path in files if splitext(path)[1] not in _DATA and not checks.entry.is_code(path)]
+    spoken = _SPOKEN.search(prompt)
+    return named[0] if named else spoken[0] if spoken else ""
 
 
 def left_alone(state: RunState, context: RunContext) -> tuple[str, ...]:
