@@ -140,6 +140,8 @@ class _Search(Struct, dict=True):  # cached properties need one
             return None
         recipe = named.recipe_of(self.workspace, command)
         check = self._command(command, self.settings.test_timeout_s, OF_COMMAND, *recipe.splitlines())
+        if (tests := self._tests()) is not None and tests.argv == check.argv:
+            return replace(tests, source=OF_COMMAND)
         settings = checks.linters.settings_of(f"{command} {recipe}", self.workspace, self.listing)
         check = replace(check, protected=tuple(dict.fromkeys([*check.protected, *settings, *self._all_tests])))
         if check.kind == "command" and not check.of_linter and named.looks_only(self.workspace, command):

@@ -30,7 +30,7 @@ MAX_FILES = 16
 """Files that are read for one request at most, beside those that the task names."""
 WHOLE_LINES, GUESSED_LINES = 200, 260
 """A file that the task or the failure names, or a model names, is shown whole if it has no more lines."""
-_TABLE_LINES = 20
+_TABLE_LINES, _TABLE_HEAD = 20, 6  # a table of no more lines is shown whole, of a longer one so many
 _HEAD_LINES = 40
 """What is shown of a longer one that is no source, such as a changelog: how it is written, where a new line goes."""
 _ASKED, _FRAMES, _TESTS, _SUPPORT = 6, 8, 16, 8
@@ -323,7 +323,7 @@ def _short_tables(wants: Iterable[Want]) -> Iterator[Want]:
             yield want
         elif not (want.about or want.line):
             yield replace(want, most_lines=_TABLE_LINES, partly=False)
-            yield Want(path=want.path, line=1, end=_TABLE_LINES, need=want.need)
+            yield Want(path=want.path, line=1, end=_TABLE_HEAD, need=want.need)
 
 
 def _bounded(wants: Iterable[Want], named: Sequence[str]) -> Iterator[Want]:

@@ -97,7 +97,8 @@ def _is_declared(workspace: Workspace, said: Mapping[str, str | None]) -> bool:
         return _is_check(target) and any(rule.search(text_of(workspace, name)) for name in MAKEFILES)
     if script := said.get("script"):
         return _is_check(script) and script in _scripts(workspace)
-    return workspace.is_file((said.get("file") or said.get("program") or ".pre-commit-config.yaml").removeprefix("./"))
+    path = (said.get("file") or said.get("program") or ".pre-commit-config.yaml").removeprefix("./")
+    return workspace.is_file(path) and _parts(path).isdisjoint(_ACTS)
 
 
 def recipe_of(workspace: Workspace, command: str) -> str:
@@ -111,8 +112,11 @@ def recipe_of(workspace: Workspace, command: str) -> str:
 
 
 def _is_check(name: str) -> bool:
-    parts = set(re.split(r"[-_:.]", name.lower()))
-    return bool(parts & _CHECKS) and parts.isdisjoint(_ACTS)
+    return not _parts(name).isdisjoint(_CHECKS) and _parts(name).isdisjoint(_ACTS)
+
+
+def _parts(name: str) -> set[str]:
+    return set(re.split(r"[-_:./]", name.lower()))
 
 
 def says_no_more(prompt: str) -> bool:
