@@ -14,7 +14,8 @@ from typing import Any
 from codur.lazy import regex
 
 _NOTE = (
-    "#=> A Jupyter notebook (on disk JSON, nbformat 4) as its cells. Lines with #=> are outputs, not to be edited.\n"
+    "#=> A Jupyter notebook (on disk JSON, nbformat 4) as its cells: `# %% [code]` or `# %% [markdown]` begins one. "
+    "Lines with #=> are outputs, not to be edited.\n"
 )
 _MARK = regex(
     r"^# %%(?: \[(?P<kind>code|markdown|raw)\](?: (?P<number>\d{1,6})\b)?)?(?: [^\n]*)?(?:\n|\Z)", re.MULTILINE
@@ -31,7 +32,7 @@ def text_of(raw: str) -> str | None:
     cells = _cells(raw)
     if cells is None or any(_MARK.search(source) or _TOLD.search(source) for source in map(_source, cells)):
         return None
-    shown = (f"# %% [{cell['cell_type']}] {number}\n{_body(cell)}" for number, cell in enumerate(cells, 1))
+    shown = (f"# %% [{cell['cell_type']}] {number}{_run(cell)}\n{_body(cell)}" for number, cell in enumerate(cells, 1))
     return _NOTE + "".join(shown)
 
 
@@ -83,6 +84,12 @@ def _source(cell: Mapping[str, Any]) -> str:
 def _joined(text: object) -> str:
     """A text that nbformat may divide into lines."""
     return "".join(map(str, text)) if isinstance(text, list) else str(text or "")
+
+
+def _run(cell: Mapping[str, Any]) -> str:
+    """By which number the notebook, and an error, tells of a cell of code that was run."""
+    number = cell.get("execution_count")
+    return f", In[{number}]" if isinstance(number, int) else ""
 
 
 def _body(cell: Mapping[str, Any]) -> str:

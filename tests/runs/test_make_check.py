@@ -154,7 +154,7 @@ def test_total_is_the_sum():
     assert (played.result.outcome, played.unexpected) == ("done", 0)
     assert json.loads(played.files["sums.ipynb"])["cells"][0]["source"] == ["total = sum([1, 2])"]
     assert any("outputs in sums.ipynb are of before" in note for note in played.result.notes)
-    assert "# %% [code] 1\ntotal = sum([1, 2]) + 1\n" in played.message(2)
+    assert "# %% [code] 1, In[1]\ntotal = sum([1, 2]) + 1\n" in played.message(2)
 
 
 TOLD = "Said while this was worked on, and holds:"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -64,8 +65,9 @@ def test_it_is_read_as_its_cells_with_the_beginning_of_their_outputs(file: Path,
     first, _, rest = said.partition("\n")
     assert "outputs" in first
     assert rest == (
-        "# %% [markdown] 1\n# Sales\nof 2024\n# %% [code] 2\nimport pandas as pd\nsales = pd.read_csv('sales.csv')\n"
-        "# %% [code] 3\nsales.plot()\n\n#=> <Figure>\n# %% [code] 4\nsales.price.astype(float)\n"
+        "# %% [markdown] 1\n# Sales\nof 2024\n# %% [code] 2, In[1]\nimport pandas as pd\n"
+        "sales = pd.read_csv('sales.csv')\n"
+        "# %% [code] 3, In[1]\nsales.plot()\n\n#=> <Figure>\n# %% [code] 4, In[1]\nsales.price.astype(float)\n"
         "#=> ValueError: could not convert '-'\n"
     )
 
@@ -87,7 +89,7 @@ def test_a_cell_that_is_edited_ends_as_it_did(file: Path, toolbox: Toolbox) -> N
 def test_cells_are_added_moved_and_taken_away(file: Path) -> None:
     before = file.read_bytes()
     shown = text.decode(file.name, before).text
-    head, *cells = shown.split("# %% ")
+    head, *cells = re.split("^# %% ", shown, flags=re.MULTILINE)
     again = json.loads(
         text.encode(file.name, "# %% ".join([head, cells[1], "\nprint(1)\n\n", "[markdown]\nEnd\n", cells[0]]), before)
     )
@@ -181,7 +183,7 @@ def test_what_is_inserted_takes_nothing_of_the_cell_that_it_stands_before() -> N
     cells = [code("a = 1", id="a1"), code("n = 1", id="n2", metadata={"tags": ["parameters"]}), code("c = 1", id="c3")]
     raw = notebook(cells).encode()
     shown = text.decode("a.ipynb", raw).text
-    edited = shown.replace("# %% [code] 2\nn = 1", "# %% [code]\nimport os\n# %% [code] 2\nn = 2")
+    edited = shown.replace("# %% [code] 2, In[1]\nn = 1", "# %% [code]\nimport os\n# %% [code] 2\nn = 2")
     again = json.loads(text.encode("a.ipynb", edited, raw))["cells"]
     assert [cell["id"] for cell in again][2:] == ["n2", "c3"]
     assert [cell["metadata"] for cell in again] == [{}, {}, {"tags": ["parameters"]}, {}]
