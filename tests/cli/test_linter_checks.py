@@ -169,3 +169,13 @@ def test_what_a_command_that_was_named_runs_and_reads_is_protected(project: Path
     result, _, _ = ran(project, home, [calls(*edits)] * 9, "make ci fails for calc.py; fix it")
     assert result["outcome"] != "done"
     assert contents(project)["tools/all.sh"] == "exit 1\n"
+
+
+def test_a_command_that_runs_more_than_tests_guides_a_search(project: Path, home: Path) -> None:
+    wrong = "def double(x):\n    return 2 + x\n"
+    tests = TESTS.replace("== 4", "== 4\n    assert double(5) == 10")
+    makefile = "ci:\n\tpython -m pytest -q\n\ttest -f calc.py\n"
+    fill(project, {"calc.py": wrong, "test_calc.py": tests, "Makefile": makefile})
+    result, code, _ = ran(project, home, [], "make ci fails; fix it", "--offline")
+    assert (code, result["outcome"], result["changed_files"]) == (0, "done", ["calc.py"])
+    assert result["verdict"]["check"] == "make ci"

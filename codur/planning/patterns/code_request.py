@@ -92,7 +92,7 @@ def _involved(request: Request, *known: str) -> tuple[str, ...]:
 
 def _tested_files(request: Request, check: Check | None) -> tuple[str, ...]:
     """What the tests import, for a request that names no file ("make the tests pass")."""
-    if check is None or check.kind != "tests":
+    if check is None or (check.kind != "tests" and check.source != OF_COMMAND):
         return ()
     tests = tuple(path for path in check.protected if path.endswith(".py"))
     return tuple(path for path in _involved(request, *tests) if path not in tests)
