@@ -11,7 +11,7 @@ are kept outside, under a content hash (`output_ref`).
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from msgspec import to_builtins
@@ -185,6 +185,11 @@ class Check(Struct):
     def whole(self) -> bool:
         """Whether it runs all tests that were found, and may run fewer."""
         return bool(self.suite) and self.argv == self.suite
+
+    def without(self, paths: Collection[str]) -> Check:
+        """The check with these no longer among its files, nor among those of the one beside it."""
+        beside = self.beside.without(paths) if self.beside else None
+        return replace(self, protected=tuple(path for path in self.protected if path not in paths), beside=beside)
 
     @property
     def is_among(self) -> bool:

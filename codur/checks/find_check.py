@@ -80,7 +80,7 @@ def find_check(workspace: Workspace, settings: VerificationSettings, request: Ch
     freed = {*files_to_edit(request.prompt, check.protected, request.files), *search.named_helpers(check)}
     if reshapes_tests(request.prompt):
         freed.update(filter(is_test_code, request.made))
-    return replace(check, protected=tuple(path for path in check.protected if path not in freed))
+    return check.without(freed)
 
 
 class _Search(Struct, dict=True):  # cached properties need one
@@ -317,7 +317,7 @@ class _Search(Struct, dict=True):  # cached properties need one
         tests = self._tests()
         if tests is not None:  # of tests that it is to find nothing in, the linter alone tells
             looked = [path for path in tests.protected if any(f"{path}/".startswith(f"{at}/") for at in asked.places)]
-            tests = replace(tests, protected=tuple(path for path in tests.protected if path not in looked))
+            tests = tests.without(looked)
         return Check(
             kind="command",
             argv=("sh", "-c", shlex.join(asked.argv)),

@@ -179,3 +179,14 @@ def test_a_command_that_runs_more_than_tests_guides_a_search(project: Path, home
     result, code, _ = ran(project, home, [], "make ci fails; fix it", "--offline")
     assert (code, result["outcome"], result["changed_files"]) == (0, "done", ["calc.py"])
     assert result["verdict"]["check"] == "make ci"
+
+
+@pytest.mark.parametrize("command", ["make lint", "make deploy", "npm run lint"])
+def test_for_a_command_that_is_not_there_or_acts_no_other_check_is_mended(
+    command: str, project: Path, home: Path
+) -> None:
+    wrong = "def double(x):\n    return 2 + x\n"
+    fill(project, {"calc.py": wrong, "test_calc.py": TESTS.replace("== 4", "== 4\n    assert double(5) == 10")})
+    fill(project, {"Makefile": "deploy:\n\ttrue\n"})
+    result, code, _ = ran(project, home, [], f"{command} fails; fix it", "--offline")
+    assert (code, result["changed_files"], f"`{command}`" in result["reason"]) == (3, [], True)

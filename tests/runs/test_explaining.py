@@ -54,6 +54,8 @@ def test_a_question_about_the_agent_itself_comes_with_its_commands(prompt: str, 
     [
         ("write a hook in .git/hooks/pre-commit that runs the tests", "not_achieved"),
         ("can you write a hook that runs the tests?", "not_achieved"),
+        ("why does greet fail for an empty name? fix it", "not_achieved"),
+        ("tell me whether greet is right", "done"),
         ("write a hook for the tests. Do not touch the rest. And show what it prints", "not_achieved"),
         ("is greet right for an empty name? change nothing", "done"),
     ],

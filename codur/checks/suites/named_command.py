@@ -69,6 +69,11 @@ def is_about_command(prompt: str) -> bool:
     return any(form.match(prompt) for form in _FORMS)
 
 
+def spoken_command(prompt: str) -> str:
+    """The target, script or hook that a request is about, whether there is such a one or not; empty if it is none."""
+    return next((found["command"] or "" for form in _FORMS if (found := form.match(prompt))), "")
+
+
 def named_command(workspace: Workspace, prompt: str) -> str:
     """The command that a request is about, if the workspace declares it and it looks at something; else empty."""
     said = next((found.groupdict() for form in _FORMS if (found := form.match(prompt))), None)

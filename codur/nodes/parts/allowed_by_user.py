@@ -13,7 +13,7 @@ from codur.nodes.run_state import RunContext, RunState
 from codur.planning.plans.validation import asks_to_delete
 from codur.questions import agreed_tests, asks_of_tests, granted_by, is_leave_asked
 from codur.structs import replace
-from codur.types import Check, Discovery
+from codur.types import Discovery
 
 _OF_TESTS = regex(r"\b(?:tests?|specs?|checks?|pass(?:es|ing)?|fail\w*|red|green)\b", re.IGNORECASE)
 """A task that speaks of tests means these as they are."""
@@ -77,7 +77,7 @@ def added(discovery: Discovery, tests: Collection[str], context: RunContext) -> 
         return discovery
     context.checker.admit(tests)  # they stay protected from all that does not add to them
     kept = tuple(dict.fromkeys((*discovery.adds_tests, *tests)))
-    return replace(discovery, adds_tests=kept, check=_without(check, tests))
+    return replace(discovery, adds_tests=kept, check=check.without(tests))
 
 
 def may_be_asked_for(state: RunState, context: RunContext) -> frozenset[str]:
@@ -152,7 +152,7 @@ def without_deleted(path: str, state: RunState, context: RunContext) -> Discover
     if discovery.check is None or path not in guarded(state) & may_go(state):
         return discovery
     context.checker.free({path})
-    return replace(discovery, check=_without(discovery.check, {path}))
+    return replace(discovery, check=discovery.check.without({path}))
 
 
 def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
@@ -173,7 +173,7 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     kept = () if reshapes_tests(state["task"].prompt) else freed.intersection(granted)
     still = tuple(path for path in discovery.adds_tests if path not in freed)
     discovery = replace(discovery, edits_tests=(*discovery.edits_tests, *kept), adds_tests=still)
-    return replace(discovery, check=_without(check, freed))
+    return replace(discovery, check=check.without(freed))
 
 
 def _agreed_in_plan(state: RunState, context: RunContext) -> list[str]:
@@ -186,12 +186,6 @@ def _agreed_in_plan(state: RunState, context: RunContext) -> list[str]:
         return []
     words = {word.strip("`'\".,:;()") for text in said for word in text.split()}
     return [path for path in guarded(state) if path in words]
-
-
-def _without(check: Check, freed: Collection[str]) -> Check:
-    """The check without these among its files, and the one beside it."""
-    beside = _without(check.beside, freed) if check.beside else None
-    return replace(check, protected=tuple(path for path in check.protected if path not in freed), beside=beside)
 
 
 def _answered(state: RunState, context: RunContext) -> list[str]:

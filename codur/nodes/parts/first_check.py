@@ -207,9 +207,7 @@ def with_linted_tests(discovery: Discovery, before: Verdict | None, context: Run
     context.checker.free(found)
     told = f"the check finds something in {', '.join(found)}, so that it may be edited, too"
     context.emit(Note(level="warning", text=told))
-    beside = replace(check.beside, protected=tuple(path for path in check.beside.protected if path not in found))
-    rest = tuple(path for path in check.protected if path not in found)
-    return replace(discovery, check=replace(check, protected=rest, beside=beside))
+    return replace(discovery, check=check.without(found))
 
 
 def no_check_remedy(context: RunContext) -> str:

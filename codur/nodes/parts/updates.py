@@ -12,6 +12,8 @@ from codur.lazy import regex
 from codur.mcp.offered_tools import server_of
 from codur.nodes.parts.finding import keeps
 from codur.nodes.run_state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
+from codur.planning.patterns.classify import classify
+from codur.planning.patterns.prompt_tokens import read_prompt
 from codur.planning.plans.step_references import Output, blocked_by
 from codur.planning.plans.success_criteria import checkable, of_exit, said_of
 from codur.types import (
@@ -41,14 +43,6 @@ _ASKS = regex(
     re.IGNORECASE,
 )
 """A clause that begins with a word of asking: where a command fails, that is the answer."""
-_QUESTION = regex(
-    r"\?|\A\W*(?:please )?(?:tell|show|list|report|say|explain|describe|what|which|who|where|why|whether|how)\b",
-    re.IGNORECASE,
-)
-_POLITE_ORDER = regex(
-    r"\W*(?:please )?(?:can|could|would|will) you (?:please )?(?!tell|explain|show|list|say|check|look|see)\w",
-    re.IGNORECASE,
-)
 _COMMAND_CHARS = 100
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 _SHOWN_LINES = 60
@@ -215,7 +209,8 @@ def unfinished(state: RunState, context: RunContext) -> str:
     if context.workspace.changed_files() or changed_by_programs(context):
         return ""
     plan, prompt = present_plan(state), state["task"].prompt
-    asks = _QUESTION.search(prompt) and not _POLITE_ORDER.match(prompt)
+    # "Why does it fail? Fix it." asks, and orders as well.
+    asks = _ASKS.search(prompt) and classify(read_prompt(prompt).tokens).task_type not in CODE_TASKS
     if asks and plan.origin in {"pre_plan", "plan"} and not any(edits(step, context) for step in plan.steps):
         return ""
     # An order that only words came of: they say why it was not carried out, whatever passed before.

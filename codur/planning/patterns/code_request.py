@@ -55,7 +55,7 @@ def discover_code(request: Request, found: Classification) -> Discovery:
     files = _involved(request, *named, *([entry] if entry else [])) or _tested_files(request, check)
     tests = _tests_to_edit(request, check) if check is not None else ()
     if check is not None and tests:
-        check = replace(check, protected=tuple(path for path in check.protected if path not in tests))
+        check = check.without(tests)
     if check is not None and check.source in {OF_REQUEST, OF_COMMAND}:
         discovery = replace(discovery, task_type="code_fix", confidence=1.0)
     return replace(discovery, files=files, entry=entry, check=check, edits_tests=tests)
