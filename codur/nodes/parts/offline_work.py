@@ -43,9 +43,7 @@ def _more_than_a_fix(state: RunState, check: Check, context: RunContext) -> str:
         )
     spoken = suites.named_command.spoken_command(state["task"].prompt)
     if spoken and check.source != checks.find_check.OF_COMMAND:
-        return (
-            f"The task is about `{spoken}`, which is not declared here, or does more than look; `{check.label}` is not."
-        )
+        return f"The task is about `{spoken}`, which is not declared here or does more than look, so it is no check."
     if what := _no_code(state, context):
         return f"The task is about {what}, and a search mends what fails in Python; a model reads it."
     if is_about_prose(state["task"].prompt):
