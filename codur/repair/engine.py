@@ -317,9 +317,11 @@ def _look(fault: Fault, check: Check, before: Verdict, paths: list[str], coverag
         coverage: what it executes, where that is known.
     """
     checker, workspace = fault.checker, fault.workspace
+    if coverage is not None and not coverage.paths & set(paths):
+        coverage = None  # a slow machine may have ended the tracer before a test ran: `_is_run` tells
     suspicion = localise(coverage, read_failure(before, workspace.root))
     texts = _texts(workspace, _in_question(paths, fault.files, suspicion, known=coverage is not None))
-    reason = why_not(before, texts, coverage)
+    reason = why_not(before, texts)
     if not reason and coverage is None and not _is_run(checker, check, before, texts):
         reason = RUNS_NONE
     if reason:

@@ -39,6 +39,8 @@ ITEMS = 24
 CHARS = 120
 HOT = 3
 OTHERS_S = 2.0
+STARTS_S = 3.0
+"""What pytest may take to start and to load the tests, beside the time for the tests."""
 """How long tests that pass are recorded, to tell them from those that fail."""
 MONITORING: Any = getattr(sys, "monitoring", None)
 """PEP 669 (Python 3.12): cheaper than a trace function, which it replaces where it is there."""
@@ -303,11 +305,11 @@ class Spectrum:
         recorder.current, self.failed = set(), False
         recorder.values.begin()
         self.until = self.until or time.monotonic() + self.seconds
+        if not recorder.narrow:
+            signal.setitimer(signal.ITIMER_REAL, max(0.01, self.until - time.monotonic()))
         recorder.start()
         yield
         recorder.stop()
-        if not recorder.narrow:
-            signal.setitimer(signal.ITIMER_REAL, max(0.01, self.until - time.monotonic()))
         recorder.tests[item.nodeid] = (self.failed, recorder.current)
         recorder.current = recorder.outside
         if recorder.narrow and not recorder.only_lines and recorder.tests.keys() >= self.failing.keys():
@@ -397,11 +399,12 @@ def main(out: str, root: str, limits: str, *arguments: str) -> int:
     given = json.loads(limits)
     limit, failing, in_order = given["seconds"], given["failing"], given["in_order"]
     signal.signal(signal.SIGALRM, recorder.give_up)
-    if not failing:  # else it counts from when the tests are collected
-        signal.setitimer(signal.ITIMER_REAL, limit)
     first, *others = arguments
+    of_pytest = [first, *others[:1]] == ["-m", "pytest"]
+    if not failing:  # else it counts from when the tests are collected
+        signal.setitimer(signal.ITIMER_REAL, limit + STARTS_S if of_pytest else limit)
     try:
-        if [first, *others[:1]] == ["-m", "pytest"]:
+        if of_pytest:
             sys.path[0] = root
             return run_pytest(others[1:], Spectrum(recorder, failing, limit, in_order))
         sys.stdout = recorder.printed

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 
 from codur.lazy import regex
 from codur.repair.code.source_file import syntax_fault
-from codur.repair.evidence.tracing import Coverage
 from codur.types import Verdict
 
 _NETWORK = regex(
@@ -22,27 +21,21 @@ _CLEARLY = 2
 """A single such line may be a slip."""
 
 
-def why_not(before: Verdict, texts: Mapping[str, str], coverage: Coverage | None) -> str:
+def why_not(before: Verdict, texts: Mapping[str, str]) -> str:
     """Why no edit of these texts can make the check pass; empty if nothing speaks against it.
 
     Args:
         before: the check's verdict.
         texts: the files that may be changed.
-        coverage: what the check executed; None if that is not known.
     """
     if not texts:
-        return "There is no Python file that may be changed." if coverage is None else RUNS_NONE
+        return "There is no Python file that may be changed."
     for path, text in texts.items():
         if len(_PYTHON_2.findall(text)) >= _CLEARLY and syntax_fault(text, path) is not None:
             return f"{path} is written for Python 2; only Python 3 can be repaired."
     if _NETWORK.search(before.error):
         return "The check needs the network, which programs under check do not have."
-    # What was stopped may not have told all of what it ran.
-    if coverage is None or before.timed_out or coverage.paths & texts.keys():
-        return ""
-    # A file that does not compile is executed nowhere, and is the likeliest fault of all.
-    broken = any(syntax_fault(text, path) is not None for path, text in texts.items())
-    return "" if broken else RUNS_NONE
+    return ""
 
 
 def why_flaky(before: Verdict, again: Verdict) -> str:

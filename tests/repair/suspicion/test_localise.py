@@ -152,6 +152,20 @@ def test_tests_are_traced_one_by_one(tmp_path: Path) -> None:
     assert shown == {"test_main.py::test_low": (False, [2, 4]), "test_main.py::test_high": (True, [2, 3])}
 
 
+def test_to_load_the_tests_takes_none_of_their_time(tmp_path: Path) -> None:
+    files = {
+        "main.py": "def f(a):\n    return a\n",
+        "conftest.py": "import time\ntime.sleep(1.5)\n",
+        "test_main.py": "from main import f\n\ndef test_bad():\n    assert f(1) == 2\n",
+        "pytest.ini": QUICK_PYTEST,
+    }
+    prepared = bench(tmp_path, files, TESTS)
+    # As if the machine had become slow since then: a trace may take a second.
+    found = run_traced(prepared.checker, TESTS, replace(prepared.before, duration_s=0.01))
+    assert found is not None
+    assert found.tests["test_main.py::test_bad"].lines == {("main.py", 2), ("test_main.py", 4)}
+
+
 def test_what_a_test_loads_first_does_not_count_as_its_own(tmp_path: Path) -> None:
     files = {
         "main.py": "class Box:\n    side = 1\n\n\ndef f(a):\n    return a\n",
