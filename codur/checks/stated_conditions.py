@@ -47,7 +47,7 @@ _SHADOWS = tuple(path for name in sorted(_SHADOWED) for path in (f"{name}.py", f
 _SECTION = regex(r"^[ \t]*\[+\s*(?:tool\s*[:.]\s*)?[\"']?pytest\b[^\n]*\n?(?:(?![ \t]*\[)[^\n]*\n?)*", re.MULTILINE)
 _NOISE = regex(r"^\s*(?:[#;].*)?$")  # comments and empty lines, which may change
 _MAKE = regex(r"\bg?make\b")
-_MOVES = regex(r"\(line \d+\)|\.[cm]?[jt]sx?$|^(?:plan != count|test exited without ending|\.end\(\) )")
+_MOVES = regex(r"\.[cm]?[jt]sx?$|^(?:plan != count|test exited without ending|\.end\(\) )")
 """Names of what failed that need not come back: an example at a line, a file that could not be loaded, and what tape
 says of a test as a whole."""
 _FORBIDDEN = r"(?i)(?:\bnot|n't|n’t|\bnever|\bwithout|\bno)\b(?:[^.;!?]|\.(?=\w))*{}"

@@ -248,6 +248,14 @@ _ALL_TESTS = regex(
     r"(?![/.\w]|\s+(?:pass|must|data))",
     re.IGNORECASE,
 )
+_TESTS_TOO = regex(
+    r"(?:,|\b(?:and|including|incl\.?|with))\s+(?:(?:the|its|their|all|our|my)\s+)*tests?,?\s+"
+    r"(?:too|as well|also|included)\b"
+    r"|\b(?:port|convert|migrate|translate|moderni[sz]e|upgrade)\b[^.;\n]{0,60}\b(?:and|including)\s+"
+    r"(?:(?:the|its|their|all|our|my)\s+)*tests\b(?!\s+(?:pass|must|should|green|run|work))",
+    re.IGNORECASE,
+)
+"""Tests that are to be changed with the rest."""
 _THE_TESTS = (
     r"(?:(?:all|both|the|these|those|that|this|your|my|our|new|old|made|existing|own|last|first|other|two|three|four|of"
     r"|them|unit)\s+){0,5}(?:tests?|specs?)(?: files?| cases?)?\b(?![/.]\w)"
@@ -364,7 +372,7 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
         meant = _meant(token, paths, files) if named else []
         if meant and _is_edited(tokens, place):
             asked.update(meant)
-    if any(_wanted(_ALL_TESTS, text)):
+    if any(_wanted(_ALL_TESTS, text)) or any(_wanted(_TESTS_TOO, text)):
         asked.update(path for path in paths if is_test_file(path))
     for match in islice(_wanted(_TESTS_PUT, text), _MOST_PLACES):
         sentence = _SENTENCE_END.split(text[match.end() : match.end() + _PLACE_CHARS], maxsplit=1)[0]
@@ -376,6 +384,13 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
 def forbids_tests(prompt: str) -> bool:
     """Whether the user wants no test, or none touched."""
     return _NO_TESTS.search(prompt) is not None
+
+
+def without_ban(prompt: str) -> str:
+    """A prompt without what forbids a change of tests, which says nothing of what is wrong."""
+    return re.sub(
+        rf"(?:\b(?:the|die|los|las|les|i|os)\s+)?(?:{_NO_TESTS.pattern})\w*", " ", prompt, flags=re.IGNORECASE
+    )
 
 
 def asks_tests_elsewhere(prompt: str, *, alone: bool = False) -> bool:

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 from codur.lazy import parts_of
 
 if TYPE_CHECKING:
-    from codur.cli import app, commit_words, machine, plain_words, printing, project_names, told_error
+    from codur.cli import app, commit_words, machine, plain_words, printing, project_names, spoken_commands, told_error
     from codur.cli.conversation.conversation import Conversation
 
-__all__ = ["Conversation", "app", "commit_words", "machine", "plain_words", "printing", "project_names", "told_error"]
+__all__ = ["Conversation", "app", "commit_words", "machine", "plain_words", "printing", "project_names"]
+__all__ += ["spoken_commands", "told_error"]
 __getattr__ = parts_of(__name__, Conversation="codur.cli.conversation.conversation")

@@ -22,6 +22,9 @@ COMMIT_OPTIONS: Final = (
     *("--amend", "--undo", "--init", "--reword", "--json"),
 )
 """The options of a commit; the parser has the same."""
+SPOKEN_OPTIONS: Final = ("-C", "--directory", "--json")
+"""Those that may stand beside another command in everyday words."""
+_SPOKEN = ("commit", "bisect", "when ", "change", "undo", "redo", "revert", "back")
 _GIT_WORDS = ("commit", "git", "version control")
 
 
@@ -48,6 +51,9 @@ def with_command(argv: Sequence[str], *, commands: Collection[str], app_options:
     may_wish = options.issubset(COMMIT_OPTIONS) and any(each in said.lower() for each in _GIT_WORDS)
     if may_wish and (wish := cli.commit_words.commit_wish(said)):
         return [*wish, *([*argv[:place], *argv[place + 1 :]] if options else [])]
+    may_wish = options.issubset(SPOKEN_OPTIONS) and " " in said and any(each in said.lower() for each in _SPOKEN)
+    if may_wish and (spoken := cli.spoken_commands.spoken_command(said)):
+        return [*spoken, *([*argv[:place], *argv[place + 1 :]] if options else [])]
     if word in commands and not explicit:
         return [word, *argv[:place], *argv[place + 1 :]]
     # What is quoted is a sentence; to look at it closely would load difflib, a fiftieth of a start.

@@ -1,6 +1,7 @@
 """Edits by the coding agent."""
 
 import asyncio
+import re
 from collections.abc import Callable
 
 from codur.agents.assignment import CodingTask
@@ -11,6 +12,7 @@ from codur.checks.entry import is_test_code
 from codur.checks.suites.made_check import PASSES_NOW
 from codur.context.brief import CodingBrief
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable
+from codur.lazy import regex
 from codur.nodes.parts import allowed_by_user, foreign_failures
 from codur.nodes.parts.allowed_by_user import (
     addable,
@@ -51,6 +53,13 @@ _ON_DEMAND = (
     "An exception to the rule on read-only files: a test that the task itself wants changed may be edited, with the"
     " rest; the user is asked."
 )
+_CLAIMS = regex(
+    r"(?!.*(?:\b(?:not|cannot|no|never|unless|but|wrong|impossible|outdated|fail\w*|only|already)\b|n['’]t\b))"
+    r".*\b(?:pass(?:es)?|mended|fixed|done|solved|works?|green|repaired|corrected)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""What gives up for the reason that all is well."""
+_NOT_SO = "it made no edit and said: {} The check still fails"
 _FOREIGN = "If the tests that fail now have nothing to do with this, leave them, and call finish beside your edits."
 
 
@@ -91,6 +100,9 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     except (ModelUnavailable, LimitReached) as error:
         return not_answered(node, agent, error, state)
     kept: list[str] = []
+    verdict = state["verdict"]
+    if outcome.kind == "cannot" and verdict is not None and verdict.status == "failed" and _CLAIMS.match(outcome.error):
+        outcome = CodingOutcome(code="invalid", summary="", error=_NOT_SO.format(outcome.error))
     if outcome.kind == "finished":
         outcome, kept = await asyncio.to_thread(_finished, outcome, state, context)
     context.best.claimed = outcome.foreign

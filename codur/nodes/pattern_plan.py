@@ -78,8 +78,7 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     if plan is not None and plan.origin == "llm_error":
         plan = explained(seen, context) or plan
     if plan is not None:
-        remedy = why_not(seen, context).remedy if plan.origin == "llm_error" else ""
-        return RunUpdate(**_planned(plan, seen), remedy=remedy)
+        return RunUpdate(**_planned(plan, seen), remedy=_remedy(plan, seen, context))
     listed = lists_steps(task.prompt)
     why = "the request lists several steps, so it needs a plan" if listed else discovery.reason
     return go("llm_plan" if listed else "llm_pre_plan", origin="pattern", tier="open", why=why, **_seen(seen))
@@ -104,6 +103,13 @@ def _seen(state: RunState) -> RunUpdate:
 
 def _planned(plan: Plan, state: RunState) -> RunUpdate:
     return RunUpdate(**_seen(state), **go("policy", origin=plan.origin, why=plan.reason, plan=plan))
+
+
+def _remedy(plan: Plan, state: RunState, context: RunContext) -> str:
+    if plan.outcome == "usage" and state["discovery"].missing_files:
+        near = FileNames(context.workspace).near(state["discovery"].missing_files[0], 1)
+        return f"Did you mean {near[0]}?" if near else ""
+    return why_not(state, context).remedy if plan.origin == "llm_error" else ""
 
 
 def _renaming(state: RunState, context: RunContext) -> Plan | str | None:

@@ -240,7 +240,8 @@ class BestState(Struct, frozen=False, kw_only=False):
     Attributes:
         snapshot, start: the workspace's contents; None is the workspace as it was found.
         progress, start_progress: the progress of their verdicts; below 0 while nothing was checked.
-        first: the first state that came no further, and lost nothing.
+        first: the first state that came no further, and lost nothing; if there is none, the last that lost something.
+        lost: `first` is of that kind, which `--keep` does not leave behind.
         part: the last state that mends all tests that run what it changes; it stays.
         apart: the tests that fail there all the same.
         harmless: the last state that fails in nothing but what failed before; an agent may say that the task is done.
@@ -255,6 +256,7 @@ class BestState(Struct, frozen=False, kw_only=False):
     start: Snapshot | None = None
     start_progress: float = -1.0
     first: Snapshot | None = None
+    lost: bool = False
     part: Snapshot | None = None
     apart: tuple[str, ...] = ()
     harmless: Snapshot | None = None
@@ -274,14 +276,14 @@ class BestState(Struct, frozen=False, kw_only=False):
             self.snapshot, self.progress = snapshot, progress
 
     def reached(self, snapshot: Snapshot, progress: float) -> None:
-        """Take note of the first state that came no further than the untouched workspace, and lost nothing."""
-        if self.first is None and progress >= self.progress:
-            self.first = snapshot
+        """Take note of a state that came no further than the untouched workspace."""
+        if self.first is None or self.lost:
+            self.first, self.lost = snapshot, progress < self.progress
 
     @property
     def furthest(self) -> Snapshot | None:
         """The state that is worth most of those that are no solution; None if there is none."""
-        return self.snapshot or self.harmless or self.first
+        return self.snapshot or self.harmless or (None if self.lost else self.first)
 
     def start_clean(self, progress: float) -> None:
         """Start from the workspace as it was found."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from codur.cli.spoken_commands import spoken_command
 from tests.cli.kit import Ran, codur_here
 from tests.tools.git_vectors import git
 
@@ -190,3 +191,44 @@ def test_without_a_repository_or_a_check(project: Path, home: Path) -> None:
     commit(project, "first", {"notes.txt": "x\n"})
     unchecked = bisect(project, home)
     assert (unchecked.code, "no check was found" in unchecked.err) == (2, True)
+
+
+WISHES = {
+    "undo what you did": ("undo",),
+    "undo it": ("undo",),
+    "revert what you just did.": ("undo",),
+    "take that back": ("undo",),
+    "bring that back": ("undo", "--redo"),
+    "undo the rename in app.py": None,
+    "put the old parser back": None,
+    "back up the tests": None,
+    "which commit broke test_area?": ("bisect", "--check=python -m pytest -k test_area"),
+    "git bisect: which commit broke tests/test_shape.py::test_area": (
+        "bisect",
+        "--check=python -m pytest tests/test_shape.py::test_area",
+    ),
+    "since which commit does test_area fail": ("bisect", "--check=python -m pytest -k test_area"),
+    "find the commit that broke the tests": ("bisect",),
+    "what commit introduced the failure of test_area": ("bisect", "--check=python -m pytest -k test_area"),
+    "when did the tests start failing?": ("bisect",),
+    "which commit broke test_area and fix it": None,
+    "find the commit that broke the tests, then revert it": None,
+    "which commit introduced the function area": None,
+    "which commit broke the CSV export": None,  # of which no check may know
+    "which tests fail": None,
+}
+
+
+def test_commands_in_everyday_words() -> None:
+    assert {text: spoken_command(text) for text in WISHES} == WISHES
+
+
+def test_a_question_for_the_commit_is_a_bisection_and_changes_nothing(
+    commits: list[str], project: Path, home: Path
+) -> None:
+    (project / "test_shape.py").write_text(TEST)
+    (project / "pytest.ini").write_text(SETTINGS)
+    ran = codur_here("since which commit does test_area fail?", "--json", cwd=project, home=home)
+    assert ran.code == 0, ran.err
+    assert told(ran)["commit"]["hash"] == commits[7]  # type: ignore[index]
+    assert (project / "shape.py").read_text() == f"{WRONG}# 12\n"

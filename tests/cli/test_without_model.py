@@ -278,6 +278,8 @@ def test_of_a_file_that_is_not_there_nothing_is_said_but_that(project: Path, hom
     ran = codur_here("fix nosuch.py", cwd=project, home=home)
     assert ran.code == 2
     assert ran.err.splitlines() == ["✘ not started: nosuch.py: no such file in the workspace"]
+    meant = codur_here("fix ap.py", cwd=project, home=home)
+    assert (meant.code, "Did you mean app.py?" in meant.err) == (2, True), meant.err
 
 
 def test_a_search_begins_at_what_the_task_and_the_failure_name(project: Path, home: Path) -> None:

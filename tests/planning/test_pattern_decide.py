@@ -139,6 +139,8 @@ def test_an_explanation_of_a_file_is_known_and_left_to_a_model(prompt: str, file
         ("the sums in app.py are off by one", "code_fix"),
         ("parsing of dates regressed", "code_fix"),
         ("turn off the logging in app.py", "refactor"),
+        ("since which commit does test_total fail", "explanation"),
+        ("for which input does it fail", "explanation"),
     ],
 )
 def test_complaints(prompt: str, kind: str, tmp_path: Path) -> None:

@@ -15,12 +15,10 @@ from codur.lazy import regex
 from codur.parsing.bounded_text import listed
 from codur.python.test_command import PYTHON, plain_words
 from codur.python.test_run import TestEnd, TestRun
-from codur.structs import replace
 from codur.types import Check
 from codur.workspace.workspace import Workspace
 
 _NAMED = 3
-_AT_LINE = regex(r" \(line \d+\)")
 _BROKEN = regex(
     r"\[(?:build|setup) failed\]|could not compile|COMPILATION ERROR|BUILD FAILED|[Ff]ailed to load|while loading"
     r"|Cannot find module|SyntaxError|occurred outside of examples"
@@ -99,11 +97,7 @@ def named_failures(counts: TestCounts | None, output: str) -> TestCounts | None:
         counts: what was read in the output.
         output: all that was printed; if more than tests went wrong, they say not all of it.
     """
-    if counts is None or not are_named(counts) or _BROKEN.search(output):
-        return None
-    # A line is no part of a test's name that an edit above it leaves alone.
-    names = tuple(_AT_LINE.sub("", name) for name in counts.failing)
-    return replace(counts, failing=names) if len(set(names)) == len(names) else None
+    return None if counts is None or not are_named(counts) or _BROKEN.search(output) else counts
 
 
 def is_green(check: Check, exit_status: int | None, excused: Sequence[str], rest: TestCounts) -> bool:

@@ -45,10 +45,10 @@ _RUNNERS = (
     _runner(r"^Ran <total> tests? in |^(?:OK|FAILED|NO TESTS RAN) \("
             r"(?:failures=<failed>)?(?:, )?(?:errors=<errors>)?(?:, )?(?:skipped=<skipped>)?",
             r"^(?:FAIL|ERROR): (.+)$", r"^={70}$|^-{70}\n+Ran "),
-    # cargo
+    # cargo, which names an example in a comment by its line, too, and an edit above moves it
     _runner(r"^test result: \w+\. <passed> passed; <failed> failed;",
-            r"^---- (.+) stdout ----$", r"^failures:$|^test result: ",
-            passes=r"^test (.+?)(?: - should panic)? \.\.\. ok$"),
+            r"^---- (.+?)(?: \(line \d+\))? stdout ----$", r"^failures:$|^test result: ",
+            passes=r"^test (.+?)(?: \(line \d+\))?(?: - should panic)? \.\.\. ok$"),
     # go, which tells nothing of tests that pass without -v
     _runner(r"^=== RUN +(?P<total>\S+)|^ *--- (?:(?P<failed>FAIL)|(?P<skipped>SKIP)): \S+ \(",
             r"^(?:=== (?:RUN|CONT|NAME) +| *--- FAIL: )(\S+).*$",

@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import Final
 
 from codur.cli.commit_words import commit_wish, without_condition
+from codur.cli.spoken_commands import spoken_command
 from codur.config.reading.origin import did_you_mean
 from codur.errors import UsageError
 from codur.lazy import regex
@@ -134,10 +135,8 @@ def _has_message(wish: Sequence[str] | None) -> bool:
 
 def _wish(line: str) -> Asked | None:
     """The command line of a wish in everyday words; None if it is none."""
-    if words := ("undo", "--redo") if _REDO.fullmatch(line) else commit_wish(line):
+    if words := commit_wish(line) or spoken_command(line):
         return Asked(words=words)
-    if _UNDO.fullmatch(line):
-        return Asked(words=("undo",))
     if of := _UNDO_OF.fullmatch(line):
         return Asked(words=("undo",), about=of["what"].lower())
     return None
@@ -186,22 +185,8 @@ _NO_DEED = regex(
 )
 """What a task says that is a question, or speaks of what others are to do: its last words are no wish of its own."""
 _LEAD = r"(?:(?:hm+|no|nope|oh|sorry|wait|ok|okay|actually|then|please|on second thoughts?)[,.!]* ){0,4}"
-_THAT = r"(?:that|it|this|the last(?: one| task| change)?|your (?:last )?change)"
-_WHY = r"(?:hm+|no|nope|oh|sorry|wait|actually)\b"
-_UNDO = regex(
-    rf"(?:{_LEAD}(?:undo|revert)(?: {_THAT})?"
-    # after a sentence that says why
-    rf"|(?!.*\b(?:if|unless|when|never)\b)(?:{_WHY}|{_LEAD}(?:it|this|that)\b)[^.!?\n]{{0,80}}[.!]\s+"
-    rf"(?:so |please |just )?undo {_THAT})"
-    r"(?: (?:again|please))?[.!]?",
-    re.I,
-)
 _UNDO_OF = regex(
     rf"{_LEAD}(?:undo|revert) (?:the|that|your) (?P<what>\w{{3,}})(?: (?:change|edit|task))?(?: (?:again|please))?\W?",
-    re.I,
-)
-_REDO = regex(
-    rf"{_LEAD}(?:redo(?: {_THAT})?|(?:bring|get) {_THAT} back|undo (?:the|that|your) undo)(?: (?:again|please))?[.!]?",
     re.I,
 )
 

@@ -14,6 +14,7 @@ from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.parsing.bounded_text import listed
 from codur.planning import plans
 from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
+from codur.questions import asks_of_tests
 from codur.types import CODE_TASKS, Attempt, Outcome, Step, StepRecord, Verdict
 
 _KEEP_REMEDY = "Run it again with --keep to keep what came furthest, or without --offline."
@@ -44,6 +45,9 @@ _STALE = (
     "outputs in {0} are of before, or cleared: `jupyter nbconvert --to notebook --execute --inplace {0}` renews them"
 )
 _TIME_REMEDY = "Give the search more time (--timeout, repair.offline_budget_s), or run it again without --offline."
+_TESTS_REMEDY = (
+    "Answer it on a terminal, or run it again with --may-edit-tests; codur undo --redo brings back what was edited."
+)
 _WORD = regex(r"\w+")
 _MOST_QUESTIONS = 3  # each is an interruption of the user
 
@@ -55,7 +59,9 @@ def next_move(record: StepRecord, judged: Judged | None, state: RunState, contex
     if record.node != "repair" and record.origin == "llm_error":
         return _model_failed(record, state, context)
     if not record.ok and _needs_the_user(record, state):
-        return _end(record, "not_achieved", record.error, answer_ref=record.output_ref)
+        asked = context.artifacts.get(record.output_ref) if record.output_ref else ""
+        remedy = _TESTS_REMEDY if record.action == "ask" and asks_of_tests(asked) else ""
+        return _end(record, "not_achieved", record.error, remedy=remedy, answer_ref=record.output_ref)
     if judged is not None:
         return _after_edits(record, judged, state, context)
     if record.node == "repair":

@@ -95,6 +95,7 @@ _FORBIDDING = frozenset({"don't", "dont", "never"})
 _RENAMING = frozenset("benenne renombra renomme renomeie rinomina hernoem переименуй".split())
 _NEGATED = _FORBIDDING | {"not", "won't", "can't", "cannot"}
 _POLITE_QUESTIONS = frozenset({("is", "it"), ("would", "it"), ("how", "about"), ("why", "don't"), ("why", "not")})
+_BEFORE_QUESTIONS = frozenset("since in at for from with by until under on to".split())
 _FILE_WORDS = frozenset({"the", "file", "folder", "directory"})
 
 
@@ -182,6 +183,8 @@ def _judge(clause: Sequence[Token], is_question: bool) -> Classification:
 
 def _judged(clause: Sequence[Token], said: Sequence[str]) -> Classification:
     head = said[0]
+    if head in _BEFORE_QUESTIONS and said[1:2] and said[1] in {"which", "what", "when"}:
+        return _as("explanation", 0.8, said[1])  # "since which release does it fail"
     judged = _special(clause, said)
     if judged is not None:
         return judged

@@ -242,6 +242,16 @@ def test_what_a_test_of_go_prints_is_no_failure() -> None:
     assert (counts.passed, counts.total, counts.failing) == (1, 1, ())
 
 
+def test_the_line_of_a_rust_example_is_no_part_of_its_name() -> None:
+    """An edit above it moves it."""
+    red = "---- src/lib.rs - human (line 12) stdout ----\nno\n\ntest result: FAILED. 0 passed; 1 failed; 0 ignored\n"
+    green = "test src/lib.rs - human (line 13) ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored\n"
+    before, after = counts_in(red), counts_in(green)
+    assert before is not None
+    assert after is not None
+    assert before.failing == after.passing == ("src/lib.rs - human",)
+
+
 def test_what_is_said_of_skipped_tests_belongs_to_no_failure() -> None:
     for runner in ("minitest_verbose", "phpunit_skipped", "rspec_pending"):
         counts = counts_in((DATA / f"{runner}.txt").read_text())

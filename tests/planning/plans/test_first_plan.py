@@ -22,6 +22,9 @@ NO_MODEL = "no key"
         ("make the tests pass", False),
         ("fix main.py: the total is off by one", True),
         ("fix the rounding in main.py", True),
+        ("pytest is red, please fix. dont touch the tests", False),
+        ("pytest ist rot, bitte reparieren. die tests nicht anfassen", False),
+        ("fix the rounding, don't touch the tests", True),
     ],
 )
 def test_says_more(prompt: str, more: bool) -> None:
