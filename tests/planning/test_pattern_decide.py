@@ -141,6 +141,10 @@ def test_an_explanation_of_a_file_is_known_and_left_to_a_model(prompt: str, file
         ("turn off the logging in app.py", "refactor"),
         ("since which commit does test_total fail", "explanation"),
         ("for which input does it fail", "explanation"),
+        ("tests are red", "code_fix"),
+        ("npm test is red", "code_fix"),
+        ("pytest fails", "code_fix"),
+        ("test the red button", "run"),
     ],
 )
 def test_complaints(prompt: str, kind: str, tmp_path: Path) -> None:

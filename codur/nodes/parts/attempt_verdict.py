@@ -13,6 +13,7 @@ from codur import checks
 from codur.checks import confirmation, suites
 from codur.checks.describe import ENDED, diff_text
 from codur.checks.entry import is_document, is_test_code
+from codur.context import dangling_names
 from codur.errors import LimitReached, WorkspaceError
 from codur.events import CheckBegan, CheckRan
 from codur.lazy import regex
@@ -237,6 +238,12 @@ def linted(context: RunContext) -> list[str]:
     finds = "finds" if len(found.clean) == 1 else "find"
     clean = f"{listed(found.clean, _NAMED_LINTERS)} {finds} nothing new in the files changed"
     return [*found.worse, *([clean] if found.clean else [])]
+
+
+def still_used(context: RunContext) -> list[str]:
+    """What other files use whose definition the change took out."""
+    found = dangling_names.dangling(context.workspace.changes(), context.workspace)
+    return [f"taken out, and still used: {listed(found, _NAMED)}"] if found else []
 
 
 def left_to_build(state: RunState, context: RunContext) -> list[str]:

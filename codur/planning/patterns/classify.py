@@ -96,6 +96,9 @@ _RENAMING = frozenset("benenne renombra renomme renomeie rinomina hernoem пер
 _NEGATED = _FORBIDDING | {"not", "won't", "can't", "cannot"}
 _POLITE_QUESTIONS = frozenset({("is", "it"), ("would", "it"), ("how", "about"), ("why", "don't"), ("why", "not")})
 _BEFORE_QUESTIONS = frozenset("since in at for from with by until under on to".split())
+_SUITES = frozenset("tests test pytest unittest unittests suite ci build jest vitest".split())
+_BEFORE_SUITES = frozenset("the my our all some two three unit integration npm yarn pnpm cargo go make".split())
+_IS, _RED, _ENDS = frozenset({"is", "are"}), frozenset({"red", "failing", "broken"}), frozenset({"fail", "fails"})
 _FILE_WORDS = frozenset({"the", "file", "folder", "directory"})
 
 
@@ -185,6 +188,8 @@ def _judged(clause: Sequence[Token], said: Sequence[str]) -> Classification:
     head = said[0]
     if head in _BEFORE_QUESTIONS and said[1:2] and said[1] in {"which", "what", "when"}:
         return _as("explanation", 0.8, said[1])  # "since which release does it fail"
+    if _tells_red(said):
+        return _as("code_fix", 0.7, "red")
     judged = _special(clause, said)
     if judged is not None:
         return judged
@@ -196,6 +201,14 @@ def _judged(clause: Sequence[Token], said: Sequence[str]) -> Classification:
         if inner is not None:
             return inner
     return _as(asked, 0.8, head) if asked is not None else _UNKNOWN
+
+
+def _tells_red(said: Sequence[str]) -> bool:
+    """Whether a clause tells that tests fail: "npm test is red", "pytest fails"."""
+    place = next((place for place, word in enumerate(said) if word in _SUITES), len(said))
+    rest = said[place + 1 : place + 5]
+    is_red = not _ENDS.isdisjoint(rest) or (not _IS.isdisjoint(rest[:2]) and not _RED.isdisjoint(rest))
+    return is_red and _BEFORE_SUITES.issuperset(said[:place])
 
 
 def _special(clause: Sequence[Token], said: Sequence[str]) -> Classification | None:
