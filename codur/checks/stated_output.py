@@ -251,6 +251,8 @@ _ALL_TESTS = regex(
 _TESTS_TOO = regex(
     r"(?:,|\b(?:and|including|incl\.?|with))\s+(?:(?:the|its|their|all|our|my)\s+)*tests?,?\s+"
     r"(?:too|as well|also|included)\b"
+    r"|\b(?:including|together with|along with)\s+(?:(?:the|its|their|all|our|my)\s+)*tests?\b"
+    r"(?!\s+(?:that )?(?:pass|run))"
     r"|\b(?:port|convert|migrate|translate|moderni[sz]e|upgrade)\b[^.;\n]{0,60}\b(?:and|including)\s+"
     r"(?:(?:the|its|their|all|our|my)\s+)*tests\b(?!\s+(?:pass|must|should|green|run|work))",
     re.IGNORECASE,

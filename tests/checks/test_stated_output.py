@@ -160,6 +160,7 @@ EDITS: list[tuple[str, tuple[str, ...]]] = [
     ("fix the failing test in test_app.py", ()),
     ("port this to python 3, tests too", ("tests/test_x.py", "test_app.py")),
     ("convert the package and its tests to asyncio", ("tests/test_x.py", "test_app.py")),
+    ("remove the flag and what is dead after it, including its tests", ("tests/test_x.py", "test_app.py")),
     ("port this to python 3, and run the tests too", ()),
     ("convert it to asyncio and the tests must pass", ()),
     ("fix the error that test_app.py reports", ()),

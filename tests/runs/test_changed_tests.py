@@ -86,6 +86,34 @@ def test_with_nobody_to_ask_it_takes_the_option(tmp_path: Path) -> None:
     assert (allowed.result.exit_code, allowed.files) == (0, RENAMED)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "option"),
+    [
+        ("the empty case is off for good, take it out of sums.py; remove what is dead", True),
+        ("the empty case is off for good, remove it and what is dead after that, including its tests", False),
+    ],
+)
+def test_what_is_taken_out_may_take_its_tests_with_it(prompt: str, option: bool, tmp_path: Path) -> None:
+    gutted = FILES["test_sums.py"].partition("\n\n\ndef test_none")[0] + "\n"
+    both = calls(
+        ("replace_in_file", {"path": "sums.py", "old": "sum(numbers)", "new": "numbers[0] + sum(numbers[1:])"}),
+        ("replace_file_content", {"path": "test_sums.py", "content": gutted}),
+    )
+    played = run(tmp_path, both, both, prompt=prompt, may_edit_tests=option)
+    assert (played.result.exit_code, played.files["test_sums.py"]) == (0, gutted)
+
+
+def test_what_is_replaced_by_another_file_may_go(tmp_path: Path) -> None:
+    files = {**FILES, "setup.py": "import setuptools\n\nsetuptools.setup(name='sums')\n"}
+    made = "[project]\nname = 'sums'\nversion = '1'\n"
+    both = calls(
+        ("replace_file_content", {"path": "pyproject.toml", "content": made}), ("delete_file", {"path": "setup.py"})
+    )
+    reply = json_reply({**EDIT_SAID, "detected_files": ["setup.py"]})
+    played = play(tmp_path, files, "replace setup.py with a pyproject.toml", [reply, both])
+    assert (played.result.exit_code, played.files) == (0, {**FILES, "pyproject.toml": made})
+
+
 def test_fewer_tests_are_no_pass(tmp_path: Path) -> None:
     played = run(tmp_path, edits(GUTTED), edits(RENAMED["test_sums.py"]), may_edit_tests=True)
     assert (played.result.exit_code, played.files) == (0, RENAMED)

@@ -38,6 +38,13 @@ _MOVED = regex(
     r"((?:[\w.-]+/)*[\w-][\w.-]*\.\w+)[`'\"]?\s+(?:in)?to\b",
     re.IGNORECASE,
 )
+_FILE = r"[`'\"@]?(?:[\w.-]+/)*[\w-][\w.-]*\.\w+[`'\"]?"
+_REPLACED = regex(
+    r"(?<!not )(?<!n't )(?<!never )\b(?:replace|convert|migrate|port|turn)\s+(?:the\s+)?"
+    rf"({_FILE}(?:(?:\s*,\s*|\s*,?\s+and\s+){_FILE})*)\s+(?:to|into|with|by)\s+(?:(?:an?|the|one|single|new)\s+)*{_FILE}",
+    re.IGNORECASE,
+)
+"""Files of which another one takes the place."""
 _DELETE = r"(?<!not )(?<!n't )(?<!never )\b(?:delete|remove|drop|erase|rm|get rid of|throw away)\s+"
 _GOES = regex(
     rf"{_DELETE}(?:(?:the|that|this|your|my|our|old|new|extra|whole|file|test|module|script)\s+){{0,4}}[`'\"@]?((?:[\w.-]+/)*[\w-][\w.-]*\.\w+)\b",
@@ -49,6 +56,7 @@ _MADE_GOES = regex(
     r"(?:one|ones|it|them|files?|tests?|copy|copies|duplicates?)\b",
     re.IGNORECASE,
 )
+_TAKEN_OUT = regex(r"\b(?:remove|delete|drop|get rid of|retire|clean up)\b", re.IGNORECASE)
 _ANSWERED = "\nThe user answered: "
 
 
@@ -105,6 +113,7 @@ def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     said = "\n".join((state["task"].prompt, *state["guidance"], *_answered(state, context)))
     # What is moved into another file goes.
     moved = [found[1] for found in _MOVED.finditer(said)]
+    moved += [name.strip("`'\"@") for found in _REPLACED.finditer(said) for name in re.findall(_FILE, found[1])]
     files = context.workspace.list_files() if moved else []
     meant = [[path for path in files if path == name or path.endswith(f"/{name}")] for name in moved]
     free = frozenset(
@@ -164,16 +173,23 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     said = "\n".join(_answered(state, context))
     granted = [path for text in answers(state, context) for path in granted_by(text)] + _agreed_in_plan(state, context)
     named = (path for path in files_to_edit(said, check.protected) if is_test_code(path) and allowed_by(said, path))
+    allowed = guarded(state) if state["task"].may_edit_tests else ()
+    granted += allowed
     freed = {*granted, *named, *_revised(state)} & {*check.protected, *discovery.adds_tests}
     if not freed:
         return discovery
 
     context.checker.free(freed)
     # Of tests that were changed no fewer may pass, unless that is what is wanted.
-    kept = () if reshapes_tests(state["task"].prompt) else freed.intersection(granted)
+    kept = () if reshapes_tests(state["task"].prompt) or takes_out(state) else freed.intersection(granted)
     still = tuple(path for path in discovery.adds_tests if path not in freed)
     discovery = replace(discovery, edits_tests=(*discovery.edits_tests, *kept), adds_tests=still)
     return replace(discovery, check=check.without(freed))
+
+
+def takes_out(state: RunState) -> bool:
+    """Whether the task takes something out, with which its tests may go."""
+    return _TAKEN_OUT.search(_said(state)) is not None
 
 
 def _agreed_in_plan(state: RunState, context: RunContext) -> list[str]:

@@ -412,7 +412,8 @@ def _enough_tests(verdict: Verdict, state: RunState, context: RunContext) -> Ver
     if beside is not None and beside.tests_passed:
         total = (verdict.tests_total or 0) + (beside.tests_total or 0)
         return replace(verdict, tests_passed=passed + beside.tests_passed, tests_total=total)
-    if passed > known or (passed == known and not wanted) or not (wanted or state["discovery"].edits_tests):
+    fewer = state["discovery"].edits_tests and not parts.allowed_by_user.takes_out(state)
+    if passed > known or (passed == known and not wanted) or not (wanted or fewer):
         return verdict
     note = f"{passed} tests pass, and {known} did before the tests were changed"
     if wanted:
