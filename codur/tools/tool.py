@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_type_hints
 
 from codur.config.settings import ToolSettings
 from codur.errors import CodurError, WorkspaceError
+from codur.lazy import regex
 from codur.redaction import REDACTED
 from codur.structs import Struct, field
 from codur.tools.flow.io_kinds import Value
@@ -20,6 +22,15 @@ if TYPE_CHECKING:
     from codur.sandbox.launcher import Launcher
     from codur.web.access import Web
 
+_PLACEHOLDER = regex(
+    r"^[ \t]*(?:#|//|/\*|--|<!--|;)[ \t]*(?:"
+    r"(?:\.{3}|…)[^\n]{0,20}\b(?:rest|remaining|existing|other|previous|unchanged|same)\b[^\n]*"
+    r"|(?:the )?(?:rest|remainder|remaining|existing|other|previous)\b[^\n]*"
+    r"\b(?:unchanged|(?:remains?|stays?) (?:the same|as))\b[^\n]*"
+    r"|(?:the )?(?:rest of|remaining|existing|previous) [^\n]{0,40}(?:\.{3}|…)[^\n]*)$",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""What models write in place of lines that they do not repeat."""
 READING_TASKS: frozenset[TaskType] = CODE_TASKS | {"search", "explanation", "file_operation", "unknown"}
 WRITING_TASKS: frozenset[TaskType] = CODE_TASKS | {"file_operation"}
 RUNNING_TASKS: frozenset[TaskType] = CODE_TASKS | {"run"}
@@ -59,14 +70,17 @@ class ToolContext(Struct):
         """Write a file's text as a tool was given it.
 
         Raises:
-            ToolError: it holds the mark that stands for a secret where the file does not: the secret would be lost.
+            ToolError: it holds the mark that stands for a secret where the file does not: the secret would be lost; or
+                a comment in place of lines that a model does not repeat.
             WorkspaceError: as `Workspace.write_text`.
         """
         # By their number: a file may speak of the mark itself, and keeps what it has.
-        if REDACTED in text and text.count(REDACTED) > self._marks(path):
+        if REDACTED in text and text.count(REDACTED) > self._before(path).count(REDACTED):
             raise ToolError(
                 "refused", f"{path}: {REDACTED} stands for a secret that is not shown; leave that part as it is"
             )
+        if (found := _PLACEHOLDER.search(text)) and found[0] not in self._before(path):
+            raise ToolError("invalid", f"`{found[0].strip()}` stands for lines that would be lost; give them, too")
         self.workspace.write_text(path, text)
 
     def write_all(self, texts: Mapping[str, str | None]) -> None:
@@ -91,8 +105,8 @@ class ToolContext(Struct):
             workspace.restore(before)
             raise
 
-    def _marks(self, path: str) -> int:
-        return self.workspace.peek_text(path).count(REDACTED) if self.workspace.is_file(path) else 0
+    def _before(self, path: str) -> str:
+        return self.workspace.peek_text(path) if self.workspace.is_file(path) else ""
 
 
 class Arg:

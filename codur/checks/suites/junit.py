@@ -23,6 +23,8 @@ REPORT_BYTES = 20_000_000
 _PRINTED_CHARS = 600
 _FRAME = regex(r"^(\S+:\d+): in ", re.MULTILINE)
 _FRAME_BEGINS = regex(r"^(?=\S+:\d+: in )", re.MULTILINE)
+_INNER_VALUES = regex(r"^E {3,}\+ {4,}(?:where|and) .*\n?", re.MULTILINE)
+"""What pytest tells of the parts of a value that it has told."""
 
 
 class TestCounts(Struct):
@@ -90,7 +92,7 @@ def _said(end: TestEnd) -> str:
     printed = plain(end.printed).strip()
     if len(printed) > _PRINTED_CHARS:
         printed = f"…{printed[-_PRINTED_CHARS:]}"
-    text = bounded(_unrepeated(plain(end.text).strip()), FAILURE_CHARS)
+    text = bounded(_unrepeated(_INNER_VALUES.sub("", plain(end.text)).strip()), FAILURE_CHARS)
     return f"It printed:\n{printed}\n\n{text}" if printed else text
 
 
@@ -103,7 +105,9 @@ def _told(failures: Sequence[tuple[str, str]]) -> str:
     """The first failures (names and texts): those that end with the same words once, other places before the same."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, text in failures:
-        groups.setdefault(normalised(text.rsplit("\n", 1)[-1]), []).append((name, text))
+        # From the last frame on, without its place: the line that fails, and the words.
+        last = _FRAME_BEGINS.split(text)[-1].partition("\n")[2] or text.rsplit("\n", 1)[-1]
+        groups.setdefault(normalised(last), []).append((name, text))
     seen: Counter[str] = Counter()
     told = []
     for (name, text), *others in groups.values():

@@ -193,6 +193,8 @@ def replace_in_file(
     old, new = (part.replace("\r\n", "\n") for part in (old, new))
     if not old:
         raise ToolError("invalid", "old is empty; give the text to replace")
+    if old not in text:
+        old, new = _reindented(text, old, new) or (old, new)
     count = text.count(old)
     if count == 0:
         raise ToolError("no_match", f"{path} has no such text{_nearest(text, old)}")
@@ -212,6 +214,39 @@ def replace_in_file(
         return unchanged(path)
     done = Edit(path=path, action="changed", count=count, start_line=line_numbers(text, old)[0])
     return edited(f"replaced {count} {'place' if count == 1 else 'places'} in {path}", done)
+
+
+def _reindented(text: str, old: str, new: str) -> tuple[str, str] | None:
+    """Both pieces as they are indented in the text, where they differ from it in that alone, in one place.
+
+    Each line is off by the same, but for the first, of which the indentation is easily left out.
+    """
+    lines, wanted = text.split("\n"), old.strip("\n").split("\n")
+    bare = [line.strip() for line in wanted]
+    places = [n for n in range(len(lines)) if [line.strip() for line in lines[n : n + len(wanted)]] == bare]
+    if len(places) != 1 or not bare[0]:
+        return None
+    there = lines[places[0] : places[0] + len(wanted)]
+    shifts = [_shift(line, mine) for line, mine in zip(there, wanted, strict=True) if line.strip()]
+    first, rest = shifts[0], set(shifts[1:] or shifts[:1])
+    if len(rest) > 1:
+        return None
+    (others,) = rest
+    put = new.strip("\n").split("\n") if new.strip("\n") else []
+    moved = [_moved(line, others if number else first) for number, line in enumerate(put)]
+    ends = ["\n" if part.endswith("\n") else "" for part in (old, new)]
+    return "\n".join(there) + ends[0], "\n".join(moved) + ends[1]
+
+
+def _shift(line: str, mine: str) -> tuple[str, int]:
+    """What stands in front of a line beyond what a copy of it has; and how many characters the copy has too many."""
+    own, copied = (text[: len(text) - len(text.lstrip())] for text in (line, mine))
+    return own[: max(0, len(own) - len(copied))], max(0, len(copied) - len(own))
+
+
+def _moved(line: str, by: tuple[str, int]) -> str:
+    put, off = by
+    return f"{put}{line[min(off, len(line) - len(line.lstrip())) :]}" if line.strip() else line
 
 
 def line_numbers(text: str, piece: str) -> list[int]:

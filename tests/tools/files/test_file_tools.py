@@ -233,3 +233,48 @@ def test_a_file_that_has_the_mark_itself_can_be_edited(root: Path, toolbox: Tool
     (root / "marks.py").write_text('MARK = "[redacted]"\nEND = 1\n')
     assert toolbox.call("replace_in_file", {"path": "marks.py", "old": "END = 1", "new": "END = 2"}).code == "ok"
     assert (root / "marks.py").read_text() == 'MARK = "[redacted]"\nEND = 2\n'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "after"),
+    [
+        ("if a:\n    b()", "if a:\n    c()\n    d()", "def f():\n    if a:\n        c()\n        d()\n    b()\n"),
+        ("if a:\n        b()", "if a:\n        c()", "def f():\n    if a:\n        c()\n    b()\n"),
+        ("        if a:\n            b()", "        c()", "def f():\n    c()\n    b()\n"),
+        ("if a:\n    b()\n", "", "def f():\n    b()\n"),
+        ("if a:\nb()", "if a:\nc()", "def f():\n    if a:\n        c()\n    b()\n"),
+        ("def f():\nif a:\nb()", "c()", None),  # the lines are not off by the same
+        ("  b()", "  c()", None),  # in two places
+    ],
+)
+def test_a_piece_that_lacks_its_indentation_is_found(
+    old: str, new: str, after: str | None, tmp_path: Path, toolbox: Toolbox
+) -> None:
+    text = "def f():\n    if a:\n        b()\n    b()\n"
+    (tmp_path / "a.py").write_text(text)
+    result = toolbox.call("replace_in_file", {"path": "a.py", "old": old, "new": new})
+    assert (result.ok, (tmp_path / "a.py").read_text()) == (after is not None, text if after is None else after)
+
+
+def test_so_is_one_that_is_indented_by_tabs(tmp_path: Path, toolbox: Toolbox) -> None:
+    (tmp_path / "a.go").write_text("func f() {\n\tif a {\n\t\tb()\n\t}\n}\n")
+    edit = {"path": "a.go", "old": "if a {\n\tb()\n}", "new": "if a {\n\tc()\n}"}
+    assert toolbox.call("replace_in_file", edit).ok
+    assert (tmp_path / "a.go").read_text() == "func f() {\n\tif a {\n\t\tc()\n\t}\n}\n"
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "# ... rest of the file unchanged ...",
+        "// ... existing code ...",
+        "# the rest remains the same",
+        "/* … other */",
+    ],
+)
+def test_a_comment_in_place_of_what_was_there_is_no_edit(comment: str, tmp_path: Path, toolbox: Toolbox) -> None:
+    (tmp_path / "a.py").write_text("x = 1\ny = 2\n")
+    result = toolbox.call("write_file", {"path": "a.py", "content": f"x = 3\n{comment}\n"})
+    assert (result.code, (tmp_path / "a.py").read_text()) == ("invalid", "x = 1\ny = 2\n")
+    for fine in ("# the rest of the numbers\n", "print('...')  # other\n", "# others stay ...\n"):
+        assert toolbox.call("write_file", {"path": "b.py", "content": fine}).ok
