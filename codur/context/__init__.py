@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from codur.lazy import parts_of
 
 if TYPE_CHECKING:
-    from codur.context import index
+    from codur.context import dangling_names, index
 
-__all__ = ["index"]
+__all__ = ["dangling_names", "index"]
 __getattr__ = parts_of(__name__)

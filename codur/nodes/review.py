@@ -3,10 +3,10 @@
 What a failed attempt is (`finding`) is pure; where the run goes (`next_move`) is decided without changing anything.
 """
 
-from codur.nodes.parts import updates
 from codur.nodes.parts.attempt_verdict import judge, left_to_build, linted, put_back, start_clean, still_used
 from codur.nodes.parts.next_move import is_due, next_move
 from codur.nodes.parts.step_criteria import left_open
+from codur.nodes.parts.updates import go, warn
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.structs import replace
 
@@ -22,11 +22,11 @@ def review(state: RunState, context: RunContext) -> RunUpdate:
         update["discovery"] = replace(state["discovery"], rest_may_fail=True)
         update["notes"] = [*update.get("notes", []), f"{record.capability} says of what still fails: {judged.excused}"]
     if update.get("outcome") == "done" and left_open(state):
-        to_accept = updates.go("accept", origin=record.origin, why="what the plan says must hold")
+        to_accept = go("accept", origin=record.origin, why="what the plan says must hold")
         update = RunUpdate(**{**update, **to_accept})
     if judged is not None and judged.attempt is None and judged.last is not None and judged.last.status != "flaky":
         update["notes"] = [*update.get("notes", []), *linted(context), *left_to_build(state, context)]
-        updates.warn(still_used(context), context)
+        warn(still_used(context), context)
     if judged is not None and "coder" in update and context.settings.agents.preferences.escalation_start == "clean":
         start_clean(state, context)
         update["verdict"] = state["before"]

@@ -49,3 +49,15 @@ def test_a_question_what_is_broken_is_not_asked_where_the_check_says_it(tmp_path
     asks = classified(task_type="unknown", detected_files=[], suggested_action="end", answer="What exactly is broken?")
     played = play(tmp_path, FILES, "its broken", [asks, whole(RIGHT)])
     assert (played.result.outcome, played.files["parts.py"]) == ("done", RIGHT)
+
+
+def test_what_a_new_test_wanted_first_is_told_where_the_program_fails_it(tmp_path: Path) -> None:
+    def written(number: int) -> ServerReply:
+        test = f"from slug import slug\n\n\ndef test_limit():\n    assert slug('aaaaaa') == 'a' * {number}\n"
+        return calls(("replace_file_content", {"path": "test_slug.py", "content": test}))
+
+    files = {"slug.py": "def slug(s, limit=4):\n    return s[: limit - 1] if len(s) > limit else s\n"}
+    kind = classified(task_type="code_generation", detected_files=["slug.py"])
+    played = play(tmp_path, files, "write tests for slug.py", [kind, written(4), written(3)])
+    assert played.result.outcome == "done"
+    assert any("first written otherwise" in note and "test_limit" in note for note in played.result.notes)

@@ -10,12 +10,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from codur import checks
+from codur import context as shown
 from codur.checks import confirmation, suites
 from codur.checks.describe import ENDED, diff_text
 from codur.checks.entry import is_document, is_test_code
-from codur.context import dangling_names
 from codur.errors import LimitReached, WorkspaceError
-from codur.events import CheckBegan, CheckRan
+from codur.events import CheckBegan, CheckRan, Note
 from codur.lazy import regex
 from codur.nodes import parts
 from codur.nodes.parts import check_runs, foreign_failures
@@ -57,6 +57,7 @@ _OF_SERVICES = regex(
 _LINT_SHARE, _LEAST_LINT_S = 0.5, 0.5
 _WIDER_SHARE = 0.25  # of the time left, which a run of all tests may take where the task named one file of them
 _NAMED_LINTERS, _NAMED = 4, 3
+_SAID_CHARS = 200
 _TEST = regex(r"^[ \t]*(?:async )?def test|\bTestCase\b", re.MULTILINE)
 _NOT_RUN = "what failed before still fails; the other tests were not run"
 _UNCONFIRMED = "the run's time was up before the pass was looked at more closely"
@@ -87,6 +88,9 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
         if (lacks or foreign) and (excused := _excused(verdict, lacks, state, context)):
             return excused
         shown = diff_text(context.for_models.diff())  # the next request holds it
+    else:
+        said = " ".join(record.error.split())[:_SAID_CHARS]
+        context.emit(Note(level="info", text=f"attempt {len(state['attempts']) + 1} changed nothing: {said}"))
     judged = finding(record, verdict, (edit, shown), state, context.best)
     if harmless or (verdict is not None and _NOT_RUN in verdict.note):
         context.best.harmless = context.workspace.snapshot()
@@ -242,7 +246,7 @@ def linted(context: RunContext) -> list[str]:
 
 def still_used(context: RunContext) -> list[str]:
     """What other files use whose definition the change took out."""
-    found = dangling_names.dangling(context.workspace.changes(), context.workspace)
+    found = shown.dangling_names.dangling(context.workspace.changes(), context.workspace)
     return [f"taken out, and still used: {listed(found, _NAMED)}"] if found else []
 
 

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from codur.checks.entry import bare_name
+from codur.checks.describe import headline
+from codur.checks.entry import bare_name, is_test_code
 from codur.lazy import regex
 from codur.nodes.parts import foreign_failures, offline_work, updates
 from codur.nodes.parts.finding import Judged, speaks_for_tests
@@ -228,6 +229,7 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
     if verdict is not None and verdict.status != "flaky" and judged.attempt is None:
         notes = [*_left_out(state, context), *foreign_failures.worse_left_out(verdict, context)]
         notes += [f"the model says: {record.said}"] if record.said else []
+        notes += _written_otherwise(state, context)
         notes += [_STALE.format(path) for path in context.workspace.changed_files() if path.endswith(".ipynb")]
         solver = "repair" if record.node == "repair" else record.capability
         following = _following(state) if record.node != "repair" else None
@@ -359,6 +361,17 @@ def _mends_a_part(state: RunState) -> str:
 def _end(record: StepRecord, outcome: Outcome, reason: str, *, remedy: str = "", answer_ref: str = "") -> RunUpdate:
     told = RunUpdate(outcome=outcome, reason=reason, remedy=remedy, answer_ref=answer_ref, solved_by="")
     return go("end", origin=record.origin, tier=record.tier, why=reason or record.summary, **told)
+
+
+def _written_otherwise(state: RunState, context: RunContext) -> list[str]:
+    """What new tests wanted first that failed, and was changed while the program stayed as it was."""
+    changed = context.workspace.changed_files()
+    known = [each for each in state["failures"].values() if each.failing]
+    earlier = [each for each in known if all(test.startswith(changed) for test in each.failing)]
+    if not (earlier and all(map(is_test_code, changed))):
+        return []
+    said = headline(earlier[0].error)
+    return [f"first written otherwise, as the program fails it: {listed(earlier[0].failing, 3)} ({said}): look at it"]
 
 
 def _left_out(state: RunState, context: RunContext) -> list[str]:

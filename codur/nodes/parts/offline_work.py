@@ -28,6 +28,10 @@ _LEAST_CALLS = 2  # model calls that must be left for a test to be made: one for
 _RUN_BY_PYTEST = (".py", ".ipynb")  # what a test for pytest can run
 
 
+_NO_CHECK = "No check was found that tells a right program from a wrong one; name one with --check."
+_ONLY_A_MODEL = "The task asks for an edit that no rule knows, and only a model can make it."
+
+
 def can_repair(state: RunState, context: RunContext) -> bool:
     """Whether an offline search makes sense: a red check, Python sources, not switched off."""
     return not why_no_search(state, context)
@@ -37,10 +41,9 @@ def _more_than_a_fix(state: RunState, check: Check, context: RunContext) -> str:
     """What a task asks for that a search knows nothing of; empty if nothing."""
     is_fix = state["discovery"].task_type == "code_fix" or context.workspace.changed_files()
     if not (is_fix or check.kind == "output"):  # the whole output says what is wanted; tests may say else
-        return (
-            "The task asks for more than a fix, and a search only mends what the check finds wrong; `codur repair` "
-            "does that."
-        )
+        red = state["before"] is not None and state["before"].status == "failed"
+        instead = " `codur repair` does that." if red else ""
+        return f"The task asks for more than a fix, and a search only mends what the check finds wrong.{instead}"
     spoken = suites.named_command.spoken_command(state["task"].prompt)
     if spoken and check.source != checks.find_check.OF_COMMAND:
         return f"The task is about `{spoken}`, which is not declared here or does more than look, so it is no check."
@@ -87,7 +90,7 @@ def why_no_search(state: RunState, context: RunContext) -> str:
     if not (tools.allow_write and tools.allow_run):
         return "Changing files and running programs is not allowed here, so no repair is searched for."
     if check is None or check.kind == "syntax":
-        return "No check was found that tells a right program from a wrong one; name one with --check."
+        return _NO_CHECK if asked or state["discovery"].task_type in {"code_fix", "unknown"} else _ONLY_A_MODEL
     if not any(context.workspace.list_files(pattern="*.py", limit=1)):
         return "The search for a repair mends Python, and there is none here."
     if not asked and (more := _more_than_a_fix(state, check, context)):

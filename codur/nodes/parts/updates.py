@@ -44,6 +44,8 @@ _ASKS = regex(
 )
 """A clause that begins with a word of asking: where a command fails, that is the answer."""
 _COMMAND_CHARS = 100
+_OF_PYTHON = frozenset({"rename_symbol", "lint_python", "python_ast_outline", "python_ast_dependencies"})
+"""Tools that read Python files, which have to be there."""
 _PLAIN_ACTIONS = frozenset({"tool", "respond", "ask"})
 _SHOWN_LINES = 60
 _SHOWN_CHARS = 400
@@ -133,6 +135,8 @@ def delegated(state: RunState, context: RunContext) -> Plan | None:
 def plannable(context: RunContext) -> list[str]:
     """The tools that a step can name: none that is switched off or serves a conversation, nor servers' without any."""
     without = CONVERSATION_TOOLS if context.toolbox.mcp is not None else CONVERSATION_TOOLS | SERVER_TOOLS
+    if not context.workspace.list_files(pattern="*.py", limit=1):
+        without |= _OF_PYTHON
     may = context.settings.tools
     allowed = {"", *(["allow_git_write"] if may.allow_git_write else [])}
     tools = ((name, context.toolbox.get(name)) for name in context.toolbox.names() if name not in without)
