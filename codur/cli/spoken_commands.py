@@ -39,6 +39,7 @@ _WISH = regex(
     rf"|(?:since|in|with|at) (?:which|what) {_COMMIT} (?:do|does|did|is|are|has|have|was|were)\b.*\b{_FAILS}\b.*"
     rf"|since when (?:do|does|is|are|has|have)\b.*\b{_FAILS}\b.*"
     rf"|when did\b.*\b{_FAILS}\b.*"
+    rf"|.*\b{_FAILS} since when"
     r"|(?:git )?bisect\b.*"
     r")",
     re.IGNORECASE,

@@ -157,6 +157,7 @@ def _unchecked(problem: RunProblem, state: RunState, context: RunContext) -> Run
     text = f"the check cannot be used, so what is changed will not be checked by it: {problem.text} {problem.remedy}"
     context.emit(Note(level="warning", text=text))
     unguarded(state["discovery"].check, context)
+    context.best.unusable = state["discovery"].check
     why = f"the check cannot be used: {problem.text.rstrip('.')}"
     check = Check(kind="syntax", argv=(), timeout_s=context.settings.verification.timeout_s, source=why)
     discovery = replace(state["discovery"], check=check)

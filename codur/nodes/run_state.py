@@ -248,6 +248,7 @@ class BestState(Struct, frozen=False, kw_only=False):
         words: what tests said that failed before anything was changed, by their ids.
         claimed: what the agent said, with its last edit, of the tests that failed before: why they do not count.
         waiting: edits that an agent gave and that wait for the user's leave.
+        unusable: the check that could not be run as the program was.
         retaken: the user changed files of the check while he was asked, so that no earlier verdict holds.
     """
 
@@ -263,6 +264,7 @@ class BestState(Struct, frozen=False, kw_only=False):
     words: dict[str, str] = field(default_factory=dict)
     claimed: str = ""
     waiting: tuple[ToolCall, ...] = ()
+    unusable: Check | None = None
     retaken: bool = False
 
     def found(self, progress: float) -> None:

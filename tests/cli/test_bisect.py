@@ -211,6 +211,7 @@ WISHES = {
     "find the commit that broke the tests": ("bisect",),
     "what commit introduced the failure of test_area": ("bisect", "--check=python -m pytest -k test_area"),
     "when did the tests start failing?": ("bisect",),
+    "test_area fails since when?": ("bisect", "--check=python -m pytest -k test_area"),
     "which commit broke test_area and fix it": None,
     "find the commit that broke the tests, then revert it": None,
     "which commit introduced the function area": None,

@@ -135,6 +135,12 @@ def test_a_new_name_and_no_more_needs_no_model(prompt: str, tmp_path: Path) -> N
     assert question.effects.tests == ("test_sums.py",)
 
 
+def test_who_says_everywhere_means_the_tests_too_where_nobody_can_be_asked(tmp_path: Path) -> None:
+    played = play(tmp_path, FILES, ALONE, [], key=None)
+    tests = FILES["test_sums.py"].replace("import total", "import amount").replace("total([", "amount([")
+    assert (played.result.exit_code, played.files["test_sums.py"]) == (0, tests)
+
+
 def test_a_name_that_is_taken_is_no_new_name(tmp_path: Path) -> None:
     files = {**FILES, "sums.py": FILES["sums.py"] + "\n\ndef amount():\n    return 1\n"}
     played = play(tmp_path, files, ALONE, [], key=None, may_edit_tests=True)

@@ -61,3 +61,22 @@ def test_what_a_new_test_wanted_first_is_told_where_the_program_fails_it(tmp_pat
     played = play(tmp_path, files, "write tests for slug.py", [kind, written(4), written(3)])
     assert played.result.outcome == "done"
     assert any("first written otherwise" in note and "test_limit" in note for note in played.result.notes)
+
+
+LACKS = {
+    "app.py": "import nosuchlib\n\n\ndef shown(value):\n    return nosuchlib.dumps(value)\n",
+    "test_app.py": "from app import shown\n\n\ndef test_shown():\n    assert shown([1]) == '[1]'\n",
+}
+
+
+@pytest.mark.parametrize(("call", "outcome"), [("dumps(value)", "done"), ("dumps([value])", "not_achieved")])
+def test_a_check_that_can_be_run_only_after_the_change_judges_it(call: str, outcome: str, tmp_path: Path) -> None:
+    text = f"import json\n\n\ndef shown(value):\n    return json.{call}\n"
+    edit = calls(("replace_file_content", {"path": "app.py", "content": text}))
+    kind = classified(task_type="refactor", detected_files=["app.py"])
+    played = play(
+        tmp_path, LACKS, "use json in app.py, not nosuchlib", lambda body: edit if body.get("tools") else kind
+    )
+    assert played.result.outcome == outcome
+    assert played.result.verdict is not None
+    assert "pytest" in played.result.verdict.check

@@ -7,6 +7,7 @@ from codur.mcp.offered_tools import server_of
 from codur.nodes.parts.updates import about_code, blocked, can_ask, edits, go, output_of
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.approval import Means, covers, effects_of, needs_approval
+from codur.planning.patterns.code_request import means_everywhere
 from codur.planning.plans.step_references import UnresolvedReference, escaped, filled_step, named_command
 from codur.questions import Answer, PlanEffects, Question, granted_by
 from codur.structs import replace
@@ -31,7 +32,9 @@ def ask_first(plan: Plan, problem: str, state: RunState, context: RunContext) ->
         problem: what is wrong with the plan, as the user has edited it; it is then asked again in any case.
     """
     task, does = state["task"], effects(plan, state, context)
-    asked_for = task.show_plan or plan.asks or (bool(does.tests) and not task.may_edit_tests)
+    # Who cannot be asked has said so already; nothing but the name changes in the tests.
+    said = task.may_edit_tests or (context.consult is None and _is_new_name(plan) and means_everywhere(task.prompt))
+    asked_for = task.show_plan or plan.asks or (bool(does.tests) and not said)
     if not problem and not needs_approval(does, context.settings.planning, asked_for=asked_for):
         return None
     if plan.origin in {"pattern", "llm_error"} and not does.kinds:
@@ -48,6 +51,11 @@ def ask_first(plan: Plan, problem: str, state: RunState, context: RunContext) ->
         return refused(_NOBODY, plan, context)
     question = Question(kind="approval", text=problem, plan=plan, effects=does, renews=_renews(plan, state, context))
     return go("consult", origin=plan.origin, why="the plan needs approval", question=question)
+
+
+def _is_new_name(plan: Plan) -> bool:
+    """Whether a rule's plan gives something another name, and no more."""
+    return plan.origin == "repair" and all(step.capability == "rename_symbol" for step in plan.steps)
 
 
 def ask_late(step: Step, plan: Plan, state: RunState, context: RunContext) -> RunUpdate | None:

@@ -99,6 +99,7 @@ _BEFORE_QUESTIONS = frozenset("since in at for from with by until under on to".s
 _SUITES = frozenset("tests test pytest unittest unittests suite ci build jest vitest".split())
 _BEFORE_SUITES = frozenset("the my our all some two three unit integration npm yarn pnpm cargo go make".split())
 _IS, _RED, _ENDS = frozenset({"is", "are"}), frozenset({"red", "failing", "broken"}), frozenset({"fail", "fails"})
+_QUESTIONS = frozenset({"which", "what", "when"})
 _FILE_WORDS = frozenset({"the", "file", "folder", "directory"})
 
 
@@ -186,8 +187,8 @@ def _judge(clause: Sequence[Token], is_question: bool) -> Classification:
 
 def _judged(clause: Sequence[Token], said: Sequence[str]) -> Classification:
     head = said[0]
-    if head in _BEFORE_QUESTIONS and said[1:2] and said[1] in {"which", "what", "when"}:
-        return _as("explanation", 0.8, said[1])  # "since which release does it fail"
+    if (head in _BEFORE_QUESTIONS and said[1:2] and said[1] in _QUESTIONS) or tuple(said[-2:]) == ("since", "when"):
+        return _as("explanation", 0.8, "which")  # "since which release does it fail"
     if _tells_red(said):
         return _as("code_fix", 0.7, "red")
     judged = _special(clause, said)

@@ -30,7 +30,8 @@ _RENAMED = regex(
 """A name that is to be another one."""
 _EVERYWHERE = regex(
     r"\b(?:everywhere|throughout|across"
-    r"|(?:in|and) (?:all|every|the|its) (?:\w+ )?(?:files?|tests?|usages?|code|project))\b",
+    r"|(?:in|and) (?:update )?(?:all|every|the|its) (?:\w+ )?"
+    r"(?:files?|tests?|usages?|users|uses|callers|code|project))\b",
     re.IGNORECASE,
 )
 _CHECK_CHARS = 100_000  # of a prompt, this much is searched for an expected output
@@ -69,8 +70,13 @@ def _tests_to_edit(request: Request, check: Check) -> tuple[str, ...]:
     prompt = request.task.prompt[:_CHECK_CHARS]
     if forbids_tests(prompt):
         return ()
-    names = [found[1] for found in _RENAMED.finditer(prompt)] if _EVERYWHERE.search(prompt) else [renamed(prompt)]
+    names = [found[1] for found in _RENAMED.finditer(prompt)] if means_everywhere(prompt) else [renamed(prompt)]
     return tuple(path for path in tests if any(name and _mentions(request, path, name) for name in names))
+
+
+def means_everywhere(prompt: str) -> bool:
+    """Whether a prompt says that a change is to be made wherever it applies, in tests, too."""
+    return _EVERYWHERE.search(prompt[:_CHECK_CHARS]) is not None
 
 
 def _mentions(request: Request, path: str, name: str) -> bool:
