@@ -19,6 +19,7 @@ from codur.types import Check, Origin, StepRecord, ToolCode, Verdict
 _RESERVE, _LEAST_RESERVE_S = 1.5, 2.0
 """Time kept for the check after a search, in times of the check before it, and in seconds."""
 _LEAST_SHARE = 0.3
+_HARDLY_COMPARED = "A change passes, but the time was up before others that are as likely were judged."
 _BY_CODE = frozenset[Origin]({"pattern", "repair", "llm_error"})
 """Plans that code made: their steps say the same of every task."""
 
@@ -49,6 +50,9 @@ def repair(state: RunState, context: RunContext) -> RunUpdate:
     found = RunUpdate(repair=report, patched=tuple(context.artifacts.put(text, exact=True) for text in texts))
     if not outcome.repairs:
         return _update("no_match", "", (), _with_syntax(outcome.reason, state, context), found)
+    if not outcome.compared and can_ask(state, context) and any(each.by != "repair" for each in state["attempts"]):
+        # Of a model's half answer the first change that passes often fits the tests and nothing else.
+        return _update("no_match", "", (), _HARDLY_COMPARED, RunUpdate(repair=report, patched=()))
     open_choice = report.chosen < 0 and state["task"].repair is None and not worker(state, context).external
     if open_choice and can_ask(state, context):
         return go("choose", origin="repair", tier="guided", why=_several(report), **found)
