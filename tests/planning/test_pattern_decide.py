@@ -142,6 +142,8 @@ def test_an_explanation_of_a_file_is_known_and_left_to_a_model(prompt: str, file
         ("since which commit does test_total fail", "explanation"),
         ("for which input does it fail", "explanation"),
         ("tests are red", "code_fix"),
+        ("app.py is far too slow", "refactor"),
+        ("why is app.py slow?", "explanation"),
         ("npm test is red", "code_fix"),
         ("pytest fails", "code_fix"),
         ("test the red button", "run"),

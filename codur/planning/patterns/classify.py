@@ -99,6 +99,7 @@ _BEFORE_QUESTIONS = frozenset("since in at for from with by until under on to".s
 _SUITES = frozenset("tests test pytest unittest unittests suite ci build jest vitest".split())
 _BEFORE_SUITES = frozenset("the my our all some two three unit integration npm yarn pnpm cargo go make".split())
 _IS, _RED, _ENDS = frozenset({"is", "are"}), frozenset({"red", "failing", "broken"}), frozenset({"fail", "fails"})
+_HOW = frozenset("is are it's that's too so very really quite pretty awfully runs".split())
 _QUESTIONS = frozenset({"which", "what", "when"})
 _FILE_WORDS = frozenset({"the", "file", "folder", "directory"})
 
@@ -285,6 +286,8 @@ def _inner(said: Sequence[str], *, question: bool) -> Classification | None:
 
 
 def _complaint(said: Sequence[str]) -> Classification | None:
+    if any(before in _HOW and word == "slow" for before, word in pairwise(said)):
+        return _as("refactor", 0.7, "slow")  # the same, but faster
     fault = next((word for word in said if word in words("faults") or word.endswith("error")), "")
     if not fault and len(said) > 3 and "too" in said[2:-1]:  # "main.py prints sums that are too small"
         fault = "too"
