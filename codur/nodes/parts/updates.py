@@ -162,7 +162,8 @@ def edits(step: Step, context: RunContext, *, code: bool = True) -> bool:
     """Whether a step may change files; where the task is not about code, only what does nothing but edit."""
     if step.action == "tool":
         tool = context.toolbox.get(step.capability)
-        return tool is not None and tool.side_effect == "write"
+        # What is done to the repository changes no file that a check judges.
+        return tool is not None and tool.side_effect == "write" and not tool.permission
     if step.action == "delegate":
         if context.agents.is_external(step.capability):
             return code

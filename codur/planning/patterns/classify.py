@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 
+from codur.lazy import regex
 from codur.planning.patterns.courtesy import without_courtesy
 from codur.planning.patterns.named_paths import is_file_like
 from codur.planning.patterns.phrases import match, phrases, words
@@ -107,6 +108,15 @@ class Classification(Struct):
 
 
 _UNKNOWN = Classification()
+_UNDER_WAY = r"(?:(?:the|this|my|that|it|on|with|git) ){0,4}(?:merge|rebase|cherry-pick|revert)"
+_GIT_DEED = regex(
+    r"(?:write|draft|suggest|propose|generate|create|make|give|prepare)(?: \S+){0,4}? commit (?:message|msg)s?"
+    r"(?: (?:for|of|about|from|in|with|that|based|now|please)\b.*)?"
+    r"|(?:make|create|start|open) (?:a|an|another|the)(?: \w+){0,2} branch(?: (?:called|named|from|off|at)\b.*)?"
+    r"|(?:switch|go|move|change)(?: back| over)? to (?:\S+ ){0,3}branch(?: \S+){0,3}"
+    rf"|(?:finish|complete|conclude|continue|resume|abort|go|end) {_UNDER_WAY}(?: (?:now|please|then))?"
+)
+"""What has a verb of code and is done to the repository, not to the code."""
 
 
 def classify(tokens: Sequence[Token], *, names_files: bool = False) -> Classification:
@@ -198,6 +208,8 @@ def _judged(clause: Sequence[Token], said: Sequence[str]) -> Classification:
 def _special(clause: Sequence[Token], said: Sequence[str]) -> Classification | None:
     """Verbs whose kind depends on their object."""
     head, rest = said[0], set(said[1:])
+    if _GIT_DEED.fullmatch(" ".join(said)):
+        return _as("git", 0.9, head)
     if (
         head in _FORBIDDING
         or said[1:2] == ["nothing"]

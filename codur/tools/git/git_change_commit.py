@@ -112,6 +112,19 @@ def commit_files(repository: Repository, paths: Sequence[str], wanted: Wanted, s
     return _carried_out(made, made.as_they_are([f"{below}{path}" for path in paths]), wanted)
 
 
+def staged_files(repository: Repository) -> tuple[str, ...]:
+    """What is staged, of the whole repository: paths from its top."""
+    found = replace(repository, root=repository.top).safe("diff", "--cached", *_FILES)
+    return tuple(filter(None, found.split("\0")))
+
+
+def commit_staged(repository: Repository, wanted: Wanted, scratch: Path) -> Commit:
+    """Commit what is staged and nothing else, whatever else is changed; ToolError as `commit_changes`."""
+    made = _begun(repository, scratch)
+    _commit(made, wanted, index=())
+    return last_commit(repository)
+
+
 def own_last(repository: Repository) -> str:
     """The last commit, if it was made here and nobody else has it.
 
@@ -200,17 +213,18 @@ def _carried_out(made: _Making, entries: Mapping[str, _Entry], wanted: Wanted) -
         raise ToolError("no_match", "the last commit has all of it already")
     require_no_filter(repository, list(entries))
     made.put(entries, made.index)
-    _commit(made, wanted)
+    _commit(made, wanted, index=made.index)
     made.put(entries, ())
     return last_commit(repository)
 
 
-def _commit(made: _Making, wanted: Wanted) -> None:
+def _commit(made: _Making, wanted: Wanted, *, index: tuple[tuple[str, str], ...]) -> None:
+    """Commit what is in an index: one of its own or, without variables that name it, the repository's."""
     options = ["--quiet", "--no-gpg-sign", "--no-edit", "--no-status", "--cleanup=whitespace"]
     options += [f"--message={wanted.message}", *(() if wanted.hooks else ("--no-verify",))]
     try:
         path = (("PATH", wanted.path),) if wanted.hooks and wanted.path else ()
-        variables = (*wanted.who, *made.index, *path, ("GIT_REFLOG_ACTION", _MADE))
+        variables = (*wanted.who, *index, *path, ("GIT_REFLOG_ACTION", _MADE))
         made.call("commit", *options, variables=variables, hooks=wanted.hooks)
     except ToolError as error:
         if wanted.hooks and error.code == "failed":
