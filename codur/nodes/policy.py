@@ -155,7 +155,8 @@ def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> 
     told = RunUpdate(
         answer_ref=answer, outcome=outcome, reason=reason, solved_by=solved_by if outcome == "done" else ""
     )
-    if outcome == "done" and left_open({**state, "plan": plan}):
+    told = updates.held_to_git(told, state, context)
+    if told["outcome"] == "done" and left_open({**state, "plan": plan}):
         return go("accept", origin=plan.origin, why="what the plan says must hold", **told)
     return go("end", origin=plan.origin, why=plan.reason, **told)
 

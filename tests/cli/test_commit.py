@@ -13,6 +13,7 @@ from codur.cli.commit_words import commit_wish
 from tests.cli.kit import Ran, codur, codur_here, the_object
 from tests.runs.kit import KEY, REPAIRABLE, fill
 from tests.support.groq_server import GroqServer, json_reply, text
+from tests.tools.git.test_git_under_way import conflict
 from tests.tools.git_vectors import git
 
 
@@ -244,6 +245,28 @@ def test_what_is_staged_is_committed_as_it_is_and_nothing_else(repository: Path,
     assert git(repository, "show", "--format=%s", "--name-only", "HEAD").split() == [
         *("Note", "what", "is", "staged", "main.py", "notes.txt", "sub/new.txt")
     ]
+
+
+def test_a_merge_that_is_under_way_is_finished_as_the_remedy_says(tmp_path: Path, home: Path) -> None:
+    root = conflict(tmp_path, "merge", "side")
+    refused = commit(root, home)
+    assert (refused.code, "a merge is under way in this repository" in refused.err) == (2, True)
+    remedy = "Resolve the conflicts (a.txt: lines 2-6), then: git add a.txt && git commit --no-edit"
+    assert remedy in " ".join(refused.err.split()), refused.err
+    (root / "a.txt").write_text("both\n")
+    assert "Finish it: git add a.txt && git commit --no-edit" in " ".join(commit(root, home, "--staged").err.split())
+
+
+def test_what_was_to_be_committed_is_so_by_the_option(repository: Path, home: Path) -> None:
+    task = "fix main.py; commit it"
+    ran = codur("run", task, "--offline", cwd=repository, home=home)
+    assert (ran.code, "it was not committed" in ran.err, "codur commit" in ran.err) == (1, True, True), ran.err
+    assert git(repository, "status", "--porcelain") == " M main.py\n M notes.txt\n"
+    assert commit(repository, home).code == 0
+    fill(repository, REPAIRABLE)
+    git(repository, "commit", "-qm", "broken again", "main.py")
+    ran = codur("run", task, "--commit", "--offline", cwd=repository, home=home)
+    assert (ran.code, git(repository, "status", "--porcelain")) == (0, " M notes.txt\n"), ran.err
 
 
 def test_accepted_instructions_say_what_form_a_message_has(repository: Path, home: Path) -> None:

@@ -19,6 +19,7 @@ from codur.config.settings import Settings
 from codur.errors import CodurError, ConfigError, StateError, UsageError
 from codur.lazy import regex
 from codur.parsing.bounded_text import listed
+from codur.questions import NOT_COMMITTED
 from codur.sandbox.environment import child_environment
 from codur.sandbox.launcher import Launcher
 from codur.session.accepted import trust_of
@@ -40,6 +41,7 @@ from codur.tools.git.git_change_commit import (
     joined,
     known_files,
     own_last,
+    require_rest,
     staged_files,
     take_back,
     uncommitted,
@@ -267,6 +269,8 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
         identity(repository, os.environ)  # who commits is asked for before the work, not after it
     result, shown = carried_out(task, showing, **given)
     told = ""
+    if result.reason == NOT_COMMITTED:  # which is done now
+        result = replace(result, outcome="done", exit_code=0, reason="", remedy="")
     if result.outcome == "done" and result.changed_files and result.run_id:
         run, wish = runs.open(result.run_id), Wish(offline=True)
         try:
@@ -288,6 +292,7 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
 def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Committed:
     """Commit what runs changed and is still so; without any, what the newest ones left uncommitted."""
     with _at(workspace, runs[-1].id if runs else "commit") as (repository, settings):
+        require_rest(repository)
         last = own_last(repository) if wish.amend else ""
         if last and wish.message is None:
             wish = replace(wish, message=full_message(repository, last))
@@ -552,6 +557,8 @@ def _content(path: str, state: PathState | None, journal: Journal) -> bytes | No
 
 
 def _remedy(error: ToolError) -> str:
+    if error.remedy:
+        return error.remedy
     if "git config" in error.message:
         return "Run git config user.name 'Ann' and git config user.email ann@example.org."
     return _REMEDIES.get(error.code, "Commit it yourself with git.")

@@ -117,6 +117,23 @@ _GIT_DEED = regex(
     rf"|(?:finish|complete|conclude|continue|resume|abort|go|end) {_UNDER_WAY}(?: (?:now|please|then))?"
 )
 """What has a verb of code and is done to the repository, not to the code."""
+_ORDERS = {
+    "commit": regex(
+        r"(?!.* to memory\b)(?:(?:also|finally|just) )*commit(?: (?:it|them|this|that|these|those|the|all|everything"
+        r"|my|your|what|with|as|when|once|to|there|here|on|in|at|after|now|together|separately)\b.*)?"
+    ),
+    "branch": regex(
+        r"(?:.* )?(?:on|in|onto|to|make|create|start|open)(?: (?:a|an|another|its|your))?(?: own)?"
+        r"(?: (?:new|separate|fresh|feature|topic|git|different))+ branch\b.*"
+        r"|(?:.* )?(?:on|in|onto|to|make|create|start|open) (?:a|the) branch (?:called|named)\b.*"
+        r"|(?:make|create|start|open) a branch(?: (?:for|from|off)\b.*)?|(?:switch|change) to (?:\S+ ){0,3}branch\b.*"
+    ),
+    "continue": regex(
+        rf"(?:finish|complete|conclude|continue|resume|go|end) {_UNDER_WAY}\b"
+        r"(?! (?:function|method|code|logic))(?: .*)?"
+        r"|(?:also )?(?:continue|go on)|git (?:merge|rebase|cherry-pick|revert) --continue"
+    ),
+}
 
 
 def classify(tokens: Sequence[Token], *, names_files: bool = False) -> Classification:
@@ -158,6 +175,12 @@ def asks_for_more(prompt: str) -> bool:
         if kind in {"git", "web_search"} or (kind == "file_operation" and clause[0].key not in _LOOKS):
             return True
     return False
+
+
+def ordered_of_git(prompt: str) -> frozenset[str]:
+    """What a request orders to be done to the repository, beside all else: `commit`, `branch`, `continue`."""
+    said = [" ".join(token.key for token in clause) for clause in clauses(read_prompt(prompt).tokens)]
+    return frozenset(name for name, order in _ORDERS.items() if any(map(order.fullmatch, said)))
 
 
 def lists_steps(prompt: str) -> bool:

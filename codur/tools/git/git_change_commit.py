@@ -11,15 +11,9 @@ from codur.structs import Struct, field, replace
 from codur.tools.flow.code_outputs import Commit
 from codur.tools.git.git_commits import commit_of, last_commit, require_no_filter
 from codur.tools.git.git_repository import Repository
+from codur.tools.git.git_under_way import under_way
 from codur.tools.tool import ToolError
 
-_UNDER_WAY: Mapping[str, str] = {
-    "MERGE_HEAD": "a merge",
-    "CHERRY_PICK_HEAD": "a cherry-pick",
-    "REVERT_HEAD": "a revert",
-    "rebase-merge": "a rebase",
-    "rebase-apply": "a rebase",
-}
 _GONE = ""
 _MADE, _TAKEN_BACK = "codur commit", "codur commit --undo"
 """What git's own record of how `HEAD` moved says of a commit that was made here, and of one that was taken back."""
@@ -133,7 +127,7 @@ def own_last(repository: Repository) -> str:
             others as `Repository.safe`.
     """
     top = replace(repository, root=repository.top)
-    _require_rest(repository)
+    require_rest(repository)
     head = commit_of(top, "HEAD")
     made = top.safe("reflog", f"--max-count={_RECORD_LINES}", "--format=%H %gs", "HEAD").splitlines()
     if not any(line.startswith(f"{head} {_MADE}: ") for line in made):
@@ -197,14 +191,17 @@ def _below(repository: Repository) -> str:
 
 
 def _begun(repository: Repository, scratch: Path) -> _Making:
-    _require_rest(repository)
+    require_rest(repository)
     return _Making(repository=replace(repository, root=repository.top), scratch=scratch)
 
 
-def _require_rest(repository: Repository) -> None:
-    for name, what in _UNDER_WAY.items():
-        if (repository.own[0] / name).exists():
-            raise ToolError("many_matches", f"{what} is under way in this repository")
+def require_rest(repository: Repository) -> None:
+    """ToolError if a merge or the like is under way, whose commit is another one: `many_matches`, with the remedy."""
+    if found := under_way(repository):
+        first = f"Resolve the conflicts ({found.marks}), then: " if found.marked else "Finish it: "
+        raise ToolError(
+            "many_matches", f"a {found.kind} is under way in this repository", remedy=f"{first}{found.finish}"
+        )
 
 
 def _carried_out(made: _Making, entries: Mapping[str, _Entry], wanted: Wanted) -> Commit:
