@@ -20,7 +20,7 @@ ALLOWED: Mapping[str, Mapping[str, Any]] = {"tools": {"allow_git_write": True}}
 KIND = classified(task_type="code_fix", detected_files=["a.txt"])
 RESOLVE = calls(("replace_file_content", {"path": "a.txt", "content": BOTH}))
 GO_ON = tool("git_continue")
-LINES = "a merge is under way (Merge branch 'side')\nunmerged, with conflict markers: a.txt: lines 2-6"
+LINES = "a merge is under way (Merge branch 'side'); unmerged, with conflict markers: a.txt: lines 2-6"
 
 
 def merging(directory: Path, prompt: str, *replies: ServerReply, **more: Any) -> Played:
@@ -36,9 +36,7 @@ def subject(directory: Path) -> str:
 def test_what_is_under_way_is_told_and_that_it_still_is(tmp_path: Path) -> None:
     played = merging(tmp_path, "resolve the merge conflicts, keep both", KIND, plan(CODING), RESOLVE)
     assert (played.result.outcome, played.files["a.txt"]) == ("done", BOTH), played.result.reason
-    assert all(
-        f"What git has under way now: {LINES}" in str(each.body).replace("\\n", "\n") for each in played.requests
-    )
+    assert all(f"What git has under way now: {LINES}" in str(each.body) for each in played.requests)
     note = "the merge is still under way; to finish it: git add a.txt && git commit --no-edit"
     assert note in played.result.notes
 
@@ -105,7 +103,10 @@ def test_a_branch_and_a_commit_that_are_ordered_are_made(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("steps", "reason"),
-    [((CODING,), "no branch was made or switched to"), ((BRANCH, CODING), "it was not committed")],
+    [
+        ((CODING,), "no branch was made or switched to; it was not committed"),
+        ((BRANCH, CODING), "it was not committed"),
+    ],
 )
 def test_who_does_not_make_them_is_not_done(steps: tuple[dict[str, Any], ...], reason: str, tmp_path: Path) -> None:
     played = on_a_branch(tmp_path, *steps, sections=ALLOWED)

@@ -48,7 +48,7 @@ def not_searched(marked: "UnderWay", state: RunState, context: RunContext) -> tu
     remedy, reason, error = f"Resolve them, then: {marked.finish}", f"{marked.told}; no search mends a conflict", None
     if state["task"].repair is None:
         error = why_not(state, context)
-        reason, remedy = f"{reason}. {error.message}", f"{remedy}. {error.remedy}".strip()
+        reason, remedy = f"{reason}. {error.message}", f"{error.remedy} Or r{remedy[1:]}"
     end = (Step(id="end", action="respond"),)
     return Plan(steps=end, origin="llm_error", reason=reason, outcome="no_model" if error else "usage"), remedy
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Unpack
 
 from codur.agents.registry import Agent
@@ -244,13 +244,16 @@ def held_to_git(update: RunUpdate, state: RunState, context: RunContext) -> RunU
     looks, did = state["discovery"].task_type in LOOKING_TASKS, set(_git_deeds(state, context))
     orders = frozenset() if looks else ordered_of_git(state["task"].prompt)
     found = git.git_under_way.seen_under_way(context.workspace.root, context.launcher)
-    if found is not None and orders & {"continue", "commit"}:
-        return _left(update, f"{found.told}; it was not gone on with", f"Finish it yourself: {found.finish}", context)
+    left = list[tuple[str, str]]()
     if "branch" in orders and "git_switch" not in did:
-        return _left(update, "no branch was made or switched to", "Make it yourself: git switch -c NAME", context)
-    if "commit" in orders and not did & {"git_commit", "git_continue"}:
-        return _left(update, NOT_COMMITTED, "`codur commit` commits what was changed.", context)
-    if found is None or not set(context.workspace.changed_files()).intersection(found.unmerged):
+        left.append(("no branch was made or switched to", "`git switch -c NAME` makes one."))
+    if found is not None and orders & {"continue", "commit"}:
+        left.append((f"{found.told}; it was not gone on with", f"This finishes it: {found.finish}"))
+    elif "commit" in orders and not did & {"git_commit", "git_continue"}:
+        left.append((NOT_COMMITTED, "`codur commit` commits what was changed."))
+    if left:
+        return _left(update, left, context)
+    if found is None or not context.workspace.changed_files():
         return update
     marked = f"conflict markers are left in {found.marks}; after them: " if found.marked else "to finish it: "
     note = f"the {found.kind} is still under way; {marked}{found.finish}"
@@ -266,10 +269,12 @@ def _git_deeds(state: RunState, context: RunContext) -> Iterator[str]:
                 yield from context.agents.resolve(record.capability).config.tools
 
 
-def _left(update: RunUpdate, reason: str, remedy: str, context: RunContext) -> RunUpdate:
-    allowed = context.settings.tools.allow_git_write
-    remedy += "" if allowed else " (tools.allow_git_write: true in your settings lets me do it)"
-    ended = RunUpdate(outcome="not_achieved", reason=reason, remedy=remedy, stays=True, solved_by="")
+def _left(update: RunUpdate, left: Sequence[tuple[str, str]], context: RunContext) -> RunUpdate:
+    """The end with what was not done to the repository, and how the user does it; the edits stay."""
+    reasons, remedies = zip(*left, strict=True)
+    allowed = "" if context.settings.tools.allow_git_write else " (tools.allow_git_write: true has me do it)"
+    remedy = f"{' '.join(remedies)}{allowed}"
+    ended = RunUpdate(outcome="not_achieved", reason="; ".join(reasons), remedy=remedy, stays=True, solved_by="")
     return RunUpdate(**{**update, **ended})
 
 

@@ -20,6 +20,7 @@ from codur.types import ToolResult
 FORMAT = "%H%x1f%an%x1f%aI%x1f%s"
 _GENERATED = ("*.py", "*.so", "*.pyd", "*.json")
 _MAX_GENERATED = 200
+_MARK_LINES = "^(<<<<<<<|>>>>>>>) "
 _HASH = regex(r"[0-9a-f]{4,64}")
 _PLAIN = frozenset({"pick", "p", "fixup", "f", "squash", "s", "drop", "d", "noop", "revert"})
 """What is left of a rebase or a row of picks and needs no editor and no program: `exec` would run one."""
@@ -135,6 +136,8 @@ def git_stage_files(
             raise ToolError("not_a_file", f"{path or 'the workspace'} is a directory; name its files")
         if not workspace.exists(path) and not repository.safe("ls-files", "-z", "--", path):
             raise ToolError("not_found", f"there is no file {path}, and git knows none")
+    if (begun := under_way(repository)) and (left := [path for path in wanted if path in begun.marked]):
+        raise ToolError("refused", f"conflict markers are left in {', '.join(left)}", remedy="Resolve them first.")
     require_no_filter(repository, wanted)
     repository.safe("add", "--all", "--", *wanted, writable=repository.own)
     text = "\n".join(f"staged {path}" for path in wanted)
@@ -251,6 +254,9 @@ def git_continue(context: ToolContext) -> ToolResult:
             remedy="Stage it as it is to be, or delete it and stage that; then go on.",
         )
     top, paths, by_hand = replace(repository, root=repository.top), [*found.unmerged], f"Go on yourself: {found.finish}"
+    options = ("--cached", "--name-only", "--diff-filter=ACMRT", "--no-ext-diff", "--ignore-submodules=all")
+    if staged := top.safe("diff", *options, "-G", _MARK_LINES, "HEAD").split("\n")[0]:
+        raise ToolError("refused", f"lines with conflict markers are staged in {staged}", remedy="Resolve them first.")
     rest = () if found.kind == "merge" else _rest(top, by_hand)
     # What is left of a rebase changes files anywhere.
     if repository.root != repository.top and (found.kind != "merge" or any(path.startswith("..") for path in paths)):
@@ -262,8 +268,8 @@ def git_continue(context: ToolContext) -> ToolResult:
         repository.safe("add", "--all", "--", *paths, writable=own)
     try:
         if found.kind == "merge":
-            options = ("--quiet", "--no-verify", "--no-gpg-sign", "--no-edit", "--no-status", "--cleanup=strip")
-            top.safe("commit", *options, variables=who, writable=own)
+            alone = ("--quiet", "--no-verify", "--no-gpg-sign", "--no-edit", "--no-status", "--cleanup=strip")
+            top.safe("commit", *alone, variables=who, writable=own)
         else:
             top.safe(found.kind, "--continue", variables=who, writable=(repository.top, *own))
     except ToolError as error:

@@ -53,12 +53,12 @@ class UnderWay(Struct):
 
     @property
     def told(self) -> str:
-        """What git says, in a few lines."""
+        """What git says, in a line."""
         rest = [path for path in self.unmerged if path not in self.marked][:SHOWN]
         lines = [f"a {self.kind} is under way{f' ({self.about})' if self.about else ''}"]
         lines += [f"unmerged, with conflict markers: {self.marks}"] if self.marked else []
         lines += [f"unmerged, without conflict markers: {', '.join(rest)}"] if rest else []
-        return "\n".join(lines)
+        return "; ".join(lines)
 
 
 def seen_under_way(root: Path, launcher: Launcher) -> UnderWay | None:

@@ -85,6 +85,16 @@ def test_the_next_conflict_is_told(tmp_path: Path) -> None:
     assert "unmerged, with conflict markers: a.txt: lines 2-6" in done.text
 
 
+def test_what_is_staged_with_its_markers_is_not_committed(tmp_path: Path) -> None:
+    root = conflict(tmp_path, "merge", "side")
+    toolbox = toolbox_on(root, ToolSettings(allow_git_write=True))
+    staged = toolbox.call("git_stage_files", {"paths": ["a.txt"]})
+    assert (staged.code, staged.text) == ("refused", "conflict markers are left in a.txt; resolve them first")
+    git(root, "add", "a.txt")
+    refused = go_on(root)
+    assert (refused.code, "markers are staged in a.txt" in refused.text) == ("refused", True), refused.text
+
+
 def test_what_would_take_a_program_or_an_editor_is_left_to_the_user(tmp_path: Path) -> None:
     root = conflict(tmp_path, "rebase", "--exec", "touch ran", "side")
     (root / "a.txt").write_text(BOTH)
