@@ -10,6 +10,8 @@ from codur.types import Check, Plan
 Effect = Literal["write", "run", "network", "git", "delegate"]
 EFFECTS: tuple[Effect, ...] = ("write", "run", "network", "git", "delegate")
 """What a plan may do beyond reading: change files, run programs, use the network, write to git, call in an agent."""
+NOT_COMMITTED = "it was not committed"
+"""Why a task is not done that ordered a commit, and is done but for that."""
 NAMED_COMMAND = "command"
 """The step of a plan by which a classification names a command of Codur's."""
 _NAMED = regex(r"`codur (?P<words>(?:commit|undo)\b[^`\n]*)` does that\.")

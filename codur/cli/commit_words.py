@@ -20,6 +20,10 @@ _ALL = (
     r"everything|(?:(?:it|this|that) )?all|(?:all )?the rest|(?:all |all of )?my (?:changes|work|edits)"
     r"|(?:everything|all|what)(?: that)? (?:we|i)(?:'ve| have| did| changed)(?: (?:so far|got|done|changed|here))?"
 )
+_STAGED = (
+    r"(?:all |only |just )?(?:of )?(?:(?:the |my )?staged(?: (?:changes|files|edits|work|stuff|ones?))?"
+    r"|(?:everything |all )?(?:what|that)(?:'s| is| i(?:'ve| have)?)(?: already)? staged|the index)"
+)
 _RUNS = (
     r"(?:all (?:of )?)?(?:this|that|it|(?:(?:these|those|your|the) )?(?:changes|edits|fixes|work))"
     r"|(?:the|this|your) fix"
@@ -42,11 +46,18 @@ _BARE = (
 )
 _WISH = regex(
     rf"(?:{_LEAD}[,.!?;:]* ?(?:-+ )?){{0,6}}{_VERB}"
-    rf"(?: (?P<what>(?P<last>{_LAST})|(?P<all>{_ALL})|(?:{_RUNS})))?{_TAIL}{{0,3}}"
+    rf"(?: (?P<what>(?P<last>{_LAST})|(?P<staged>{_STAGED})|(?P<all>{_ALL})|(?:{_RUNS})))?{_TAIL}{{0,3}}"
     rf"(?:,? (?:{_ANY}|(?:(?P<named>{_NAMED}) )?{_QUOTED}|{_BARE})|(?(what): (?P<colon>(?!.*(?:{_MORE}|\?))[^\n]+)))?"
     rf"(?:,?{_TAIL}){{0,2}}[.!]*",
     re.IGNORECASE,
 )
+_WORDED = regex(
+    rf"(?:{_LEAD}[,.!?;:]* ?(?:-+ )?){{0,6}}(?:write|draft|make|create|generate|come up with) (?:me )?(?:a|the)"
+    rf" (?:\w+ )?commit (?:message|msg)(?: (?:for|of) (?:(?P<staged>{_STAGED})|(?P<all>{_ALL})|(?:{_RUNS})))?"
+    rf"(?:,? and(?: then)?|[,;.] then) commit(?: (?:it|them|this|that|those|everything))?{_TAIL}{{0,3}}[.!]*",
+    re.IGNORECASE,
+)
+"""The message, and the commit that it is for."""
 _UNDONE = regex(
     rf"(?:(?:{_LEAD}|no|wait|oops|actually)[,.!?;:]* ?(?:-+ )?){{0,6}}"
     r"(?:uncommit|un-commit|(?:undo|take back) (?:(?:the|that|this|your) )?(?:last )?commit(?: again)?"
@@ -106,6 +117,8 @@ def commit_wish(text: str) -> tuple[str, ...] | None:
     if said_as := _REWORDED.fullmatch(text.strip()):
         new = next(filter(None, said_as.group("q1", "q2", "q3", "q4", "bare")))
         return ("commit", f"--reword={new.strip().removesuffix('.')}")
+    if worded := _WORDED.fullmatch(text.strip()):
+        return ("commit", *(f"--{name}" for name in ("staged", "all") if worded[name]))
     found = _WISH.fullmatch(text.strip())
     if found is None:
         return None
@@ -113,7 +126,8 @@ def commit_wish(text: str) -> tuple[str, ...] | None:
     if quoted and not (found["named"] or (found["what"] and " " in quoted)):
         return None  # what is in quotes is as likely a file
     message = quoted.strip() or (found["bare"] or found["colon"] or "").strip()
-    words = ["commit", *(["last"] if found["last"] else []), *(["--all"] if found["all"] else [])]
+    words = ["commit", *(["last"] if found["last"] else [])]
+    words += [f"--{name}" for name in ("staged", "all") if found[name]]
     return (*words, *([f"--message={message}"] if message else []))
 
 

@@ -18,8 +18,8 @@ VALUE_OPTIONS: Final = (
 )
 """The options of a task that take a value; the parser has the same."""
 COMMIT_OPTIONS: Final = (
-    *("-C", "--directory", "--all", "-a", "--only", "--message", "-m", "--no-verify", "--dry-run", "--offline"),
-    *("--amend", "--undo", "--init", "--reword", "--json"),
+    *("-C", "--directory", "--all", "-a", "--staged", "--only", "--message", "-m", "--no-verify", "--dry-run"),
+    *("--offline", "--amend", "--undo", "--init", "--reword", "--json"),
 )
 """The options of a commit; the parser has the same."""
 SPOKEN_OPTIONS: Final = ("-C", "--directory", "--json")

@@ -434,7 +434,7 @@ class ToolSettings(Section, frozen=True, kw_only=True):
     allow_network: bool = False
     """Tools may reach the network."""
     allow_git_write: bool = False
-    """Tools may stage files and make commits; `undo` does not take these back."""
+    """Tools may stage files, commit, switch branches and go on with a merge or rebase; `undo` does not take it back."""
     max_file_kb: AtLeastOne = 1024
     """Largest file that is read or written, in KiB."""
     whole_file_lines: Count = 200

@@ -16,7 +16,7 @@ MODULES: Mapping[str, str] = {
     "run_tools": "run_python_file run_pytest run_command run_check",
     "git.git_reading": "git_status git_diff git_log git_show git_blame",
     "server_tools": "list_mcp_tools call_mcp_tool list_mcp_resources read_mcp_resource",
-    "git.git_commits": "git_stage_files git_commit",
+    "git.git_commits": "git_stage_files git_commit git_switch git_continue",
     "web_tools": "fetch_webpage duckduckgo_search",
     "meta_tools": "ask_user list_tools",
 }

@@ -19,13 +19,20 @@ from codur.nodes.parts import updates
 from codur.nodes.parts.attempt_verdict import unguarded
 from codur.nodes.parts.finding import is_about_tests, may_fail, others_fail
 from codur.nodes.parts.first_check import check_before, fewer_first, fitted, no_check_remedy, with_linted_tests
-from codur.nodes.parts.offline_work import can_repair, explained, not_of_the_program, why_no_search
+from codur.nodes.parts.offline_work import (
+    can_repair,
+    conflicts,
+    explained,
+    not_of_the_program,
+    not_searched,
+    why_no_search,
+)
 from codur.nodes.parts.plan_rules import completed, problem_of
 from codur.nodes.parts.updates import can_ask, go, why_not
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.patches import RepairRequest
 from codur.planning.patterns.classify import lists_steps
-from codur.planning.patterns.decide import decide
+from codur.planning.patterns.decide import PatternDecision, decide
 from codur.planning.patterns.named_paths import FileNames
 from codur.planning.plans.first_plan import first_plan, repair_plan, verdict_plan
 from codur.structs import replace
@@ -48,12 +55,8 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     task = state["task"]
     found = decide(task, context.workspace, settings=context.settings, launcher=context.launcher)
     discovery = found.discovery
-    if task.plan is not None:
-        return _given_plan(task.plan, {**state, "discovery": discovery}, context)
-    if task.repair is not None:
-        return _repair_only(task.repair, {**state, "discovery": discovery}, context)
-    if found.plan is not None and task.agent is None and not task.check_is_goal:
-        return go("policy", origin="pattern", why=discovery.reason, plan=found.plan, discovery=discovery)
+    if (settled := _settled(found, {**state, "discovery": discovery}, context)) is not None:
+        return settled
     discovery, before = _fitted(discovery, task.prompt, context)
     if before is not None and not before.timed_out and ".py::" in task.prompt:
         updates.warn(suites.near_tests.absent_tests(task.prompt, context.checker.last_tests), context)
@@ -82,6 +85,27 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     listed = lists_steps(task.prompt)
     why = "the request lists several steps, so it needs a plan" if listed else discovery.reason
     return go("llm_plan" if listed else "llm_pre_plan", origin="pattern", tier="open", why=why, **_seen(seen))
+
+
+def _settled(found: PatternDecision, state: RunState, context: RunContext) -> RunUpdate | None:
+    """What is done where the user or a rule says it, or conflict markers leave nothing to do; None if a check may."""
+    task, discovery, plan = state["task"], state["discovery"], found.plan
+    if task.plan is not None:
+        return _given_plan(task.plan, state, context)
+    goes_on = plan is not None and plan.steps[0].capability == "git_continue"
+    code = task.repair.until != "verdict" if task.repair is not None else discovery.task_type in CODE_TASKS
+    marked = conflicts(context) if goes_on or code else None
+    if marked is not None and code and (task.repair is not None or not can_ask(state, context)):
+        end, remedy = not_searched(marked, state, context)
+        return RunUpdate(**_planned(end, state), remedy=remedy)
+    if task.repair is not None:
+        return _repair_only(task.repair, state, context)
+    if plan is None or task.agent is not None or task.check_is_goal:
+        return None
+    # A model can resolve them first.
+    if marked is not None and can_ask(state, context):
+        return None
+    return go("policy", origin="pattern", why=discovery.reason, plan=plan, discovery=discovery)
 
 
 def _with_named_in_failure(discovery: Discovery, before: Verdict | None, prompt: str, context: RunContext) -> Discovery:

@@ -103,9 +103,8 @@ def _let_through(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     if step.action in {"coding", "delegate"} and not updates.can_ask(state, context):
         error = updates.why_not(state, context)
         if updates.only_words_left(state, context):
-            return go(
-                "end", origin="llm_error", why=error.message, **updates.without_words(error.message, state, context)
-            )
+            done = updates.held_to_git(updates.without_words(error.message, state, context), state, context)
+            return go("end", origin="llm_error", why=error.message, **done)
         return end_run("llm_error", "no_model", error.message, error.remedy)
     problem = problem_at_last(step, plan, state, context)
     if problem is not None:
@@ -155,7 +154,8 @@ def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> 
     told = RunUpdate(
         answer_ref=answer, outcome=outcome, reason=reason, solved_by=solved_by if outcome == "done" else ""
     )
-    if outcome == "done" and left_open({**state, "plan": plan}):
+    told = updates.held_to_git(told, state, context)
+    if told["outcome"] == "done" and left_open({**state, "plan": plan}):
         return go("accept", origin=plan.origin, why="what the plan says must hold", **told)
     return go("end", origin=plan.origin, why=plan.reason, **told)
 

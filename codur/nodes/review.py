@@ -6,7 +6,7 @@ What a failed attempt is (`finding`) is pure; where the run goes (`next_move`) i
 from codur.nodes.parts.attempt_verdict import judge, left_to_build, linted, put_back, start_clean, still_used
 from codur.nodes.parts.next_move import is_due, next_move
 from codur.nodes.parts.step_criteria import left_open
-from codur.nodes.parts.updates import go, warn
+from codur.nodes.parts.updates import go, held_to_git, warn
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.structs import replace
 
@@ -21,6 +21,7 @@ def review(state: RunState, context: RunContext) -> RunUpdate:
     if judged is not None and judged.excused:
         update["discovery"] = replace(state["discovery"], rest_may_fail=True)
         update["notes"] = [*update.get("notes", []), f"{record.capability} says of what still fails: {judged.excused}"]
+    update = held_to_git(update, state, context)
     if update.get("outcome") == "done" and left_open(state):
         to_accept = go("accept", origin=record.origin, why="what the plan says must hold")
         update = RunUpdate(**{**update, **to_accept})

@@ -9,7 +9,17 @@ from codur.lazy import late
 from codur.nodes import parts
 from codur.nodes.parts.first_check import seen_before
 from codur.nodes.parts.step_criteria import not_met, seen_by_author
-from codur.nodes.parts.updates import blocked, current_step, edits, go, origin_of, output_of, present_plan, tell_changes
+from codur.nodes.parts.updates import (
+    blocked,
+    current_step,
+    edits,
+    go,
+    origin_of,
+    output_of,
+    present_plan,
+    tell_changes,
+    writes_git,
+)
 from codur.nodes.run_state import DATA, DEPENDENCIES, RunContext, RunState, RunUpdate
 from codur.planning.plans.step_references import UnresolvedReference, filled_step, side_by_side
 from codur.structs import Struct, replace
@@ -47,6 +57,8 @@ def tool(state: RunState, context: RunContext) -> RunUpdate:
     for each in ran:
         context.emit(ToolRan(tool=each.step.capability, code=each.result.code, summary=_first_line(each.result, 120)))
         tell_changes(each.result.changed_files, context)
+        if each.result.ok and writes_git(each.step.capability, context):
+            seen["stays"] = True  # what was committed is not put back
         record = _record(each, state, context)
         records.append(record)
         outputs[each.step.id] = record.output_ref

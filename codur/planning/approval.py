@@ -14,7 +14,7 @@ from codur.tools import files as file_tools
 from codur.tools.tool import ToolError
 from codur.types import Plan, SideEffect, Step
 
-_GIT_WRITES = frozenset({"git_stage_files", "git_commit"})
+_GIT_WRITES = frozenset({"git_stage_files", "git_commit", "git_continue", "git_switch"})
 _NAMED_FILES = ("path", "target", "source")
 _REACHES_FURTHER = "rename_symbol"  # it names one file and changes every file that uses the name
 

@@ -101,10 +101,10 @@ def _command(reply: PrePlanReply) -> str:
     command = _COMMANDS[reply.capability]
     if reply.capability != "commit":
         return named_command(command)
-    more = ["--all"] if given.get("all", "").lower() == "true" else []
+    more = [f"--{name}" for name in ("staged", "all") if given.get(name, "").lower() == "true"][:1]
     more += [f"--message={shlex.quote(given['message'])}"] if given.get("message") else []
     groups = [re.split(r"[\s,\[\]\"']+", group) for group in given.get("files", "").split(";")]
-    only = [[f"--only={shlex.quote(path)}" for path in group if path] for group in groups]
+    only = [[f"--only={shlex.quote(path)}" for path in group if path and more != ["--staged"]] for group in groups]
     return "\n".join(named_command(" ".join([command, *more, *names])) for names in list(filter(None, only)) or [[]])
 
 

@@ -215,6 +215,6 @@ def sentence(error: CodurError, message: str = "") -> str:
 class ToolError(CodurError):
     """A tool cannot do what was asked; `Toolbox.call` turns it into a result with this code."""
 
-    def __init__(self, code: ToolCode, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, code: ToolCode, message: str, *, remedy: str = "") -> None:
+        super().__init__(message, remedy=remedy)
         self.code: ToolCode = code

@@ -13,6 +13,7 @@ from codur.cli.commit_words import commit_wish
 from tests.cli.kit import Ran, codur, codur_here, the_object
 from tests.runs.kit import KEY, REPAIRABLE, fill
 from tests.support.groq_server import GroqServer, json_reply, text
+from tests.tools.git.test_git_under_way import conflict
 from tests.tools.git_vectors import git
 
 
@@ -212,6 +213,60 @@ def test_a_model_words_it_once_where_one_can_be_asked(repository: Path, home: Pa
     asked = json.dumps(request.body)
     assert [word for word in ("- fix main.py", "+password", "- first", "range(") if word not in asked] == []
     assert [word for word in (KEY, "+inner") if word in asked] == []
+
+
+def test_what_is_staged_is_committed_as_it_is_and_nothing_else(repository: Path, home: Path) -> None:
+    fill(repository, {"notes.txt": "staged\n", "sub/new.txt": "own\n"})
+    git(repository, "add", ".")
+    fill(repository, {"notes.txt": "staged\nnot staged\n", "main.py": "other\n"})
+    shown = commit(repository, home, "--staged", "--dry-run")
+    assert shown.out.endswith("\nwould be committed: notes.txt\nwould be committed: sub/new.txt\n")
+    hook = repository / ".git" / "hooks" / "pre-commit"
+    fill(repository, {".git/hooks/pre-commit": "#!/bin/sh\ngit diff --cached --name-only; exit 1\n"})
+    hook.chmod(0o755)
+    no = commit(repository, home, "--staged", "-m", "no")
+    assert (no.code, "a hook may have refused: git failed: notes.txt sub/new.txt" in no.err) == (2, True), no.err
+    hook.unlink()
+    with GroqServer([json_reply({"subject": "Note what is staged", "body": ""})]) as server:
+        with_service(home, server)
+        wish = "write a commit message for my staged changes and commit them"
+        done = codur(wish, cwd=repository, home=home, GROQ_API_KEY=KEY)
+        (request,) = server.requests
+    assert (done.code, "Note what is staged" in done.out) == (0, True), done.err
+    assert "+staged" in (asked := json.dumps(request.body))
+    assert "not staged" not in asked
+    assert git(repository, "show", "HEAD:notes.txt", "HEAD:sub/new.txt") == "staged\nown\n"
+    assert git(repository, "status", "--porcelain") == " M main.py\n M notes.txt\n"
+    none = codur("commit my staged changes", cwd=repository, home=home)
+    assert (none.code, "nothing is staged" in none.err) == (2, True)
+    assert commit(repository, home, "--staged", "--only", "main.py").code == 2
+    git(repository, "add", "main.py")
+    assert commit(repository / "sub", home, "--staged", "--amend").code == 0
+    assert git(repository, "show", "--format=%s", "--name-only", "HEAD").split() == [
+        *("Note", "what", "is", "staged", "main.py", "notes.txt", "sub/new.txt")
+    ]
+
+
+def test_a_merge_that_is_under_way_is_finished_as_the_remedy_says(tmp_path: Path, home: Path) -> None:
+    root = conflict(tmp_path, "merge", "side")
+    refused = commit(root, home)
+    assert (refused.code, "a merge is under way in this repository" in refused.err) == (2, True)
+    remedy = "Resolve the conflicts (a.txt: lines 2-6), then: git add a.txt && git commit --no-edit"
+    assert remedy in " ".join(refused.err.split()), refused.err
+    (root / "a.txt").write_text("both\n")
+    assert "Finish it: git add a.txt && git commit --no-edit" in " ".join(commit(root, home, "--staged").err.split())
+
+
+def test_what_was_to_be_committed_is_so_by_the_option(repository: Path, home: Path) -> None:
+    task = "fix main.py; commit it"
+    ran = codur("run", task, "--offline", cwd=repository, home=home)
+    assert (ran.code, "it was not committed" in ran.err, "codur commit" in ran.err) == (1, True, True), ran.err
+    assert git(repository, "status", "--porcelain") == " M main.py\n M notes.txt\n"
+    assert commit(repository, home).code == 0
+    fill(repository, REPAIRABLE)
+    git(repository, "commit", "-qm", "broken again", "main.py")
+    ran = codur("run", task, "--commit", "--offline", cwd=repository, home=home)
+    assert (ran.code, git(repository, "status", "--porcelain")) == (0, " M notes.txt\n"), ran.err
 
 
 def test_accepted_instructions_say_what_form_a_message_has(repository: Path, home: Path) -> None:
@@ -419,6 +474,17 @@ WISHES = {
         (f"commit all {what}" for what in ("of it", "the fixes", "the edits", "these changes")), ("commit",)
     ),
     "commit what we have": ("commit", "--all"),
+    **dict.fromkeys(
+        (
+            *("commit my staged changes", "commit what is staged with a good message", "commit only what's staged"),
+            *("commit the staged files", "please commit all staged changes", "commit the index", "commit staged"),
+            *("write a commit message for my staged changes and commit them", "commit what i've staged, please"),
+        ),
+        ("commit", "--staged"),
+    ),
+    "commit my staged changes as 'fix it'": ("commit", "--staged", "--message=fix it"),
+    "write a good commit message and commit it": ("commit",),
+    "draft a commit message for all my changes, then commit": ("commit", "--all"),
     "Thanks! commit my work, please": ("commit", "--all"),
     "commit all my changes with message 'fix flags, don't break'": (
         *("commit", "--all"),
@@ -443,6 +509,7 @@ NO_WISHES = (
         "what does git init do?",
         "make it a git alias",
     ),
+    *("write a commit message for my staged changes", "write a commit message and push", "commit the staged.py"),
     *("did it commit", "hm, did it commit?", "i meant undo the first change. commit"),
     *("commit X to memory", "commit this to memory", "add a commit command", "fix the bug and commit it"),
     *("commit the parser first", "commit and push", "commit 'a b.txt'", "commit foo.py", "commit this and push it"),

@@ -317,7 +317,12 @@ def test_what_is_left_is_committed_after_a_task_that_changes_nothing(opens: Open
         assert git(project, "log", "--format=%s") == "first\n"
         say(terminal, "commit that")
         terminal.until("to undo: codur commit --undo")
-    assert git(project, "show", "--format=%an", "--name-only", "HEAD").split() == ["ann", "main.py"]
+        fill(project, {"notes.txt": "mine\n"})
+        git(project, "add", "notes.txt")
+        say(terminal, "commit my staged changes")
+        terminal.until("Change notes.txt")
+    assert git(project, "show", "--format=%an", "--name-only", "HEAD~1").split() == ["ann", "main.py"]
+    assert git(project, "show", "--format=%an", "--name-only", "HEAD").split() == ["ann", "notes.txt"]
 
 
 def test_a_command_for_an_answer_is_carried_out(opens: Opens, project: Path, home: Path) -> None:

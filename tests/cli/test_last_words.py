@@ -98,6 +98,21 @@ def test_a_plan_that_ends_with_a_change_has_no_closing_call(project: Path, home:
     assert (ran.code, ran.files, len(ran.bodies)) == (0, COPIED, 2), ran.result["route"]
 
 
+@pytest.mark.parametrize(
+    ("capability", "given", "command"),
+    [("commit", {"staged": "true", "files": "a.py"}, "commit --staged"), ("undo", {}, "undo")],
+)
+def test_what_a_command_would_do_is_not_done_where_it_is_only_named(
+    capability: str, given: dict[str, str], command: str, project: Path, home: Path
+) -> None:
+    fill(project, APP)
+    named = [{"name": key, "value": value} for key, value in given.items()]
+    reply = classified("git", "command", capability=capability, arguments=named)
+    ran = Ran([reply], project, home, "na dann bitte eintragen, du weißt schon")
+    assert (ran.code, ran.result["outcome"], ran.result["command"]) == (1, "not_achieved", command)
+    assert ran.result["remedy"] == f"Run `codur {command}`"
+
+
 @pytest.mark.parametrize("broken", [error(500), error(401), error(429, retry_after=9000)])
 def test_words_that_cannot_be_had_undo_nothing(broken: ServerReply, project: Path, home: Path) -> None:
     fill(project, APP)

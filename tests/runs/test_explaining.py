@@ -68,6 +68,14 @@ def test_an_order_of_which_only_words_came_is_not_carried_out(prompt: str, outco
     assert played.result.answer == "What lies in .git is not changed from here."
 
 
+def test_a_commit_message_that_was_asked_for_is_not_judged_by_tests(tmp_path: Path) -> None:
+    kind = classified(task_type="git", suggested_action="plan", confidence=0.9, detected_files=[])
+    files = {**FILES, "test_app.py": "def test_app():\n    assert False\n"}
+    replies = [kind, plan(ASK_AGENT), text("Greet by name")]
+    played = play(tmp_path, files, "write a commit message for my staged changes", replies)
+    assert (played.result.exit_code, played.result.answer, played.result.before) == (0, "Greet by name", None)
+
+
 def test_where_the_model_fails_it_is_what_can_be_read(tmp_path: Path) -> None:
     played = play(tmp_path, FILES, "explain app.py", [error(401)] * 3)
     assert (played.result.exit_code, played.result.solved_by) == (0, "pattern")

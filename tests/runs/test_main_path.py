@@ -158,7 +158,9 @@ def test_a_classifier_is_asked_where_it_decides_something(
     edit = calls(("replace_file_content", {"path": "other.py", "content": HALF.replace("n // 2", "n / 2")}))
     run = play(tmp_path, files, prompt, lambda body: edit if body.get("tools") else EDIT)
     assert ("tools" not in run.requests[0].body) is asked
-    assert (run.result.outcome, run.result.model_calls) == ("done", 1 + asked)
+    # What was ordered beside the edit was not done.
+    outcome = "not_achieved" if "commit it" in prompt else "done"
+    assert (run.result.outcome, run.result.model_calls) == (outcome, 1 + asked)
 
 
 def test_hidden_generated_and_vendored_files_are_no_candidates(tmp_path: Path) -> None:

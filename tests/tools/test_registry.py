@@ -141,6 +141,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "git_blame": {"path": "notes.txt"},
     "git_stage_files": {"paths": ["notes.txt"]},
     "git_commit": {"message": "x"},
+    "git_switch": {"branch": "side", "new": True},
+    "git_continue": {},
 }
 
 
@@ -164,6 +166,9 @@ def test_results_keep_to_the_declared_output(tmp_path: Path, name: str) -> None:
         git(tmp_path, *command)
     git(tmp_path, "config", "user.name", "Ann")
     git(tmp_path, "config", "user.email", "ann@example.org")
+    if name == "git_continue":
+        git(tmp_path, "commit", "-q", "-m", "y")
+        git(tmp_path, "revert", "--no-commit", "HEAD")
     context = toolbox_on(tmp_path, ToolSettings(allow_git_write=True))._context
     passed = Verdict(status="passed", check="true")
     toolbox = Toolbox(replace(context, ask=lambda question, options: "x", check=lambda: passed))

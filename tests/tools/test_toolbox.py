@@ -21,7 +21,8 @@ NAMES = tuple(
         """
     append_file apply_patch ask_user call_mcp_tool copy_file delete_file duckduckgo_search fetch_webpage file_tree
     find_definition find_usages git_blame
-    git_commit git_diff git_log git_show git_stage_files git_status grep_files inject_function inject_lines
+    git_commit git_continue git_diff git_log git_show git_stage_files git_status git_switch grep_files inject_function
+    inject_lines
     lint_python list_dirs list_files list_mcp_resources list_mcp_tools list_tools move_file python_ast_dependencies
     python_ast_outline read_data read_file read_files
     read_mcp_resource rename_symbol replace_class replace_file_content replace_function

@@ -19,6 +19,7 @@ from codur.config.settings import Settings
 from codur.errors import CodurError, ConfigError, StateError, UsageError
 from codur.lazy import regex
 from codur.parsing.bounded_text import listed
+from codur.questions import NOT_COMMITTED
 from codur.sandbox.environment import child_environment
 from codur.sandbox.launcher import Launcher
 from codur.session.accepted import trust_of
@@ -34,11 +35,14 @@ from codur.tools.git.git_change_commit import (
     Wanted,
     commit_changes,
     commit_files,
+    commit_staged,
     files_of,
     full_message,
     joined,
     known_files,
     own_last,
+    require_rest,
+    staged_files,
     take_back,
     uncommitted,
 )
@@ -74,7 +78,7 @@ _SEARCHED = 20  # how many of the newest runs may have left something uncommitte
 _REMEDIES: Mapping[str, str] = {
     "not_found": "Begin one with `codur commit --init`; `codur undo` needs none.",
     "no_match": "`git log` shows it.",
-    "many_matches": "Commit or stash that first, or commit it yourself: git add -p, then git commit.",
+    "many_matches": "Commit that first (if staged: codur commit --staged), or do it yourself: git add -p, git commit.",
     "refused": "Commit it yourself with git, or leave hooks out: codur commit --no-verify",
 }
 
@@ -87,6 +91,7 @@ class Wish(Struct):
     dry: bool = False  # nothing is committed
     only: Sequence[str] = ()  # paths in the workspace that it is bound to, whoever changed them; none: all
     everything: bool = False  # also what else is changed of the files that git has
+    staged: bool = False  # what is staged and nothing else, whoever changed it
     offline: bool = False  # no model is asked for a message
     amend: bool = False  # it goes into the last commit, which Codur made, under that one's message if none is given
 
@@ -264,6 +269,8 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
         identity(repository, os.environ)  # who commits is asked for before the work, not after it
     result, shown = carried_out(task, showing, **given)
     told = ""
+    if result.reason == NOT_COMMITTED:  # which is done now
+        result = replace(result, outcome="done", exit_code=0, reason="", remedy="")
     if result.outcome == "done" and result.changed_files and result.run_id:
         run, wish = runs.open(result.run_id), Wish(offline=True)
         try:
@@ -285,10 +292,14 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
 def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Committed:
     """Commit what runs changed and is still so; without any, what the newest ones left uncommitted."""
     with _at(workspace, runs[-1].id if runs else "commit") as (repository, settings):
+        require_rest(repository)
         last = own_last(repository) if wish.amend else ""
         if last and wish.message is None:
             wish = replace(wish, message=full_message(repository, last))
-        found = _of_runs(runs, workspace, wish, repository, settings)
+        if wish.staged:
+            found = _of_index(repository, wish, settings)
+        else:
+            found = _of_runs(runs, workspace, wish, repository, settings)
         if not last:
             return found
         commit = joined(repository, last, found.message, identity(repository, os.environ))
@@ -303,6 +314,25 @@ def _of_runs(
         kept = _not_committed(sorted(kept, key=_begun, reverse=True), workspace, repository) or kept
     kept.sort(key=_begun)
     return _made(kept, repository, wish, settings)
+
+
+def _of_index(repository: Repository, wish: Wish, settings: Settings) -> Committed:
+    files = staged_files(repository)
+    if not files:
+        raise UsageError("nothing is staged", remedy="Stage it first (git add FILE), or commit all: codur commit --all")
+    top = replace(repository, root=repository.top)
+    who, said = () if wish.dry else identity(repository, os.environ), None
+    if wish.message is None and not (wish.offline or wish.dry):
+        shown = [path for path in files if not may_hold_secrets(path)]
+        diff = top.safe("diff", *DIFF_OPTIONS, "--cached", "--", *shown) if shown else ""
+        material = Material(tasks=(), files=files, diff=diff, before=_subjects(repository))
+        said = suggested(replace(material, form=_form(settings, repository.root)), settings, os.environ)
+    found = _worded(Committed(run="", message="", files=files, left=()), (), said, wish)
+    if wish.dry:
+        return found
+    with repository.launcher.temporary_directory() as scratch:
+        commit = commit_staged(repository, _wanted(found, who, wish), scratch)
+    return replace(found, commit=commit)
 
 
 def _begun(kept: _Kept) -> tuple[str, str]:
@@ -393,20 +423,12 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
     if asks:
         material = replace(_material(of, files, repository, wish), form=_form(settings, repository.root))
         said = suggested(material, settings, os.environ)
-    found = Committed(
-        run=of[-1].record.id if of else "",
-        message=message_of(of, files, said) if wish.message is None else wish.message.strip(),
-        files=files,
-        left=tuple(sorted(left)),
-        runs=tuple(kept.record.id for kept in of),
-        by=said.profile if said is not None and said.subject else "",
-        unanswered=said.profile if said is not None and not said.subject else "",
-    )
-    if not found.message:
-        raise UsageError("the commit message is empty", remedy="Say what was done, or leave --message out.")
+    ids = tuple(kept.record.id for kept in of)
+    found = Committed(run=ids[-1] if ids else "", message="", files=files, left=tuple(sorted(left)), runs=ids)
+    found = _worded(found, of, said, wish)
     if wish.dry:
         return found
-    wanted = Wanted(message=found.message, who=who, path=child_environment(os.environ)["PATH"], hooks=wish.hooks)
+    wanted = _wanted(found, who, wish)
     with repository.launcher.temporary_directory() as scratch:
         if wish.everything:
             commit = commit_files(repository, files, wanted, scratch)
@@ -414,6 +436,21 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
             versions = [_versions(item, kept.journal) for kept in of for item in kept.changes if item.path in files]
             commit = commit_changes(repository, versions, wanted, scratch)
     return replace(found, commit=commit, files=files_of(repository, commit.hash))
+
+
+def _worded(found: Committed, runs: Sequence[_Kept], said: Suggested | None, wish: Wish) -> Committed:
+    """With its message: the user's, the one that a model has suggested, or the one that is made of the runs."""
+    message = message_of(runs, found.files, said) if wish.message is None else wish.message.strip()
+    if not message:
+        raise UsageError("the commit message is empty", remedy="Say what was done, or leave --message out.")
+    answered = said is not None and bool(said.subject)
+    profile = said.profile if said is not None else ""
+    return replace(found, message=message, by=profile if answered else "", unanswered="" if answered else profile)
+
+
+def _wanted(found: Committed, who: tuple[tuple[str, str], ...], wish: Wish) -> Wanted:
+    path = child_environment(os.environ)["PATH"]
+    return Wanted(message=found.message, who=who, path=path, hooks=wish.hooks)
 
 
 def _bound(runs: Sequence[_Kept], wish: Wish) -> Sequence[_Kept]:
@@ -427,9 +464,8 @@ def _bound(runs: Sequence[_Kept], wish: Wish) -> Sequence[_Kept]:
 def _material(runs: Sequence[_Kept], files: Sequence[str], repository: Repository, wish: Wish) -> Material:
     """What a model is told for the message; nothing of files that may hold secrets."""
     shown = [path for path in files if not may_hold_secrets(path)]
-    diffs, before = [item.diff for kept in runs for item in kept.changes if item.path in shown], list[str]()
+    diffs, before = [item.diff for kept in runs for item in kept.changes if item.path in shown], _subjects(repository)
     with contextlib.suppress(ToolError):  # there is no commit before it
-        before = repository.safe("log", f"--max-count={_LISTED}", "--no-show-signature", "--format=%s").splitlines()
         if (wish.everything or len(runs) > 1) and shown:
             new = {item.path for kept in runs for item in kept.changes if item.before is None}
             tracked = known_files(repository, shown, new=False).intersection(shown)  # what is not, goes or is new
@@ -439,6 +475,13 @@ def _material(runs: Sequence[_Kept], files: Sequence[str], repository: Repositor
                 *(item.diff for kept in runs for item in kept.changes if item.path in new.intersection(shown)),
             ]
     return Material(tasks=tuple(_tasks(runs)), files=tuple(files), diff="".join(diffs), before=tuple(before))
+
+
+def _subjects(repository: Repository) -> list[str]:
+    """The first lines of the last commits, the latest first; none before the first one."""
+    with contextlib.suppress(ToolError):
+        return repository.safe("log", f"--max-count={_LISTED}", "--no-show-signature", "--format=%s").splitlines()
+    return []
 
 
 def _form(settings: Settings, root: Path) -> str:
@@ -514,6 +557,8 @@ def _content(path: str, state: PathState | None, journal: Journal) -> bytes | No
 
 
 def _remedy(error: ToolError) -> str:
+    if error.remedy:
+        return error.remedy
     if "git config" in error.message:
         return "Run git config user.name 'Ann' and git config user.email ann@example.org."
     return _REMEDIES.get(error.code, "Commit it yourself with git.")

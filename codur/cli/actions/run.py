@@ -46,6 +46,12 @@ _MAX_BYTES = 4_000_000  # of what goes on without an end, as `yes` does
 def carry_out(task: Task, showing: Showing, **given: Any) -> int:
     """Carry out one task and show it; gives the exit code. What is given: see `carried_out`."""
     result, shown = carried_out(task, showing, **given)
+    if result.command:  # a conversation carries it out; here nothing was done
+        lines = " and ".join(f"`codur {line}`" for line in result.command.splitlines())
+        told = f"Run {lines}"
+        result = replace(
+            result, outcome="not_achieved", exit_code=1, answer="", reason="a command of its own does that", remedy=told
+        )
     code = _ended(result, shown, showing)
     if task.dry_run and showing.is_for_people and result.outcome == "done":
         _tell_patch(result.diff)

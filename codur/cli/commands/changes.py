@@ -35,6 +35,7 @@ def commit(
     everything: Annotated[
         bool, typer.Option("--all", "-a", help="Also what else is changed of the files that git has.")
     ] = False,
+    staged: Annotated[bool, typer.Option("--staged", help="What is staged, and nothing else.")] = False,
     only: Annotated[
         list[str] | None, typer.Option("--only", metavar="FILE", help="Only this file; may be given again.")
     ] = None,
@@ -61,23 +62,26 @@ def commit(
     if amend and dry_run:
         raise UsageError("--amend and --dry-run cannot be given together", remedy="Leave one of the two out.")
     if reword is not None:
-        if runs or everything or only or amend or undo or init or dry_run or message is not None:
+        if runs or everything or staged or only or amend or undo or init or dry_run or message is not None:
             raise UsageError("--reword changes the last commit's message alone", remedy="Say --reword TEXT alone.")
         return actions.commit.reword(directory, reword, json=json)
     if init:
-        if runs or everything or only or amend or undo or dry_run:
+        if runs or everything or staged or only or amend or undo or dry_run:
             raise UsageError("--init begins a repository with all files", remedy="Say --init alone, or with -m TEXT.")
         return actions.commit.begin(directory, message, json=json)
     if undo:
-        if runs or everything or only or amend or message is not None:
+        if runs or everything or staged or only or amend or message is not None:
             raise UsageError("--undo takes the last commit back, whatever is in it", remedy="Say --undo alone.")
         return actions.commit.take_back_last(directory, dry=dry_run, json=json)
+    if staged and (runs or everything or only):
+        raise UsageError("--staged commits what is staged and nothing else", remedy="Leave RUN, --all and --only out.")
     wish = actions.commit.Wish(
         only=tuple(map(os.path.normpath, only or ())),
         message=message,
         hooks=not no_verify,
         dry=dry_run,
         everything=everything or bool(only),
+        staged=staged,
         offline=offline,
         amend=amend,
     )

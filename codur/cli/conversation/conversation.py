@@ -178,7 +178,9 @@ class Conversation:
             if asked.then and code == 0:
                 # That task's changes alone, if it left any; "all" is what the tasks of the conversation left, and not
                 # the user's own.
-                alone = self._turns[-1].diff and "--all" not in asked.then and not asked.together
+                alone = (
+                    self._turns[-1].diff and not {"--all", "--staged"}.intersection(asked.then) and not asked.together
+                )
                 run = (self._turns[-1].run_id,) if alone else ()
                 words = ("commit", *run, *(word for word in asked.then[1:] if word != "--all"))
                 self._commands.append(f"/{shlex.join(words)}")
@@ -239,7 +241,8 @@ class Conversation:
     def _commit(self, line: str, words: Sequence[str]) -> bool:
         """Commit what a command line names, or take the last commit back; without a run, what all tasks left."""
         undoes = "--undo" in words
-        runs = () if undoes or _names_run(words) else actions.commit.left_of([turn.run_id for turn in self._turns])
+        needs_none = undoes or "--staged" in words or _names_run(words)
+        runs = () if needs_none else actions.commit.left_of([turn.run_id for turn in self._turns])
         # Who named an agent did not choose a service to word it.
         offline = ("--offline",) if self._choices.offline or self._choices.agent else ()
         done = self._run((*words, *offline, *runs)) == 0

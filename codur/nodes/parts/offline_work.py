@@ -2,20 +2,24 @@
 
 import re
 from posixpath import basename, splitext
+from typing import TYPE_CHECKING
 
 from codur import checks, planning
 from codur.checks import suites
 from codur.errors import CodurError, WorkspaceError
 from codur.lazy import regex
 from codur.nodes.parts.finding import asks_for_tests, is_about_tests, rest_may_be_apart
-from codur.nodes.parts.updates import end_by, outcome_of
+from codur.nodes.parts.updates import end_by, outcome_of, why_not
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.patterns.refusals import is_about_prose, keeps_a_part, kept_files
 from codur.planning.plans.first_plan import SEARCH
 from codur.planning.plans.step_references import escaped
-from codur.tools import code
+from codur.tools import code, git
 from codur.tools.tool import ToolError
 from codur.types import Check, Plan, Step, Verdict
+
+if TYPE_CHECKING:
+    from codur.tools.git.git_under_way import UnderWay
 
 _WORD = regex(r"[\w./-]*\w")
 _DATA = frozenset({".csv", ".tsv", ".json", ".jsonl", ".txt", ".xml", ".xlsx", ".db", ".log", ".out", ".dat"})
@@ -37,8 +41,26 @@ def can_repair(state: RunState, context: RunContext) -> bool:
     return not why_no_search(state, context)
 
 
+def conflicts(context: RunContext) -> "UnderWay | None":
+    """What git has under way, if it left conflict markers in files that are still there."""
+    found = git.git_under_way.seen_under_way(context.workspace.root, context.launcher)
+    return found if found is not None and found.marked else None
+
+
+def not_searched(marked: "UnderWay", state: RunState, context: RunContext) -> tuple[Plan, str]:
+    """The end of a task where no model resolves the conflicts, and its remedy: no search mends them."""
+    remedy, reason, error = f"Resolve them, then: {marked.finish}", f"{marked.told}; no search mends a conflict", None
+    if state["task"].repair is None:
+        error = why_not(state, context)
+        reason, remedy = f"{reason}. {error.message}", f"{error.remedy} Or r{remedy[1:]}"
+    end = (Step(id="end", action="respond"),)
+    return Plan(steps=end, origin="llm_error", reason=reason, outcome="no_model" if error else "usage"), remedy
+
+
 def _more_than_a_fix(state: RunState, check: Check, context: RunContext) -> str:
     """What a task asks for that a search knows nothing of; empty if nothing."""
+    if (marked := conflicts(context)) is not None:
+        return f"{marked.told}; no search mends a conflict."
     is_fix = state["discovery"].task_type == "code_fix" or context.workspace.changed_files()
     if not (is_fix or check.kind == "output"):  # the whole output says what is wanted; tests may say else
         red = state["before"] is not None and state["before"].status == "failed"

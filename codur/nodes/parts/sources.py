@@ -26,6 +26,7 @@ from codur.parsing.bounded_text import bounded
 from codur.planning.plans.full_plan import LISTED_FILES, RETRY_OBJECTIVE, shortened
 from codur.repair.evidence.tracing import run_traced
 from codur.structs import replace
+from codur.tools import git
 from codur.types import Step, Verdict
 from codur.workspace.workspace import Workspace
 
@@ -69,7 +70,7 @@ def brief_of(state: RunState, step: Step, context: RunContext) -> CodingBrief:
     texts = {**made, **{path: text for path in shown if (text := _text(path, workspace)) is not None}}
     wants = (*looked, *(Want(path=path, need="needed") for path in made), *_without_other_tests(selection.wants, named))
     return CodingBrief(
-        task=task_told(state),
+        task="\n\n".join(filter(None, (task_told(state), _under_way(context)))),
         objective=objective(state, step),
         inputs=inputs(state, step, context),
         sources=texts,
@@ -205,9 +206,15 @@ def task_with_git(state: RunState, context: RunContext, *, in_short: bool = Fals
     """The task as `task_told` has it; one that speaks of commits with what git sees as changed, after its own words."""
     told, said = task_told(state, in_short=in_short), state["task"].said_with(state["guidance"])
     status = context.toolbox.call("git_status", {}) if _OF_GIT.search(state["task"].prompt) else None
-    if status is None or not status.ok:
-        return told
-    return f"{said}\n\nWhat git status says now:\n{bounded(status.text, _STATUS_CHARS)}{told[len(said) :]}"
+    seen = [f"What git status says now:\n{bounded(status.text, _STATUS_CHARS)}"] if status and status.ok else []
+    more = "\n\n".join(filter(None, (said, *seen, _under_way(context))))
+    return f"{more}{told[len(said) :]}"
+
+
+def _under_way(context: RunContext) -> str:
+    """What git has under way, and which files are unmerged; empty if nothing is."""
+    found = git.git_under_way.seen_under_way(context.workspace.root, context.launcher)
+    return f"What git has under way now: {found.told}" if found is not None else ""
 
 
 def _words_in(text: str) -> set[str]:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Unpack
 
 from codur.agents.registry import Agent
@@ -12,10 +12,12 @@ from codur.lazy import regex
 from codur.mcp.offered_tools import server_of
 from codur.nodes.parts.finding import keeps
 from codur.nodes.run_state import DATA, NodeName, Route, RunContext, RunState, RunUpdate
-from codur.planning.patterns.classify import classify
+from codur.planning.patterns.classify import classify, ordered_of_git
 from codur.planning.patterns.prompt_tokens import read_prompt
 from codur.planning.plans.step_references import Output, blocked_by
 from codur.planning.plans.success_criteria import checkable, of_exit, said_of
+from codur.questions import NAMED_COMMAND, NOT_COMMITTED
+from codur.tools import git
 from codur.types import (
     CODE_TASKS,
     LOOKING_TASKS,
@@ -166,7 +168,8 @@ def edits(step: Step, context: RunContext, *, code: bool = True) -> bool:
     """Whether a step may change files; where the task is not about code, only what does nothing but edit."""
     if step.action == "tool":
         tool = context.toolbox.get(step.capability)
-        return tool is not None and tool.side_effect == "write"
+        # What is done to the repository changes no file that a check judges.
+        return tool is not None and tool.side_effect == "write" and not tool.permission
     if step.action == "delegate":
         if context.agents.is_external(step.capability):
             return code
@@ -174,6 +177,12 @@ def edits(step: Step, context: RunContext, *, code: bool = True) -> bool:
             return True
         return agent_may_edit(step.capability, context) and (code or context.agents.only_codes(step.capability))
     return step.action in {"coding", "repair"}
+
+
+def writes_git(capability: str, context: RunContext) -> bool:
+    """Whether this is a tool that writes the repository."""
+    tool = context.toolbox.get(capability)
+    return tool is not None and tool.permission == "allow_git_write"
 
 
 def may_change(step: Step, context: RunContext) -> bool:
@@ -213,6 +222,8 @@ def unfinished(state: RunState, context: RunContext) -> str:
     if context.workspace.changed_files() or changed_by_programs(context):
         return ""
     plan, prompt = present_plan(state), state["task"].prompt
+    if any(record.ok and writes_git(record.capability, context) for record in state["records"]):
+        return ""
     # "Why does it fail? Fix it." asks, and orders as well.
     asks = _ASKS.search(prompt) and classify(read_prompt(prompt).tokens).task_type not in CODE_TASKS
     if asks and plan.origin in {"pre_plan", "plan"} and not any(edits(step, context) for step in plan.steps):
@@ -220,6 +231,55 @@ def unfinished(state: RunState, context: RunContext) -> str:
     # An order that only words came of: they say why it was not carried out, whatever passed before.
     words = plan.origin in {"pre_plan", "plan"} and all(step.action in {"delegate", "respond"} for step in plan.steps)
     return "nothing was changed" if verdict is None or not verdict.passed or words else ""
+
+
+def held_to_git(update: RunUpdate, state: RunState, context: RunContext) -> RunUpdate:
+    """An end as done, if what the task orders to be done to the repository was done as well; what is finished stays.
+
+    Where a merge or the like is still under way, and nobody ordered to go on with it, that is told.
+    """
+    plan = state["plan"]
+    if update.get("outcome") != "done" or plan is None or state["task"].dry_run:
+        return update
+    # What a rule or the user planned is all that was asked for; a search for a repair may be a part of it.
+    as_said = plan.origin in {"user", "pattern"} and plan.steps[0].action != "repair"
+    if as_said or state["task"].repair is not None or plan.steps[-1].id == NAMED_COMMAND:
+        return update
+    looks, did = state["discovery"].task_type in LOOKING_TASKS, set(_git_deeds(state, context))
+    orders = frozenset() if looks else ordered_of_git(state["task"].prompt)
+    found = git.git_under_way.seen_under_way(context.workspace.root, context.launcher)
+    left = list[tuple[str, str]]()
+    if "branch" in orders and "git_switch" not in did:
+        left.append(("no branch was made or switched to", "`git switch -c NAME` makes one."))
+    if found is not None and orders & {"continue", "commit"}:
+        left.append((f"{found.told}; it was not gone on with", f"This finishes it: {found.finish}"))
+    elif "commit" in orders and not did & {"git_commit", "git_continue"}:
+        left.append((NOT_COMMITTED, "`codur commit` commits what was changed."))
+    if left:
+        return _left(update, left, context)
+    if found is None or not context.workspace.changed_files():
+        return update
+    marked = f"conflict markers are left in {found.marks}; after them: " if found.marked else "to finish it: "
+    note = f"the {found.kind} is still under way; {marked}{found.finish}"
+    return RunUpdate(**{**update, "notes": [*update.get("notes", []), *warn([note], context, told=state["notes"])]})
+
+
+def _git_deeds(state: RunState, context: RunContext) -> Iterator[str]:
+    """The tools that steps called, or that agents at work could call by themselves."""
+    for record in state["records"]:
+        if record.ok:
+            yield record.capability
+            if record.action == "delegate" and context.agents.knows(record.capability):
+                yield from context.agents.resolve(record.capability).config.tools
+
+
+def _left(update: RunUpdate, left: Sequence[tuple[str, str]], context: RunContext) -> RunUpdate:
+    """The end with what was not done to the repository, and how the user does it; the edits stay."""
+    reasons, remedies = zip(*left, strict=True)
+    allowed = "" if context.settings.tools.allow_git_write else " (tools.allow_git_write: true has me do it)"
+    remedy = f"{' '.join(remedies)}{allowed}"
+    ended = RunUpdate(outcome="not_achieved", reason="; ".join(reasons), remedy=remedy, stays=True, solved_by="")
+    return RunUpdate(**{**update, **ended})
 
 
 def only_words_left(state: RunState, context: RunContext) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 
+from codur.lazy import regex
 from codur.planning.patterns.courtesy import without_courtesy
 from codur.planning.patterns.named_paths import is_file_like
 from codur.planning.patterns.phrases import match, phrases, words
@@ -113,6 +114,32 @@ class Classification(Struct):
 
 
 _UNKNOWN = Classification()
+_UNDER_WAY = r"(?:(?:the|this|my|that|it|on|with|git) ){0,4}(?:merge|rebase|cherry-pick|revert)"
+_GIT_DEED = regex(
+    r"(?:write|draft|suggest|propose|generate|create|make|give|prepare)(?: \S+){0,4}? commit (?:message|msg)s?"
+    r"(?: (?:for|of|about|from|in|with|that|based|now|please)\b.*)?"
+    r"|(?:make|create|start|open) (?:a|an|another|the)(?: \w+){0,2} branch(?: (?:called|named|from|off|at)\b.*)?"
+    r"|(?:switch|go|move|change)(?: back| over)? to (?:\S+ ){0,3}branch(?: \S+){0,3}"
+    rf"|(?:finish|complete|conclude|continue|resume|abort|go|end) {_UNDER_WAY}(?: (?:now|please|then))?"
+)
+"""What has a verb of code and is done to the repository, not to the code."""
+_ORDERS = {
+    "commit": regex(
+        r"(?!.* to memory\b)(?:(?:also|finally|just) )*commit(?: (?:it|them|this|that|these|those|the|all|everything"
+        r"|my|your|what|with|as|when|once|to|there|here|on|in|at|after|now|together|separately)\b.*)?"
+    ),
+    "branch": regex(
+        r"(?:.* )?(?:on|in|onto|to|make|create|start|open)(?: (?:a|an|another|its|your))?(?: own)?"
+        r"(?: (?:new|separate|fresh|feature|topic|git|different))+ branch\b.*"
+        r"|(?:.* )?(?:on|in|onto|to|make|create|start|open) (?:a|the) branch (?:called|named)\b.*"
+        r"|(?:make|create|start|open) a branch(?: (?:for|from|off)\b.*)?|(?:switch|change) to (?:\S+ ){0,3}branch\b.*"
+    ),
+    "continue": regex(
+        rf"(?:finish|complete|conclude|continue|resume|go|end) {_UNDER_WAY}\b"
+        r"(?! (?:function|method|code|logic))(?: .*)?"
+        r"|(?:also )?(?:continue|go on)|git (?:merge|rebase|cherry-pick|revert) --continue"
+    ),
+}
 
 
 def classify(tokens: Sequence[Token], *, names_files: bool = False) -> Classification:
@@ -154,6 +181,12 @@ def asks_for_more(prompt: str) -> bool:
         if kind in {"git", "web_search"} or (kind == "file_operation" and clause[0].key not in _LOOKS):
             return True
     return False
+
+
+def ordered_of_git(prompt: str) -> frozenset[str]:
+    """What a request orders to be done to the repository, beside all else: `commit`, `branch`, `continue`."""
+    said = [" ".join(token.key for token in clause) for clause in clauses(read_prompt(prompt).tokens)]
+    return frozenset(name for name, order in _ORDERS.items() if any(map(order.fullmatch, said)))
 
 
 def lists_steps(prompt: str) -> bool:
@@ -216,6 +249,8 @@ def _tells_red(said: Sequence[str]) -> bool:
 def _special(clause: Sequence[Token], said: Sequence[str]) -> Classification | None:
     """Verbs whose kind depends on their object."""
     head, rest = said[0], set(said[1:])
+    if _GIT_DEED.fullmatch(" ".join(said)):
+        return _as("git", 0.9, head)
     if (
         head in _FORBIDDING
         or said[1:2] == ["nothing"]

@@ -98,9 +98,8 @@ def _permitted(settled: tuple[TaskType, str, Settled], settings: Settings) -> tu
     if found.step.capability in lookup_rules.NETWORK_TOOLS and not settings.tools.allow_network:
         found = not_allowed("the web", "allow_network")
     if found.step.capability in lookup_rules.GIT_WRITES and not settings.tools.allow_git_write:
-        found = not_allowed(
-            "writing to the git repository", "allow_git_write", "`codur commit` commits what the last run changed."
-        )
+        instead = lookup_rules.GIT_WRITES[found.step.capability]
+        found = not_allowed("writing to the git repository", "allow_git_write", instead)
     return kind, rule, found
 
 

@@ -32,7 +32,14 @@ _DELETES = regex(
     r"|\bfind\b.*\s-delete\b|\bshutil\.rmtree\b|\bos\.(?:remove|unlink|rmdir)\b|\.unlink\("
 )
 _DELETES_IN_PATCH = regex(r"^\+\+\+ /dev/null\s*$|^deleted file mode ", re.MULTILINE)
-_GIT_WRITES = {"git_stage_files": "stages files", "git_commit": "commits"}
+_BRANCH = regex(r"\b(?:branch\w*|switch\w*|check(?:s|ed|ing)?[ -]?out)\b", re.IGNORECASE)
+_GOES_ON = regex(r"\b(?:merg\w*|rebas\w*|cherry[ -]?pick\w*|revert\w*|commit\w*|continue|finish)\b", re.IGNORECASE)
+_GIT_WRITES: Mapping[str, tuple[str, re.Pattern[str]]] = {
+    "git_stage_files": ("stages files", _COMMIT),
+    "git_commit": ("commits", _COMMIT),
+    "git_continue": ("finishes what git has begun", _GOES_ON),
+    "git_switch": ("switches the branch", _BRANCH),
+}
 
 
 class Capabilities(Struct):
@@ -254,7 +261,7 @@ def _changes(step: Step, known: Capabilities) -> bool:
 def _deeds(step: Step, known: Capabilities) -> Iterator[tuple[str, re.Pattern[str]]]:
     """What a tool call does that has to be asked for, each with the words that ask for it."""
     if step.capability in _GIT_WRITES:
-        yield _GIT_WRITES[step.capability], _COMMIT
+        yield _GIT_WRITES[step.capability]
     if step.capability == "delete_file":
         yield "deletes a file", _DELETE
     if step.capability == "apply_patch" and _DELETES_IN_PATCH.search(str(step.arguments.get("patch", ""))):

@@ -11,15 +11,9 @@ from codur.structs import Struct, field, replace
 from codur.tools.flow.code_outputs import Commit
 from codur.tools.git.git_commits import commit_of, last_commit, require_no_filter
 from codur.tools.git.git_repository import Repository
+from codur.tools.git.git_under_way import under_way
 from codur.tools.tool import ToolError
 
-_UNDER_WAY: Mapping[str, str] = {
-    "MERGE_HEAD": "a merge",
-    "CHERRY_PICK_HEAD": "a cherry-pick",
-    "REVERT_HEAD": "a revert",
-    "rebase-merge": "a rebase",
-    "rebase-apply": "a rebase",
-}
 _GONE = ""
 _MADE, _TAKEN_BACK = "codur commit", "codur commit --undo"
 """What git's own record of how `HEAD` moved says of a commit that was made here, and of one that was taken back."""
@@ -112,6 +106,19 @@ def commit_files(repository: Repository, paths: Sequence[str], wanted: Wanted, s
     return _carried_out(made, made.as_they_are([f"{below}{path}" for path in paths]), wanted)
 
 
+def staged_files(repository: Repository) -> tuple[str, ...]:
+    """What is staged, of the whole repository: paths from its top."""
+    found = replace(repository, root=repository.top).safe("diff", "--cached", *_FILES)
+    return tuple(filter(None, found.split("\0")))
+
+
+def commit_staged(repository: Repository, wanted: Wanted, scratch: Path) -> Commit:
+    """Commit what is staged and nothing else, whatever else is changed; ToolError as `commit_changes`."""
+    made = _begun(repository, scratch)
+    _commit(made, wanted, index=())
+    return last_commit(repository)
+
+
 def own_last(repository: Repository) -> str:
     """The last commit, if it was made here and nobody else has it.
 
@@ -120,7 +127,7 @@ def own_last(repository: Repository) -> str:
             others as `Repository.safe`.
     """
     top = replace(repository, root=repository.top)
-    _require_rest(repository)
+    require_rest(repository)
     head = commit_of(top, "HEAD")
     made = top.safe("reflog", f"--max-count={_RECORD_LINES}", "--format=%H %gs", "HEAD").splitlines()
     if not any(line.startswith(f"{head} {_MADE}: ") for line in made):
@@ -184,14 +191,17 @@ def _below(repository: Repository) -> str:
 
 
 def _begun(repository: Repository, scratch: Path) -> _Making:
-    _require_rest(repository)
+    require_rest(repository)
     return _Making(repository=replace(repository, root=repository.top), scratch=scratch)
 
 
-def _require_rest(repository: Repository) -> None:
-    for name, what in _UNDER_WAY.items():
-        if (repository.own[0] / name).exists():
-            raise ToolError("many_matches", f"{what} is under way in this repository")
+def require_rest(repository: Repository) -> None:
+    """ToolError if a merge or the like is under way, whose commit is another one: `many_matches`, with the remedy."""
+    if found := under_way(repository):
+        first = f"Resolve the conflicts ({found.marks}), then: " if found.marked else "Finish it: "
+        raise ToolError(
+            "many_matches", f"a {found.kind} is under way in this repository", remedy=f"{first}{found.finish}"
+        )
 
 
 def _carried_out(made: _Making, entries: Mapping[str, _Entry], wanted: Wanted) -> Commit:
@@ -200,17 +210,18 @@ def _carried_out(made: _Making, entries: Mapping[str, _Entry], wanted: Wanted) -
         raise ToolError("no_match", "the last commit has all of it already")
     require_no_filter(repository, list(entries))
     made.put(entries, made.index)
-    _commit(made, wanted)
+    _commit(made, wanted, index=made.index)
     made.put(entries, ())
     return last_commit(repository)
 
 
-def _commit(made: _Making, wanted: Wanted) -> None:
+def _commit(made: _Making, wanted: Wanted, *, index: tuple[tuple[str, str], ...]) -> None:
+    """Commit what is in an index: one of its own or, without variables that name it, the repository's."""
     options = ["--quiet", "--no-gpg-sign", "--no-edit", "--no-status", "--cleanup=whitespace"]
     options += [f"--message={wanted.message}", *(() if wanted.hooks else ("--no-verify",))]
     try:
         path = (("PATH", wanted.path),) if wanted.hooks and wanted.path else ()
-        variables = (*wanted.who, *made.index, *path, ("GIT_REFLOG_ACTION", _MADE))
+        variables = (*wanted.who, *index, *path, ("GIT_REFLOG_ACTION", _MADE))
         made.call("commit", *options, variables=variables, hooks=wanted.hooks)
     except ToolError as error:
         if wanted.hooks and error.code == "failed":

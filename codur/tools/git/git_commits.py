@@ -3,21 +3,29 @@
 Those are off until allowed; no hook, filter or signer is started.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
+from codur.lazy import regex
 from codur.structs import replace
-from codur.tools.flow.code_outputs import Commit, Commits
+from codur.tools.flow.code_outputs import Commit, Commits, RepositoryStatus
 from codur.tools.flow.outputs import FileList
 from codur.tools.git.git_hardening import DIFF_OPTIONS
-from codur.tools.git.git_repository import Repository, repository_of, require_revision
+from codur.tools.git.git_repository import BRANCH, Repository, repository_of, require_revision
+from codur.tools.git.git_under_way import SHOWN, text_of, under_way
 from codur.tools.tool import GIT_TASKS, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 
 FORMAT = "%H%x1f%an%x1f%aI%x1f%s"
 _GENERATED = ("*.py", "*.so", "*.pyd", "*.json")
 _MAX_GENERATED = 200
+_MARK_LINES = "^(<<<<<<<|>>>>>>>) "
+_HASH = regex(r"[0-9a-f]{4,64}")
+_PLAIN = frozenset({"pick", "p", "fixup", "f", "squash", "s", "drop", "d", "noop", "revert"})
+"""What is left of a rebase or a row of picks and needs no editor and no program: `exec` would run one."""
+_STRATEGY = regex(r"(?m)^\s*strategy\s*=\s*(\S+)")
+_STRATEGIES = frozenset({"", "ort", "recursive", "resolve", "octopus", "ours", "subtree"})
 
 
 def commit_of(repository: Repository, revision: str) -> str:
@@ -128,24 +136,30 @@ def git_stage_files(
             raise ToolError("not_a_file", f"{path or 'the workspace'} is a directory; name its files")
         if not workspace.exists(path) and not repository.safe("ls-files", "-z", "--", path):
             raise ToolError("not_found", f"there is no file {path}, and git knows none")
+    if (begun := under_way(repository)) and (left := [path for path in wanted if path in begun.marked]):
+        raise ToolError("refused", f"conflict markers are left in {', '.join(left)}", remedy="Resolve them first.")
     require_no_filter(repository, wanted)
     repository.safe("add", "--all", "--", *wanted, writable=repository.own)
     text = "\n".join(f"staged {path}" for path in wanted)
     return ToolResult(text=text, data=FileList(files=tuple(wanted), complete=True))
 
 
-def require_no_filter(repository: Repository, paths: list[str]) -> None:
-    """Refuse files that only a program could put into the index as the repository wants them.
+def require_no_filter(repository: Repository, paths: Sequence[str], *, driver: bool = False) -> None:
+    """Refuse files that only a program could put into the index, or merge, as the repository wants them.
+
+    Args:
+        driver: they are merged as well.
 
     Raises:
         ToolError: `refused`.
     """
-    words = repository.safe("check-attr", "-z", "filter", "--", *paths).split("\0")
-    for path, _, value in zip(words[::3], words[1::3], words[2::3], strict=False):
-        if value not in ("unspecified", "unset", "set"):
-            raise ToolError(
-                "refused", f"{path} goes through the filter {value:.60}, which would run a program; stage it yourself"
-            )
+    names = ("filter", *(("merge",) if driver else ()))
+    words = repository.safe("check-attr", "-z", *names, "--", *paths).split("\0") if paths else []
+    for path, name, value in zip(words[::3], words[1::3], words[2::3], strict=False):
+        known = ("unspecified", "unset", "set", *(("text", "binary", "union") if name == "merge" else ()))
+        if value not in known:
+            how = "stage it yourself" if name == "filter" else "merge it yourself"
+            raise ToolError("refused", f"{path} goes through the {name} {value:.60}, which would run a program; {how}")
 
 
 @tool(Commits, side_effect="write", task_types=GIT_TASKS, permission="allow_git_write")
@@ -171,6 +185,33 @@ def git_commit(
     return ToolResult(text=f"committed {commit.hash[:10]}: {commit.subject}", data=Commits(commits=(commit,)))
 
 
+@tool(RepositoryStatus, side_effect="write", task_types=GIT_TASKS, permission="allow_git_write")
+def git_switch(
+    context: ToolContext,
+    branch: Annotated[str, Arg("Its name.")],
+    new: Annotated[bool, Arg("Make it, from the present commit; else it has to be there.")] = False,
+) -> ToolResult:
+    """Switch to a branch, a new one or one that is there; what is not committed comes along.
+
+    Git refuses where that would lose a change; nothing is forced.
+    """
+    repository = repository_of(context)
+    if not BRANCH.fullmatch(branch) or branch.startswith("-"):
+        raise ToolError("invalid", f"{branch!r:.60} is no name for a branch; take letters, digits and - / . _")
+    top = replace(repository, root=repository.top)
+    if not new:
+        if repository.root != repository.top:
+            raise ToolError("refused", "the workspace is only a part of the repository, of which all files may change")
+        there = commit_of(repository, f"refs/heads/{branch}")
+        options = ("--name-only", "-z", "--no-ext-diff", "--no-renames", "--ignore-submodules=all")
+        changed = top.safe("diff", *options, commit_of(repository, "HEAD"), there).split("\0")
+        require_no_filter(top, list(filter(None, changed)), driver=True)
+    options = ("--quiet", "--no-guess", "--no-recurse-submodules", *(("--create",) if new else ()))
+    top.safe("switch", *options, branch, writable=(repository.top, *repository.own))
+    text = f"on {'the new' if new else 'the'} branch {branch}"
+    return ToolResult(text=text, data=RepositoryStatus(branch=branch, entries=()))
+
+
 def identity(repository: Repository, environ: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """The variables that say who commits: as the user's environment does, else the repository's own name and address,
     else from the user's git settings.
@@ -192,4 +233,74 @@ def identity(repository: Repository, environ: Mapping[str, str]) -> tuple[tuple[
     return tuple(found)
 
 
-TOOLS = (git_stage_files, git_commit)
+@tool(Commits, side_effect="write", task_types=GIT_TASKS, permission="allow_git_write")
+def git_continue(context: ToolContext) -> ToolResult:
+    """Go on with the merge, rebase, cherry-pick or revert that is under way: stage the resolved files, and commit the
+    merge with its prepared message, or continue.
+
+    No hook, filter, signer or editor is started; nothing is done while a file holds a conflict marker.
+    """
+    repository = repository_of(context)
+    found = under_way(repository)
+    if found is None:
+        raise ToolError("no_match", "no merge, rebase, cherry-pick or revert is under way")
+    if found.marked:
+        raise ToolError("refused", f"conflict markers are left in {found.marks}", remedy="Resolve them first.")
+    if found.unclear:
+        raise ToolError(
+            "refused",
+            f"{', '.join(found.unclear[:SHOWN])}: only one side has it, or it is no text, so that nobody sees which "
+            "is meant",
+            remedy="Stage it as it is to be, or delete it and stage that; then go on.",
+        )
+    top, paths, by_hand = replace(repository, root=repository.top), [*found.unmerged], f"Go on yourself: {found.finish}"
+    options = ("--cached", "--name-only", "--diff-filter=ACMRT", "--no-ext-diff", "--ignore-submodules=all")
+    if staged := top.safe("diff", *options, "-G", _MARK_LINES, "HEAD").split("\n")[0]:
+        raise ToolError("refused", f"lines with conflict markers are staged in {staged}", remedy="Resolve them first.")
+    rest = () if found.kind == "merge" else _rest(top, by_hand)
+    # What is left of a rebase changes files anywhere.
+    if repository.root != repository.top and (found.kind != "merge" or any(path.startswith("..") for path in paths)):
+        raise ToolError("refused", "the workspace is only a part of the repository", remedy=by_hand)
+    require_no_filter(repository, paths)
+    require_no_filter(top, rest, driver=True)
+    who, own = identity(repository, context.environ), repository.own
+    if paths:
+        repository.safe("add", "--all", "--", *paths, writable=own)
+    try:
+        if found.kind == "merge":
+            alone = ("--quiet", "--no-verify", "--no-gpg-sign", "--no-edit", "--no-status", "--cleanup=strip")
+            top.safe("commit", *alone, variables=who, writable=own)
+        else:
+            top.safe(found.kind, "--continue", variables=who, writable=(repository.top, *own))
+    except ToolError as error:
+        if error.code != "failed" or not ((now := under_way(repository)) and now.unmerged):
+            raise ToolError(error.code, error.message, remedy=by_hand) from error
+    commit, now = last_commit(top), under_way(repository)
+    where = f"{commit.hash[:10]} {commit.subject}"
+    text = f"it went on to {where}, and stopped again: {now.told}" if now else f"the {found.kind} is finished: {where}"
+    return ToolResult(text=text, data=Commits(commits=(commit,)))
+
+
+def _rest(top: Repository, by_hand: str) -> Sequence[str]:
+    """The files that the commits change which are still to be applied.
+
+    Raises:
+        ToolError: `refused`: that would take an editor or a program.
+    """
+    own = top.own[0]
+    strategies = {
+        text_of(own / "rebase-merge" / "strategy").strip(),
+        *_STRATEGY.findall(text_of(own / "sequencer" / "opts")),
+    }
+    if (own / "rebase-apply").exists() or not strategies <= _STRATEGIES:
+        raise ToolError("refused", "it was begun in a way that is not gone on with from here", remedy=by_hand)
+    todo = f"{text_of(own / 'rebase-merge' / 'git-rebase-todo')}\n{text_of(own / 'sequencer' / 'todo')}"
+    steps = [line.split() for line in todo.splitlines() if line.strip() and not line.startswith("#")]
+    if other := next((step[0] for step in steps if step[0] not in _PLAIN), ""):
+        raise ToolError("refused", f"what is left of it holds `{other}`, which is not done from here", remedy=by_hand)
+    commits = [word for step in steps for word in step[1:3] if _HASH.fullmatch(word)]
+    options = ("--format=", "--name-only", "-z", "--no-ext-diff", "--ignore-submodules=all")
+    return tuple(filter(None, top.safe("show", *options, *commits).split("\0"))) if commits else ()
+
+
+TOOLS = (git_stage_files, git_commit, git_switch, git_continue)

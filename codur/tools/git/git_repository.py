@@ -29,7 +29,7 @@ shutil = late("shutil")
 
 REVISION = regex(r"[\w@][\w./@^~{}:+-]*")
 """What may name a commit: never an option."""
-_BRANCH = regex(r"[\w-]+(?:[./][\w-]+)*")
+BRANCH = regex(r"[\w-]+(?:[./][\w-]+)*")
 NO_COMMITS = "does not have any commits"
 """What git says of a repository without a commit."""
 _NO_SUCH_REVISION = ("unknown revision", "bad revision", "bad object", "Needed a single revision")
@@ -98,7 +98,7 @@ class Repository(Struct):
             )
             # An output that was cut off is used as far as it goes.
             if done.exit_status != 0 and not done.flooded:
-                raise self._failure(done)
+                raise self._failure(done, output.decode("utf-8", "replace"))
             return output.decode("utf-8", "replace")
 
         git = _commands(self.path)(run)
@@ -106,12 +106,13 @@ class Repository(Struct):
         text: str = getattr(git, arguments[0])(*arguments[1:])
         return text
 
-    def _failure(self, done: ProcessResult) -> ToolError:
+    def _failure(self, done: ProcessResult, output: str) -> ToolError:
         if done.exit_status == _NOT_INSTALLED:
             return _not_installed(self.path)
         if done.timed_out:
             return ToolError("timeout", f"git ran longer than {self.timeout_s:g} s")
-        return _failure(done.stderr or f"it was stopped ({done.limit or 'cancelled'})")
+        # "nothing to commit" is said where answers are.
+        return _failure(done.stderr or output or f"it was stopped ({done.limit or 'cancelled'})")
 
     def setting(self, key: str, file: str | None = None) -> str:
         """A setting of the repository, or of a settings file; empty if it has none."""
@@ -270,7 +271,7 @@ def begun(root: Path, launcher: Launcher, timeout_s: float, environ: Mapping[str
     if not os.path.lexists(root / ".git"):
         made = Repository(top=root, root=root, launcher=launcher, timeout_s=timeout_s)
         branch = made.own_setting("init.defaultBranch", environ)
-        branch = branch if _BRANCH.fullmatch(branch) else "main"
+        branch = branch if BRANCH.fullmatch(branch) else "main"
         made.call("init", "--quiet", "--template=", f"--initial-branch={branch}", writable=(root,))
     return repository_around(root, launcher, timeout_s, asked=True)
 

@@ -15,7 +15,9 @@ KNOWN = Capabilities(
         "write_file": "write",
         "run_pytest": "run",
         "fetch_page": "network",
-        **dict.fromkeys(("git_commit", "git_stage_files", "delete_file", "apply_patch"), "write"),
+        **dict.fromkeys(
+            ("git_commit", "git_stage_files", "git_continue", "git_switch", "delete_file", "apply_patch"), "write"
+        ),
     },
     allowed=ToolSettings(),
     max_steps=9,
@@ -206,6 +208,8 @@ def command(text: str) -> Step:
         (command("git -c a=b commit -m x"), "commit it", "commits"),
         (tool("git_commit"), "commit it", "commits"),
         (tool("git_stage_files"), "stage what changed", "stages files"),
+        (tool("git_continue"), "resolve the conflicts and continue the rebase", "finishes what git has begun"),
+        (tool("git_switch"), "do it on a new branch", "switches the branch"),
         (tool("delete_file"), "delete notes.md", "deletes a file"),
         (
             Step(

@@ -107,6 +107,10 @@ def test_a_hostile_repository_executes_nothing(root: Path, vector: Callable[[Pat
     toolbox = writer(root / control.directory)
     toolbox.call("git_stage_files", {"paths": ["a.txt"]})
     toolbox.call("git_commit", {"message": "x"})
+    toolbox.call("git_switch", {"branch": "x", "new": True})
+    toolbox.call("git_switch", {"branch": "main"})
+    git(root, "-c", "core.fsmonitor=false", "update-ref", "MERGE_HEAD", "HEAD", check=False)
+    toolbox.call("git_continue", {})
     toolbox.call("git_blame", {"path": "a.txt"})
     assert not mark_of(root).exists()
 

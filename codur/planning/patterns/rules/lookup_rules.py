@@ -1,5 +1,6 @@
 """Requests that look: into git, files, the workspace and the web. What is to be made of it needs a model."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from codur.planning.patterns.named_paths import FileNames, Mention, suffix_of
@@ -8,7 +9,11 @@ from codur.planning.patterns.prompt_tokens import Token
 from codur.planning.patterns.rules.rule import Call, Found, Rule, Settled, call, missing
 from codur.types import Step
 
-GIT_WRITES = frozenset({"git_stage_files"})
+GIT_WRITES: Mapping[str, str] = {
+    "git_stage_files": "`codur commit` commits what the last run changed.",
+    "git_continue": "`git status` says how you do it yourself.",
+}
+"""What needs a permission of its own, and what can be done without."""
 NETWORK_TOOLS = frozenset({"duckduckgo_search", "fetch_webpage"})
 _MOST_WORDS = 16
 _ONLINE = (("online",), ("on", "the", "web"), ("on", "the", "internet"), ("in", "the", "web"))
@@ -96,6 +101,7 @@ GIT_RULES = (
     Rule("git log", Call("git_log", "Show the latest commits.", "limit=NUM|DASHNUM path=PLACE")),
     Rule("last commit message", Call("git_log", "Show the latest commit.", limit=1)),
     Rule("git add", _stage, writes=True),
+    Rule("git continue", Call("git_continue", "Go on with what git has under way."), writes=True),
     Rule("git show", Call("git_show", "Show commit {revision}.", "revision=REVISION", revision="HEAD")),
 )
 STRUCTURE_RULES = (
