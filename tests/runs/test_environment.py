@@ -186,6 +186,27 @@ def test_of_several_projects_the_one_with_uncommitted_changes_is_checked(tmp_pat
     assert run.result.before.check == "python -m pytest two"
 
 
+@pytest.mark.parametrize(
+    ("above", "own"),
+    [
+        ({}, {"pytest.ini": "[pytest]\npythonpath = . ../libs\n"}),
+        ({"pytest.ini": "[pytest]\npythonpath = project libs\n"}, {}),
+        ({"pytest.ini": "[pytest]\n", "libs/.env": "x"}, {"pytest.ini": "[pytest]\npythonpath = . ../libs\n"}),
+    ],
+    ids=["its own settings", "the repository's", "beside what is private"],
+)
+def test_a_part_of_a_repository_finds_what_lies_beside_it(
+    tmp_path: Path, above: dict[str, str], own: dict[str, str]
+) -> None:
+    fill(tmp_path, {"libs/kit.py": "def negated(x):\n    return -x\n", **above})
+    git(tmp_path, "init", "-q")
+    files = {"main.py": f"from kit import negated\n\n\n{MAIN['main.py'].replace('- b', '+ negated(b)')}"}
+    run = play(tmp_path, {**files, "test_main.py": TEST.format(""), **own}, FIX, [], search=True, offline=True)
+    assert (run.result.outcome, run.result.changed_files) == ("done", ("main.py",)), run.result.reason
+    assert run.result.before is not None
+    assert run.result.before.failing == ("test_main.py::test_add",)
+
+
 def test_a_revision_that_there_is_not_is_an_error(tmp_path: Path) -> None:
     workspace = fill(tmp_path / "project", REPAIRABLE)
     git(workspace, "init", "-q")
