@@ -39,6 +39,11 @@ _NO_PROGRAM = regex(
     r"|g?make(?:\[\d+\])?: ([\w.@+-]+): No such file or directory)$"
 )
 """Said by a shell, `env` or make of a program that is not there."""
+_NO_TOOLCHAIN = regex(
+    r"error: (?:rustup could not choose a version of ([\w-]+) to run|toolchain '[^']+' is not installed"
+    r"|no (?:override and no )?default toolchain).*"
+)
+"""Said first by rustup's stand-in for a program of which it has no version."""
 _NOT_FOUND_STATUS = 127
 _AFTERWARDS = regex(
     r"g?make(?:\[\d+\])?: \*\*\* .*Error 127|npm (?:ERR!|error).*|error Command failed with exit code 127.*"
@@ -134,6 +139,8 @@ def run_problem(check: Check | None, verdict: Verdict, *, root: Path, python: st
 def no_program(output: str, exit_status: int | None) -> str:
     """What a run of tests ended with, if that is that their runner is not there; empty if it ended otherwise."""
     rows = [row.strip() for row in output.splitlines() if row.strip()]
+    if rows and exit_status and _NO_TOOLCHAIN.fullmatch(rows[0]):
+        return rows[0]
     while rows and _AFTERWARDS.fullmatch(rows[-1]):
         by_make = rows.pop().endswith("Error 127")
         exit_status = _NOT_FOUND_STATUS if by_make else exit_status
@@ -247,6 +254,13 @@ def _not_here(unfit: str, root: Path, python: str, planned: Collection[str]) -> 
     lacks = sorted(_LACKS.findall(unfit))
     if lacks:
         return _lacking(lacks, root, python)
+    if _NO_TOOLCHAIN.fullmatch(unfit):
+        return RunProblem(
+            kind="not_installed",
+            text=f"{unfit.removeprefix('error: ').rstrip('.')}.",
+            remedy="Run `rustup default stable`, or set RUSTUP_HOME to where the toolchain is; or name another check"
+            " with --check.",
+        )
     if program := _NO_PROGRAM.search(unfit):
         name = next(filter(None, program.groups()))
         slip = name not in _RUNNERS and difflib.get_close_matches(name, _RUNNERS, n=1, cutoff=_SLIP)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.checks.suites.run_problem import RunProblem, missing_modules, run_problem
+from codur.checks.suites.run_problem import RunProblem, missing_modules, no_program, run_problem
 from codur.structs import replace
 from codur.types import Check, Verdict
 
@@ -189,3 +189,14 @@ def test_what_python_2_finds_is_no_missing_package(tmp_path: Path) -> None:
     for name in ("StringIO", "store"):
         assert missing_modules(output.format(name), tmp_path, sys.executable) == []
     assert missing_modules(output.format("absent_one"), tmp_path, sys.executable) == ["absent_one"]
+
+
+def test_a_stand_in_without_a_toolchain_cannot_be_used(tmp_path: Path) -> None:
+    said = "error: rustup could not choose a version of cargo to run, because none is configured."
+    assert no_program(f"\n{said}\nhelp: run 'rustup default stable'\n", 1) == said
+    assert not no_program(f"running 1 test\n{said}\n", 1)
+    check = Check(kind="tests", argv=("cargo", "test"), source="Cargo.toml")
+    told = run_problem(check, replace(FAILED, error=said, unfit=said), root=tmp_path, python=sys.executable)
+    assert told is not None
+    assert told.text == said.removeprefix("error: ")
+    assert told.remedy.startswith("Run `rustup default stable`")
