@@ -54,7 +54,8 @@ class PytestRunner(Struct):
         if not names_settings(words) and not file:
             options += ["-c", os.devnull, f"--rootdir={self.root}"]
         elif not names_settings(words) and file.startswith("../"):
-            options.append(f"--rootdir={self.root}")  # tests are named as they are from there
+            # Tests are named as they are from the workspace; paths of them in the settings are meant from elsewhere.
+            options += [f"--rootdir={self.root}", "-o", "testpaths="]
             # It lists what lies between: only a back end that hides shows directories without all that is in them.
             cut = Path(os.path.normpath(self.root / file)).parent if self.launcher.hides else cut
         # Without it pytest takes the directory of its settings for the top, and lists every directory above.

@@ -594,7 +594,10 @@ class Workspace:
         wanted = self.to_copy((*extra, *beside)) if only is None else only
         beyond = self.around if only is None else None
         if beyond is not None:
-            beyond.link(target)
+            try:
+                beyond.link(target)
+            except OSError as error:
+                raise from_os_error(str(target), error) from error
             target = beyond.place_in(target)
         copies.copy_files(self._pinned, wanted, target)
         copy = Workspace(target.resolve(), max_file_bytes=self.max_file_bytes, durable=False)

@@ -192,7 +192,7 @@ def test_of_several_projects_the_one_with_uncommitted_changes_is_checked(tmp_pat
     ("above", "own"),
     [
         ({}, {"pytest.ini": "[pytest]\npythonpath = . ../libs\n"}),
-        ({"pytest.ini": "[pytest]\npythonpath = project libs\n"}, {}),
+        ({"pytest.ini": "[pytest]\npythonpath = project libs\ntestpaths = project\nfilterwarnings = error\n"}, {}),
         ({"pytest.ini": "[pytest]\n", "libs/.env": "x"}, {"pytest.ini": "[pytest]\npythonpath = . ../libs\n"}),
     ],
     ids=["its own settings", "the repository's", "beside what is private"],
