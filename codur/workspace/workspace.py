@@ -574,6 +574,7 @@ class Workspace:
         extra: Iterable[str] = (),
         only: Iterable[str] | None = None,
         generated: bool = True,
+        alone: bool = False,
     ) -> Workspace:
         """Copy files to the directory `target`, which is made.
 
@@ -582,6 +583,7 @@ class Workspace:
             only: copy these and nothing else.
             generated: also what git ignores beside the listed files, if it is small, and what was changed of the rest:
                 programs may need it.
+            alone: without what lies around it in a repository.
 
         Returns:
             A workspace on the copy, with the same protection; it does not wait for the disk. Of a part of a repository
@@ -592,7 +594,7 @@ class Workspace:
         """
         beside = [*self._generated(), *self.changed_files()] if generated and only is None else []
         wanted = self.to_copy((*extra, *beside)) if only is None else only
-        beyond = self.around if only is None else None
+        beyond = None if alone else self.around
         if beyond is not None:
             try:
                 beyond.link(target)

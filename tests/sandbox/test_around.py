@@ -59,6 +59,8 @@ def test_programs_read_the_rest_of_a_repository_but_for_what_is_private(
     with Launcher(ENVIRON, sandbox=settings, beside=workspace.beside) as launcher:
         words = [sys.executable, "-c", LOOK, *seen, *unseen, str(tmp_path / "project" / ".env")]
         found = launcher.run(words, cwd=place, timeout_s=60)
+        online = launcher.run(words, cwd=place, timeout_s=60, network=True)
+    assert set(online.stdout.split()[1::2]) == {"no"}
     said = dict(line.split() for line in found.stdout.splitlines())
     assert said == {**dict.fromkeys(seen, "read"), **dict.fromkeys(words[-len(unseen) - 1 :], "no")}
     assert {path.read_text() for path in tmp_path.rglob("*") if path.is_file()} == {"text"}
