@@ -171,7 +171,8 @@ class CheckPrograms:
         """
         argv = check.argv
         place = argv.index("pytest") + 1
-        runner = PytestRunner(python=self.python, root=self._workspace.root, launcher=self.launcher)
+        root, top = self._workspace.root, self._workspace.top
+        runner = PytestRunner(python=self.python, root=root, launcher=self.launcher, top=top)
         interpreter, words = runner.understood(argv[place:], error=error, search=bool(check.tests))
         # One file that cannot be loaded, for want of a package perhaps, says nothing of the tests in the others.
         flags = ["-q", "--tb=short", "--continue-on-collection-errors", "-p", "no:cacheprovider"]

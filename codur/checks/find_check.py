@@ -24,7 +24,7 @@ from codur.checks.entry import (
 )
 from codur.checks.python_syntax import NOT_FOUND
 from codur.checks.stated_output import files_to_edit, reshapes_tests, stated_output
-from codur.checks.suites.find_suites import Suites
+from codur.checks.suites.find_suites import Suite, Suites
 from codur.errors import ConfigError, UsageError
 from codur.python.test_command import PYTHON, read_command
 from codur.structs import Struct, replace
@@ -83,6 +83,17 @@ def find_check(workspace: Workspace, settings: VerificationSettings, request: Ch
     return check.without(freed)
 
 
+def other_checks(workspace: Workspace, settings: VerificationSettings, check: Check) -> list[Check]:
+    """The tests of other languages that a workspace has beside a check that was found: that runs none of them.
+
+    Nothing beside one that somebody named, or of which only a part runs.
+    """
+    search = _Search(workspace=workspace, settings=settings, request=CheckRequest())
+    others = list(search.suites.others()) if check.kind == "tests" and not check.tests else []
+    found = search.suites.find() if others else None
+    return [search.of_suite(suite) for suite in others] if found is not None and found.argv == check.argv else []
+
+
 class _Search(Struct, dict=True):  # cached properties need one
     """One look for a check; what several rules need is found once."""
 
@@ -123,7 +134,7 @@ class _Search(Struct, dict=True):  # cached properties need one
 
     def named_helpers(self, check: Check) -> Iterator[str]:
         """Files that the prompt names and that are only called like tests: others have them, and these have none."""
-        tests = set(self._suites.pytest_files)
+        tests = set(self.suites.pytest_files)
         for path in self.request.files if tests else ():
             called_so = is_pytest_file(path) and not is_test_file(join(dirname(path), "_"))
             if called_so and path not in tests and path not in check.argv:
@@ -332,7 +343,7 @@ class _Search(Struct, dict=True):  # cached properties need one
     # --- tests --------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _suites(self) -> Suites:
+    def suites(self) -> Suites:
         request = self.request
         named = [path for path in request.files if not re.search(_DELETED.format(re.escape(path)), request.prompt)]
         return Suites(workspace=self.workspace, listing=self.listing, named=named, changed=request.changed)
@@ -340,17 +351,21 @@ class _Search(Struct, dict=True):  # cached properties need one
     @cached_property
     def _all_tests(self) -> tuple[str, ...]:
         """Tests and the code that they rest on."""
-        collected = set(self._suites.pytest_files)
+        collected = set(self.suites.pytest_files)
         return tuple(path for path in self.listing if path in collected or is_test_code(path))
 
     def _tests(self) -> Check | None:
-        suite = self._suites.find() or self._suites.find_doctests()
+        suite = self.suites.find() or self.suites.find_doctests()
         if suite is None:
             return None
         # A module of Go says how tests are run, whether there are any or not.
         untested = suite.argv[0] == "go" and not any(map(is_test_file, self.listing))
         if untested and (other := self._of_other_language()):
             return other
+        return self.of_suite(suite)
+
+    def of_suite(self, suite: Suite) -> Check:
+        """The check that some tests pass."""
         timeout_s = self.challenge.timeout_s or self.settings.test_timeout_s
         declaration = self._existing([challenge_file.NAME])
         return Check(

@@ -18,7 +18,14 @@ from codur.lazy import loaded, regex
 from codur.nodes.parts import updates
 from codur.nodes.parts.attempt_verdict import unguarded
 from codur.nodes.parts.finding import is_about_tests, may_fail, others_fail
-from codur.nodes.parts.first_check import check_before, fewer_first, fitted, no_check_remedy, with_linted_tests
+from codur.nodes.parts.first_check import (
+    check_before,
+    fewer_first,
+    fitted,
+    no_check_remedy,
+    with_linted_tests,
+    with_others,
+)
 from codur.nodes.parts.offline_work import (
     can_repair,
     conflicts,
@@ -243,7 +250,12 @@ def _fitted(
     """With the check of fewer tests where all would take too long, and its verdict as in `_check_before`."""
     few = fewer_first(discovery, prompt, context) if discovery.task_type in CODE_TASKS else discovery
     before = _check_before(few, context, edits=edits)
-    return (few, None) if before is None else fitted(few, before, context)
+    if before is None:
+        return few, None
+    found, verdict = fitted(few, before, context)
+    more = any(path in prompt for path in found.files) or planning.plans.first_plan.says_more(prompt, found)
+    ends = found.task_type == "code_fix" and not more
+    return with_others(found, verdict, context, ends=ends)
 
 
 def _load(follows: Callable[[], object]) -> None:
@@ -269,6 +281,7 @@ def _repair_only(asked: RepairRequest, state: RunState, context: RunContext) -> 
         discovery = replace(discovery, files=(*asked.files, *rest))
     if asked.until == "verdict":
         before = _check_before(discovery, context, edits=False)
+        discovery, before = (discovery, None) if before is None else with_others(discovery, before, context, ends=True)
     else:
         discovery, before = _fitted(discovery, state["task"].prompt, context, edits=asked.until == "repair")
     seen: RunState = {**state, "discovery": discovery, "before": before}

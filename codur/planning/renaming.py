@@ -67,8 +67,10 @@ def rename_step(prompt: str, workspace: Workspace, index: RepositoryIndex) -> St
     places = [path for path in defining if not is_test_code(path)]
     places = [path for path in places if f"/{path}".removesuffix(".py").removesuffix("/__init__").endswith(inside)]
     if len(places) != 1:
-        named = f"name one of them, as in `rename {splitext(basename(places[0]))[0]}.{old} to {new}`" if places else ""
-        return f"{old} is defined in {listed(places, 6) or 'no module'}: {named or 'only a model can rename it'}."
+        if not places:
+            return f"{old} is defined in no Python module, and without a model only Python names are renamed."
+        named = f"name one of them, as in `rename {splitext(basename(places[0]))[0]}.{old} to {new}`"
+        return f"{old} is defined in {listed(places, 6)}: {named}."
     return Step(
         id="rename",
         action="tool",

@@ -53,9 +53,9 @@ def _of_parts(root: Path) -> Iterator[str]:
         if not any((part / name).is_dir() for name in ("tests", "test")):
             continue
         stated = [*pytest_settings(part).words("pythonpath"), *_declared(read_project(part))]
-        own = dict.fromkeys(item for name in stated if (item := _inside(part, name)) is not None)
-        for item in own or list(_usual(part)) or ["."]:
-            yield (path / item).as_posix()
+        # What lies beside the part is inside all the same.
+        own = dict.fromkeys(item for name in stated if (item := _inside(root, f"{path}/{name}")) is not None)
+        yield from own or [(path / item).as_posix() for item in list(_usual(part)) or ["."]]
 
 
 def _inside(root: Path, path: str) -> str | None:

@@ -50,6 +50,17 @@ FIXTURES = {
     "flaky": "pytest-rerunfailures", "trio": "pytest-trio", "xdist_group": "pytest-xdist",
 }  # fmt: skip
 """Fixtures and marks of well-known plugins."""
+PYTHON_2 = frozenset(
+    """
+    BaseHTTPServer Bastion CGIHTTPServer ConfigParser Cookie DocXMLRPCServer HTMLParser Queue ScrolledText
+    SimpleHTTPServer SimpleXMLRPCServer SocketServer StringIO Tkinter UserDict UserList UserString __builtin__
+    anydbm cPickle cStringIO commands cookielib copy_reg dbhash dircache dumbdbm dummy_thread exceptions
+    fpformat gdbm htmlentitydefs htmllib httplib ihooks md5 mimetools mimewriter mutex new popen2 repr rfc822
+    robotparser sets sgmllib sha thread tkFileDialog tkMessageBox tkSimpleDialog ttk urllib2 urlparse user whichdb
+    xmlrpclib
+    """.split()
+)
+"""Modules of Python 2's library that go by other names now, or are gone: no package is to be installed for them."""
 UNMARKED = " not found in `markers` configuration option"
 FRAMEWORKS = ("_pytest", "pytest", "pluggy", "unittest", "builtins")
 ASYNC = "async def functions are not natively supported"
@@ -195,7 +206,7 @@ def denied(error: BaseException | None) -> str:
     for _ in range(DEPTH):
         if error is None:
             break
-        if isinstance(error, ModuleNotFoundError) and error.name and not is_own(error.name):
+        if isinstance(error, ModuleNotFoundError) and error.name and not is_own(error.name, error):
             return f"{error.name.partition('.')[0]} is not installed"
         if isinstance(error, OSError) and (error.errno in DENIED or type(error).__name__ == "gaierror"):
             return f"{type(error).__name__}: {error}"
@@ -212,12 +223,17 @@ def denied(error: BaseException | None) -> str:
     return ""
 
 
-def is_own(module: str) -> bool:
-    """Whether a module would be the workspace's."""
+def is_own(module: str, error: ModuleNotFoundError) -> bool:
+    """Whether a module that an error misses would be the workspace's, or Python 2's: the program is at fault."""
     top = module.partition(".")[0]
     here = f"{os.getcwd()}/"
-    roots = {here, *(f"{path}/" for path in sys.path if f"{path}/".startswith(here))}
-    return any(os.path.exists(f"{root}{top}{end}") for root in roots for end in ("", ".py"))
+    # Beside the file that imports it Python 2 would find it.
+    files, trace = sys.path[:0], error.__traceback__
+    while trace is not None:
+        files.append(os.path.dirname(trace.tb_frame.f_code.co_filename))
+        trace = trace.tb_next
+    roots = {here, *(f"{path}/" for path in (*sys.path, *files) if f"{path}/".startswith(here))}
+    return top in PYTHON_2 or any(os.path.exists(f"{root}{top}{end}") for root in roots for end in ("", ".py"))
 
 
 def channel(path: str, word: str) -> Callable[..., None]:

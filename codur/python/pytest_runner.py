@@ -32,13 +32,15 @@ class PytestRunner(Struct):
     python: str  # the workspace's interpreter
     root: Path  # the workspace
     launcher: Launcher  # asks the interpreter, where its files do not tell
+    top: Path | None = None  # of the repository that the workspace is a part of: settings up to there count
 
     def options(self, words: Sequence[str] = ()) -> tuple[str, list[str]]:
         """The interpreter that runs pytest, and the options that it needs there.
 
         The workspace's interpreter runs it if it has pytest, else the one that runs Codur (pytest is a dependency).
         Plugins that only Codur's own dependencies bring are switched off: the tests do not know them, and loading them
-        takes longer than most tests. Settings of directories above the workspace are kept out.
+        takes longer than most tests. Settings of directories above the workspace are kept out, unless
+        they are of the same repository.
 
         Args:
             words: what the command says after `pytest`.
@@ -48,10 +50,16 @@ class PytestRunner(Struct):
         interpreter = sys.executable if borrowed else self.python
         unwanted = sorted(installed_plugins(interpreter)) if borrowed else ["langsmith_plugin"]
         options = [word for name in unwanted for word in ("-p", f"no:{name}")]
-        if not names_settings(words) and not _settings(interpreter, self.root, words).file:
+        file, cut = self._settings(interpreter, words).file, self.root
+        if not names_settings(words) and not file:
             options += ["-c", os.devnull, f"--rootdir={self.root}"]
+        elif not names_settings(words) and file.startswith("../"):
+            # Tests are named as they are from the workspace; paths of them in the settings are meant from elsewhere.
+            options += [f"--rootdir={self.root}", "-o", "testpaths="]
+            # It lists what lies between: only a back end that hides shows directories without all that is in them.
+            cut = Path(os.path.normpath(self.root / file)).parent if self.launcher.hides else cut
         # Without it pytest takes the directory of its settings for the top, and lists every directory above.
-        options.append(f"--confcutdir={self.root}")
+        options.append(f"--confcutdir={cut}")
         return interpreter, options
 
     def understood(self, words: Sequence[str], *, error: str = "", search: bool = False) -> tuple[str, list[str]]:
@@ -67,7 +75,7 @@ class PytestRunner(Struct):
         """
         interpreter, options = self.options(words)
         unknown = unrecognized(error)
-        settings = PytestSettings() if names_settings(words) else _settings(interpreter, self.root, words)
+        settings = PytestSettings() if names_settings(words) else self._settings(interpreter, words)
         stated = settings.words("addopts")
         plugins = _active_plugins(self.python, [*words, *stated]) if interpreter == self.python else set()
         kept = usable_options(words, plugins, unknown=unknown, search=search)
@@ -80,18 +88,17 @@ class PytestRunner(Struct):
         calm = [word for word in search_options(plugins) if word not in unknown] if search else []
         return interpreter, [*kept, *options, *calm]
 
+    def _settings(self, interpreter: str, words: Sequence[str]) -> PytestSettings:
+        version = version_of(interpreter, "pytest").partition(".")[0]
+        native = not version.isdecimal() or int(version) >= _NATIVE_TOML
+        return settings_for(self.root, path_arguments(words, self.root), native=native, top=self.top)
+
 
 def _active_plugins(python: str, words: Sequence[str]) -> set[str]:
     """The distributions whose plugins are installed, and none of them switched off (`-p no:NAME`)."""
     installed = installed_plugins(python)
     off = {word.removeprefix("-p").removeprefix("no:") for word in words if word.removeprefix("-p").startswith("no:")}
     return set(installed.values()) - {installed[name] for name in off & installed.keys()}
-
-
-def _settings(interpreter: str, root: Path, words: Sequence[str]) -> PytestSettings:
-    version = version_of(interpreter, "pytest").partition(".")[0]
-    native = not version.isdecimal() or int(version) >= _NATIVE_TOML
-    return settings_for(root, path_arguments(words, root), native=native)
 
 
 @lru_cache(maxsize=16)

@@ -32,24 +32,23 @@ class PytestSettings(Struct):
         return _split(value) if isinstance(value, str) else []
 
 
-def settings_for(root: Path, paths: Sequence[Path], *, native: bool = True) -> PytestSettings:
+def settings_for(root: Path, paths: Sequence[Path], *, native: bool = True, top: Path | None = None) -> PytestSettings:
     """The settings that pytest takes for a command: those in the nearest directory above the paths that it names.
-
-    Directories above the workspace are never looked at.
 
     Args:
         root: the workspace.
         paths: absolute paths in it that the command names; without any, pytest begins at the top.
         native: whether this pytest reads settings in the types of TOML.
+        top: the last directory that is looked at, above the workspace; None for the workspace.
     """
     common = Path(os.path.commonpath(paths)) if paths else root
     for start in (common, *paths):
         for directory in (start, *start.parents):
-            if not directory.is_relative_to(root):
+            if not directory.is_relative_to(top or root):
                 break
             settings = pytest_settings(directory, native=native)
             if settings.file:
-                return replace(settings, file=(directory / settings.file).relative_to(root).as_posix())
+                return replace(settings, file=os.path.relpath(directory / settings.file, root))
     return PytestSettings()
 
 

@@ -78,6 +78,7 @@ class Launcher:
         shared: what is shared with other launchers, which have the same settings and environment.
         waited: gets the seconds that programs waited for their turns.
         meanwhile: called once if a back end must be tried, while it is.
+        beside: gives what else programs without a network may read, by the directory that they work in.
 
     Attributes:
         versions: of interpreters, by their path, as far as they were asked for.
@@ -97,6 +98,7 @@ class Launcher:
         shared: SharedPrograms | None = None,
         waited: Waited | None = None,
         meanwhile: Callable[[], object] | None = None,
+        beside: Callable[[Path], tuple[Path, ...]] | None = None,
     ) -> None:
         self._cancel = cancel
         self._environ = dict(environ)
@@ -112,6 +114,7 @@ class Launcher:
         self._shared = shared
         self._waited = waited
         self._meanwhile = meanwhile
+        self._beside = beside if sandbox is not None else None
         self._starter: Starter | None = shared.starter if shared else None
         self.versions: dict[str, str] = shared.versions if shared else {}
 
@@ -355,10 +358,12 @@ class Launcher:
         """What is to be started, with what all programs may read; what is made for it goes with the stack."""
         temporary = stack.enter_context(private_directory(self._temporary))
         search_path, names = stack.enter_context(self._surroundings.search_path(words))
+        within = policy.workspace or cwd
+        beside = self._beside(within) if self._beside is not None and not policy.network else ()
         policy = replace(
             policy,
             temporary=Path(temporary),
-            readable=(*self._surroundings.readable(words, policy.workspace or cwd), *names, *policy.readable),
+            readable=(*self._surroundings.readable(words, within), *names, *policy.readable, *beside),
             temporary_bytes=self._settings.temporary_mb * _MIB,
             processes=self._settings.processes,
         )

@@ -96,6 +96,7 @@ def bisect(root: Path, settings: Settings, wanted: Wanted, *, host: Host, tell: 
                     python=python,
                     sandbox=settings.sandbox,
                     state_cache=host.cache,
+                    beside=workspace.beside,
                 )
             )
             repository = repository_around(workspace.root, launcher, _GIT_TIMEOUT_S)

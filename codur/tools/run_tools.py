@@ -94,7 +94,8 @@ def run_pytest(context: ToolContext, paths: Annotated[tuple[str, ...], _Tests] =
     `ok` with their counts, failing ones too; `failed` if there are none.
     """
     targets = [_target(context, path) for path in paths]
-    runner = PytestRunner(python=context.python, root=context.workspace.root, launcher=context.launcher)
+    root, top = context.workspace.root, context.workspace.top
+    runner = PytestRunner(python=context.python, root=root, launcher=context.launcher, top=top)
     python, options = runner.options()
     argv = [python, "-m", "pytest", *options, "-q", "--color=no", "-p", "no:cacheprovider", *targets]
     result = _run(context, "pytest", argv)

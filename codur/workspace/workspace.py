@@ -11,9 +11,12 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from codur import workspace as parts
 from codur.lazy import late
 from codur.types import ScopeViolation
 from codur.workspace import copies, listing, paths, text
@@ -32,6 +35,9 @@ from codur.workspace.protection import Protection
 from codur.workspace.scope import Scope
 from codur.workspace.text import TextFile
 from codur.workspace.usable_root import usable_root
+
+if TYPE_CHECKING:
+    from codur.workspace.around import Around
 
 __all__ = ["CommandChange", "FileChange", "FileError", "Image", "Observed", "Snapshot", "TextFile", "Workspace"]
 
@@ -104,6 +110,20 @@ class Workspace:
         seen: Workspace = copy.copy(self)
         seen._withholds = covers
         return seen
+
+    @cached_property
+    def around(self) -> Around | None:
+        """What lies around it, or around what it is a copy of, in a repository; None if it is no part of one."""
+        return parts.around.around(self.root)
+
+    @property
+    def top(self) -> Path | None:
+        """The top of the repository that it is a part of, or of the copy of that; None if it is no part of one."""
+        return self.around.top_of(self.root) if self.around is not None else None
+
+    def beside(self, within: Path) -> tuple[Path, ...]:
+        """What a program that works in this directory or in a copy of it may read of the repository around it."""
+        return self.around.seen_from(within) if self.around is not None else ()
 
     # --- paths --------------------------------------------------------------------------------------------------------
 
@@ -554,6 +574,7 @@ class Workspace:
         extra: Iterable[str] = (),
         only: Iterable[str] | None = None,
         generated: bool = True,
+        alone: bool = False,
     ) -> Workspace:
         """Copy files to the directory `target`, which is made.
 
@@ -562,17 +583,27 @@ class Workspace:
             only: copy these and nothing else.
             generated: also what git ignores beside the listed files, if it is small, and what was changed of the rest:
                 programs may need it.
+            alone: without what lies around it in a repository.
 
         Returns:
-            A workspace on the copy, with the same protection; it does not wait for the disk.
+            A workspace on the copy, with the same protection; it does not wait for the disk. Of a part of a repository
+            it lies as deep in `target` as the original does there, with links to what lies around that.
 
         Raises:
             WorkspaceError: more than 10,000 files or 256 MiB, or a file cannot be copied.
         """
         beside = [*self._generated(), *self.changed_files()] if generated and only is None else []
         wanted = self.to_copy((*extra, *beside)) if only is None else only
+        beyond = None if alone else self.around
+        if beyond is not None:
+            try:
+                beyond.link(target)
+            except OSError as error:
+                raise from_os_error(str(target), error) from error
+            target = beyond.place_in(target)
         copies.copy_files(self._pinned, wanted, target)
         copy = Workspace(target.resolve(), max_file_bytes=self.max_file_bytes, durable=False)
         copy.protect(self._protection.keys)
         copy.scope = self.scope.on(copy.root)
+        copy.around = beyond
         return copy

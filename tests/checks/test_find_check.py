@@ -905,6 +905,10 @@ DECLARED = {
     "build/a.txt": "",
     ".pre-commit-config.yaml": "repos: []\n",
     "test_a.py": TEST,
+    "services/style/Makefile": "test:\n\tpython check_gate.py\n\tsh run.sh\n",
+    "services/style/check_gate.py": "",
+    "services/style/run.sh": "",
+    "packages/core/package.json": '{"name": "@notes/core", "scripts": {"test": "node --test"}}',
 }
 
 
@@ -925,6 +929,11 @@ DECLARED = {
         ("please get `npm run build` green", "npm run build", False),
         ("pre-commit run --all-files fails", "pre-commit run --all-files", True),
         ("python scripts/validate.py exits with 1", "python scripts/validate.py", False),
+        ("make -C services/style test fails", "make -C services/style test", False),
+        ("`cd services/style && make test` fails", "cd services/style && make test", False),
+        ("npm --prefix packages/core test fails", "npm --prefix packages/core test", False),
+        ("npm test --workspace @notes/core fails", "npm test --workspace @notes/core", False),
+        ("fix the failures of `npm run test -w packages/core`", "npm run test -w packages/core", False),
     ],
 )
 def test_the_command_that_a_request_is_about_is_the_check(
@@ -952,12 +961,28 @@ def test_the_command_that_a_request_is_about_is_the_check(
         "add a target to make lint pass",
         "make tests pass",
         "mypy fails",
+        "make -C ../elsewhere test fails",
+        "make -C services/absent test fails",
+        "npm test --workspace @notes/absent fails",
     ],
 )
 def test_a_command_that_is_not_declared_or_does_more_than_look_is_no_check(prompt: str, tmp_path: Path) -> None:
     check = check_for(tmp_path, DECLARED, prompt)
     assert check is not None
     assert check.source != OF_COMMAND
+
+
+@pytest.mark.parametrize(
+    ("prompt", "protected"),
+    [
+        ("make -C services/style test fails", {"Makefile", "check_gate.py", "run.sh"}),
+        ("npm test -w @notes/core fails", {"package.json"}),
+    ],
+)
+def test_what_a_command_below_the_top_rests_on_is_protected(prompt: str, protected: set[str], tmp_path: Path) -> None:
+    check = check_for(tmp_path, DECLARED, prompt)
+    assert check is not None
+    assert {path.rpartition("/")[2] for path in check.protected if "/s" in path or "/core/" in path} >= protected
 
 
 MYPY = "mypy --no-pretty --no-error-summary --hide-error-context"

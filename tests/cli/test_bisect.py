@@ -156,6 +156,15 @@ def test_part_of_a_repository(project: Path, home: Path) -> None:
     assert f"Since {second[:10]} the check fails." in ran.out, ran.out + ran.err
 
 
+def test_part_of_a_repository_that_needs_what_lies_beside_it(project: Path, home: Path) -> None:
+    git(project, "init", "-q", "-b", "main")
+    commit(project, "outside", {"part/shape.py": RIGHT, "beside/kit.py": "x = 1\n"})
+    second = commit(project, "break", {"part/shape.py": WRONG})
+    check = 'import sys; sys.path.append("../beside"); import kit, shape'
+    ran = bisect(project / "part", home, "--check", CHECK.replace("import shape", check))
+    assert f"Since {second[:10]} the check fails." in ran.out, ran.out + ran.err
+
+
 def test_when_nothing_can_be_found(commits: list[str], project: Path, home: Path) -> None:
     passing = bisect(project, home, "--check", "true")
     assert (passing.code, passing.out) == (1, "The check passes, so no commit has made it fail.\n")

@@ -140,6 +140,16 @@ def test_workspace_wins_over_an_installed_copy(tmp_path: Path, python: str) -> N
     assert site_directories("/nonexistent/bin/python") == ()
 
 
+def test_the_path_of_a_part_may_lead_beside_it(tmp_path: Path, python: str) -> None:
+    files = {
+        "service/pyproject.toml": "[tool.pytest.ini_options]\npythonpath = ['.', '../libs/kit']",
+        "service/tests/test_a.py": "",
+        "libs/kit/k.py": "",
+    }
+    write(tmp_path, files)
+    assert import_roots(tmp_path, python) == ("service", "libs/kit")
+
+
 def test_pytest_path_comes_first(tmp_path: Path, python: str) -> None:
     write(tmp_path, {"pytest.toml": '[pytest]\npythonpath = ["more"]', "more/a.py": "", "src/pkg/__init__.py": ""})
     assert import_roots(tmp_path, python) == ("more", "src")

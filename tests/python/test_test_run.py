@@ -98,6 +98,18 @@ def test_what_a_method_of_unittest_lacks_is_told(tmp_path: Path) -> None:
     assert (end.raised, end.blocked) == ("ModuleNotFoundError", "nothing_of_this_name is not installed")
 
 
+@pytest.mark.parametrize("module", ["StringIO", "store"])
+def test_what_python_2_would_find_is_not_lacking(tmp_path: Path, module: str) -> None:
+    package = {"__init__.py": "", "store.py": "", "report.py": f"import {module}\n"}
+    (tmp_path / "inventory").mkdir()
+    for name, text in package.items():
+        (tmp_path / "inventory" / name).write_text(text)
+    (tmp_path / "test_it.py").write_text("import inventory.report\ndef test_x(): pass\n")
+    (end,) = run(tmp_path).ends.values()
+    assert f"No module named '{module}'" in end.text
+    assert not end.blocked
+
+
 def test_some_tests_alone(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(TESTS)
     (tmp_path / "test_other.py").write_text("def test_x(): pass\ndef test_y(): pass\n")

@@ -152,7 +152,10 @@ def test_a_name_that_is_taken_is_no_new_name(tmp_path: Path) -> None:
     ("prompt", "said"),
     [
         ("rename total to amount", "total is defined in more.py, sums.py: name one of them"),
-        ("rename count to amount", "count is defined in no module: only a model can rename it"),
+        (
+            "rename count to amount",
+            "count is defined in no Python module, and without a model only Python names are renamed",
+        ),
     ],
 )
 def test_what_is_not_clear_without_a_model_is_said(prompt: str, said: str, tmp_path: Path) -> None:
@@ -160,6 +163,14 @@ def test_what_is_not_clear_without_a_model_is_said(prompt: str, said: str, tmp_p
     played = play(tmp_path, files, prompt, [], key=None, may_edit_tests=True)
     assert (played.result.outcome, played.files) == ("no_model", files)
     assert said in played.result.reason
+
+
+def test_that_only_python_is_renamed_without_a_model_is_said(tmp_path: Path) -> None:
+    files = {"package.json": '{"scripts": {"test": "true"}}', "sums.js": "export function total() {}\n"}
+    played = play(
+        tmp_path, files, "rename export total in sums.js to amount and update its users", [], key=None, search=True
+    )
+    assert "Without a model only Python names are renamed, and there is none here." in played.result.reason
 
 
 @pytest.mark.parametrize("prompt", ["rename total to amount in sums.py", "rename count to amount everywhere"])

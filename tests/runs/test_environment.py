@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from codur.events import Note
 from codur.patches import RepairRequest
 from tests.runs.kit import EDIT, REPAIRABLE, fill, play
 from tests.support.groq_server import calls
@@ -186,6 +188,27 @@ def test_of_several_projects_the_one_with_uncommitted_changes_is_checked(tmp_pat
     assert run.result.before.check == "python -m pytest two"
 
 
+@pytest.mark.parametrize(
+    ("above", "own"),
+    [
+        ({}, {"pytest.ini": "[pytest]\npythonpath = . ../libs\n"}),
+        ({"pytest.ini": "[pytest]\npythonpath = project libs\ntestpaths = project\nfilterwarnings = error\n"}, {}),
+        ({"pytest.ini": "[pytest]\n", "libs/.env": "x"}, {"pytest.ini": "[pytest]\npythonpath = . ../libs\n"}),
+    ],
+    ids=["its own settings", "the repository's", "beside what is private"],
+)
+def test_a_part_of_a_repository_finds_what_lies_beside_it(
+    tmp_path: Path, above: dict[str, str], own: dict[str, str]
+) -> None:
+    fill(tmp_path, {"libs/kit.py": "def negated(x):\n    return -x\n", **above})
+    git(tmp_path, "init", "-q")
+    files = {"main.py": f"from kit import negated\n\n\n{MAIN['main.py'].replace('- b', '+ negated(b)')}"}
+    run = play(tmp_path, {**files, "test_main.py": TEST.format(""), **own}, FIX, [], search=True, offline=True)
+    assert (run.result.outcome, run.result.changed_files) == ("done", ("main.py",)), run.result.reason
+    assert run.result.before is not None
+    assert run.result.before.failing == ("test_main.py::test_add",)
+
+
 def test_a_revision_that_there_is_not_is_an_error(tmp_path: Path) -> None:
     workspace = fill(tmp_path / "project", REPAIRABLE)
     git(workspace, "init", "-q")
@@ -238,3 +261,32 @@ def test_a_project_whose_runner_is_not_installed_is_worked_in(tmp_path: Path) ->
         "usage",
         "Run `npm install`, or name another check with --check.",
     )
+
+
+TWO_LANGUAGES = {
+    "main.py": "def add(a, b):\n    return a + b\n",
+    "test_main.py": TEST.format(""),
+    "package.json": '{"type": "module", "scripts": {"test": "node --test"}}',
+    "lib.js": "export const twice = (x) => 3 * x;\n",
+    "lib.test.js": "import test from 'node:test';\nimport assert from 'node:assert';\n"
+    "import { twice } from './lib.js';\ntest('twice', () => assert.equal(twice(2), 4));\n",
+}
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_tests_of_another_language_are_run_before_it_is_said_that_nothing_fails(tmp_path: Path) -> None:
+    edit = calls(("replace_file_content", {"path": "lib.js", "content": "export const twice = (x) => 2 * x;\n"}))
+    played = play(tmp_path, TWO_LANGUAGES, FIX, [EDIT, edit])
+    assert (played.result.outcome, played.result.changed_files) == ("done", ("lib.js",)), played.result.reason
+    assert played.result.verdict is not None
+    assert (played.result.verdict.check, played.result.verdict.tests_passed) == ("npm test && python -m pytest", 2)
+    (tmp_path / "again").mkdir()
+    asked = RepairRequest(until="verdict")
+    gate = play(tmp_path / "again", TWO_LANGUAGES, "verify", [], offline=True, check_is_goal=True, repair=asked)
+    assert gate.result.outcome == "not_achieved"
+    (tmp_path / "red").mkdir()
+    both = {**TWO_LANGUAGES, **MAIN}
+    mended = play(tmp_path / "red", both, FIX, [], search=True, offline=True)
+    assert (mended.result.outcome, mended.result.changed_files) == ("done", ("main.py",))
+    told = [event.text for event in mended.events if isinstance(event, Note)]
+    assert "also there, and not run: npm test; --check runs it" in told

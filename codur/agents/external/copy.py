@@ -64,7 +64,7 @@ def copy_workspace(workspace: Workspace, target: Path, *, may_instruct: MayInstr
     """
     asked = workspace.to_copy()
     withheld = {path for path in asked if _is_withheld(path, workspace)}
-    made = workspace.scratch_copy(target, only=(path for path in asked if path not in withheld))
+    made = workspace.scratch_copy(target, only=(path for path in asked if path not in withheld), alone=True)
     digests: dict[str, bytes] = {}
     unaccepted: list[str] = []
     for path in asked:

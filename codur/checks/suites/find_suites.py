@@ -233,13 +233,25 @@ class Suites(Struct, dict=True):  # cached properties need one
 
     def _other_language(self) -> Suite | None:
         """What a file of another language's tools declares; last, as a Makefile mostly calls Python's own suites."""
+        return next(self._other_languages(), None)
+
+    def _other_languages(self) -> Iterator[Suite]:
         perl = any(path.startswith("t/") and path.endswith(".t") for path in self.listing)
         for name, argv, applies in _RUNNERS:
             if self.workspace.is_file(name) and applies(self._text(name)) and (perl or argv[0] != "prove"):
                 files = (name,) if argv[0] in _DECLARING or name in _SCRIPTS else ()
                 whole = argv if _takes_files(argv, self._text(name)) else ()
-                return Suite(argv=argv, source=f"the tests that {name} declares", files=files, whole=whole)
-        return None
+                yield Suite(argv=argv, source=f"the tests that {name} declares", files=files, whole=whole)
+
+    def others(self) -> Iterator[Suite]:
+        """The tests of languages beside the one whose tests are found; not what may only call these, as `make` does."""
+        found = self.find()
+        seen = {_LANGUAGE.get(found.argv[0], found.argv[0])} if found is not None else {""}
+        for suite in self._other_languages() if seen.isdisjoint(_CALLERS) else ():
+            language = _LANGUAGE.get(suite.argv[0], suite.argv[0])
+            if language not in {*seen, *_CALLERS}:
+                seen.add(language)
+                yield suite
 
     def _python_tests(self) -> Iterator[str]:
         for path in self.listing:
@@ -328,6 +340,8 @@ _RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
 )
 
 
+_CALLERS = frozenset({"make", "sh", "bash"})
+_LANGUAGE = {"mvn": "java", "gradle": "java", "rake": "ruby", "rspec": "ruby", "bundle": "ruby"}
 _NO_PARTS = frozenset({"tests", "test", "docs", "doc", "examples", "example", "vendor", "third_party", "templates"})
 _SHOWN = 4
 

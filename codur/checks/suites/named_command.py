@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
+from posixpath import dirname, join, normpath
 
 from codur.checks.entry import MAKEFILES, text_of
 from codur.checks.linters import is_linter
@@ -12,8 +13,12 @@ from codur.python.declared_commands import declared_command
 from codur.workspace.workspace import Workspace
 
 _NAME = r"[^\W_][\w.:-]*\w"
+_DIRECTORY = r"[\w.@-]+(?:/[\w.@-]+)*/?"
 _COMMAND = (
-    rf"(?:g?make (?P<target>{_NAME})|(?:npm|pnpm|yarn|bun) (?:run )?(?P<script>{_NAME})"
+    rf"(?:cd (?P<cd>{_DIRECTORY}) && )?"
+    rf"(?:g?make (?:(?:-C ?|--directory[ =])(?P<below>{_DIRECTORY}) )?(?P<target>{_NAME})"
+    rf"|(?:npm|pnpm|yarn|bun) (?:--prefix[ =](?P<prefix>{_DIRECTORY}) )?(?:run )?(?P<script>{_NAME})"
+    rf"(?: (?:-w|--workspace)[ =](?P<package>{_DIRECTORY}))?"
     r"|pre-commit run(?: -[\w-]+)*"
     r"|(?:python3? |node )(?P<program>[\w./-]{0,200}?(?:check|lint|valid|verif)[\w-]{0,99}\.(?:py|js|mjs))"
     r"|(?:bash |sh |\./)(?P<file>[\w./-]{0,200}?(?:check|lint|test|valid|verif)[\w-]{0,99}\.(?:sh|bash)))"
@@ -61,6 +66,7 @@ _NO_MORE = regex(
     r"[\s.,;:!`'\"]*(?:(?:please|then|and|so|now) )*(?:(?:fix|mend|repair|solve) (?:it|this|that))?[\s.!]*",
     re.IGNORECASE,
 )
+_WORD = regex(r"([\w./-]+)")
 _LOOKS = regex(r"lint|style|typ(?:e|ing)|format|mypy|ruff|flake8|pyright|tsc|eslint|pre-commit", re.IGNORECASE)
 
 
@@ -91,29 +97,59 @@ def named_command(workspace: Workspace, prompt: str) -> str:
 def _is_declared(workspace: Workspace, said: Mapping[str, str | None]) -> bool:
     if linter := said.get("linter"):
         return " " in linter and is_linter(linter)  # its name alone says less than its settings
+    at = _directory(workspace, said)
+    if at is None:
+        return False
     if target := said.get("target"):
         rule = re.compile(rf"^{re.escape(target)}\s*:(?!=)", re.MULTILINE)
+        makefiles = [text_of(workspace, join(at, name)) for name in MAKEFILES]
         # Where a file or a directory is called so, make says that it is up to date.
-        if workspace.exists(target) and not any(
-            re.search(rf"^\.PHONY\s*:.*\b{re.escape(target)}\b", text_of(workspace, name), re.MULTILINE)
-            for name in MAKEFILES
+        if workspace.exists(join(at, target)) and not any(
+            re.search(rf"^\.PHONY\s*:.*\b{re.escape(target)}\b", text, re.MULTILINE) for text in makefiles
         ):
             return False
-        return _is_check(target) and any(rule.search(text_of(workspace, name)) for name in MAKEFILES)
+        return _is_check(target) and any(map(rule.search, makefiles))
     if script := said.get("script"):
-        return _is_check(script) and script in _scripts(workspace)
+        return _is_check(script) and script in _scripts(workspace, at)
     path = (said.get("file") or said.get("program") or ".pre-commit-config.yaml").removeprefix("./")
-    return workspace.is_file(path) and _parts(path).isdisjoint(_ACTS)
+    return workspace.is_file(join(at, path)) and _parts(path).isdisjoint(_ACTS)
+
+
+def _directory(workspace: Workspace, said: Mapping[str, str | None]) -> str | None:
+    """Where a command is declared, from the workspace's top (empty for that); None if there is no such place."""
+    places = [place for name in ("cd", "below", "prefix", "package") if (place := said.get(name))]
+    at = normpath(join("", *places)) if places else ""
+    package = said.get("package")
+    if package and not workspace.is_file(join(at, "package.json")):  # it is named as its own file has it
+        files = workspace.list_files(pattern="package.json")
+        return next((dirname(path) for path in files if _package(workspace, path).get("name") == package), None)
+    if at in {"", "."}:
+        return ""
+    return at if not at.startswith(("/", "..")) and workspace.is_dir(at) else None
 
 
 def recipe_of(workspace: Workspace, command: str) -> str:
-    """What a target of make or a script of a package runs, as it is written; empty if the command is neither."""
-    tool, *rest = shlex.split(command)
-    if tool in {"make", "gmake"}:
-        rule = re.compile(rf"^{re.escape(rest[0])}\s*:(?!=)[^\n]*\n((?:\t[^\n]*(?:\n|\Z))*)", re.MULTILINE)
-        found = (rule.search(text_of(workspace, name)) for name in MAKEFILES)
-        return "".join(re.sub(r"^\t[@+-]*", "", match[1], flags=re.MULTILINE) for match in found if match)
-    return str(_scripts(workspace).get(rest[-1], "")) if rest else ""
+    """What a target of make or a script of a package runs, as it is written; empty if the command is neither.
+
+    Of one in a directory below the top, files are named as they are from the top, and so is what declares it.
+    """
+    said = _said(command)
+    at, found = _directory(workspace, said) or "", ""
+    if target := said.get("target"):
+        rule = re.compile(rf"^{re.escape(target)}\s*:(?!=)[^\n]*\n((?:\t[^\n]*(?:\n|\Z))*)", re.MULTILINE)
+        recipes = (rule.search(text_of(workspace, join(at, name))) for name in MAKEFILES)
+        found = "".join(re.sub(r"^\t[@+-]*", "", match[1], flags=re.MULTILINE) for match in recipes if match)
+    elif script := said.get("script"):
+        found = str(_scripts(workspace, at).get(script, ""))
+    if not at:
+        return found
+    words = (word if not workspace.is_file(path := normpath(join(at, word))) else path for word in _WORD.split(found))
+    return f"{command.split()[0]} {at}\n{''.join(words)}"
+
+
+def _said(command: str) -> Mapping[str, str | None]:
+    found = re.fullmatch(_COMMAND, command, re.IGNORECASE)
+    return found.groupdict() if found is not None else {}
 
 
 def _is_check(name: str) -> bool:
@@ -135,12 +171,19 @@ def looks_only(workspace: Workspace, command: str) -> bool:
     tool, *rest = shlex.split(command)
     declared = declared_command(tool, rest, workspace.root)
     commands = declared.commands if declared is not None else ()
-    return bool(commands and all(is_linter(shlex.join(words)) for words in commands)) or bool(_LOOKS.search(command))
+    said = _said(command)
+    name = said.get("target") or said.get("script") or command  # not what a directory is called
+    return bool(commands and all(is_linter(shlex.join(words)) for words in commands)) or bool(_LOOKS.search(name))
 
 
-def _scripts(workspace: Workspace) -> Mapping[str, object]:
+def _scripts(workspace: Workspace, at: str) -> Mapping[str, object]:
+    found = _package(workspace, join(at, "package.json")).get("scripts")
+    return found if isinstance(found, dict) else {}
+
+
+def _package(workspace: Workspace, path: str) -> Mapping[str, object]:
     try:
-        found = json.loads(text_of(workspace, "package.json") or "{}").get("scripts")
-    except (ValueError, AttributeError, RecursionError):
+        found = json.loads(text_of(workspace, path) or "{}")
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

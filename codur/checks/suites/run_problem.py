@@ -1,8 +1,9 @@
 """Why a run of tests says nothing of the program: tests that cannot be loaded, and what is not installed for them."""
 
+import os
 import re
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -11,10 +12,12 @@ from codur.lazy import late, regex
 from codur.parsing.bounded_text import listed
 from codur.python.dependencies import declared_dependencies, lacking
 from codur.python.installed import normal_name
-from codur.python.layout import import_roots, modules_in
-from codur.python.project_files import read_toml, table
+from codur.python.layout import PROJECT_MARKS, import_roots, modules_in
+from codur.python.project_files import read_project, read_toml, table
+from codur.python.pytest_program import PYTHON_2
 from codur.structs import Struct
 from codur.types import Check, Verdict
+from codur.workspace.around import directories_of, repository_around
 
 difflib = late("difflib")
 
@@ -25,6 +28,7 @@ _NOT_FOUND = regex(r"(?:ModuleNotFoundError|Error importing plugin \"[\w.]+\"): 
 _COLLECTING = regex(
     r"(?:ERROR collecting|ImportError while loading conftest|Failed to import test module:) '?([^\s']+)"
 )
+_AT = regex(r"([\w./-]+)/[\w-]+\.py(?:\", line |:)\d")
 _ERROR = regex(r"^(?:E\s+)?((?:\w+\.)*\w*(?:Error|Exception|Warning|Exit)(?:: .*)?)$", re.MULTILINE)
 _NAME = regex(r"[A-Za-z_]\w+")
 _LACKS = regex(r"(?:^|; )(\S+) is not installed(?=; |$)")
@@ -35,6 +39,11 @@ _NO_PROGRAM = regex(
     r"|g?make(?:\[\d+\])?: ([\w.@+-]+): No such file or directory)$"
 )
 """Said by a shell, `env` or make of a program that is not there."""
+_NO_TOOLCHAIN = regex(
+    r"error: (?:rustup could not choose a version of ([\w-]+) to run|toolchain '[^']+' is not installed"
+    r"|no (?:override and no )?default toolchain).*"
+)
+"""Said first by rustup's stand-in for a program of which it has no version."""
 _NOT_FOUND_STATUS = 127
 _AFTERWARDS = regex(
     r"g?make(?:\[\d+\])?: \*\*\* .*Error 127|npm (?:ERR!|error).*|error Command failed with exit code 127.*"
@@ -130,6 +139,8 @@ def run_problem(check: Check | None, verdict: Verdict, *, root: Path, python: st
 def no_program(output: str, exit_status: int | None) -> str:
     """What a run of tests ended with, if that is that their runner is not there; empty if it ended otherwise."""
     rows = [row.strip() for row in output.splitlines() if row.strip()]
+    if rows and exit_status and _NO_TOOLCHAIN.fullmatch(rows[0]):
+        return rows[0]
     while rows and _AFTERWARDS.fullmatch(rows[-1]):
         by_make = rows.pop().endswith("Error 127")
         exit_status = _NOT_FOUND_STATUS if by_make else exit_status
@@ -141,7 +152,8 @@ def no_program(output: str, exit_status: int | None) -> str:
 def missing_modules(output: str, root: Path, python: str) -> list[str]:
     """The modules that a run, or one test, could not import because nothing that has them is installed.
 
-    What the workspace itself should have is not among them: that it is absent may be the fault.
+    What the workspace itself should have is not among them: that it is absent may be the fault. Nor is what Python 2
+    finds: in its own library, or beside the file that imports it.
 
     Args:
         output: the errors as they were printed.
@@ -149,7 +161,9 @@ def missing_modules(output: str, root: Path, python: str) -> list[str]:
     tops = dict.fromkeys(name.partition(".")[0] for name in _NOT_FOUND.findall(output))
     if not tops:
         return []
-    own = {name for top in (".", *import_roots(root, python)) for name in modules_in(root / top)}
+    beside = {place for name in _AT.findall(output) if (place := root / name).is_relative_to(root)}
+    places = (root, *(root / name for name in import_roots(root, python)), *beside)
+    own = {*PYTHON_2, *(name for place in places for name in modules_in(place))}
     return [name for name in tops if name not in own]
 
 
@@ -166,20 +180,70 @@ def _not_installed(output: str, root: Path, python: str, planned: Collection[str
     foreign = missing_modules(output, root, python)
     if not foreign:
         return None
-    declared = declared_dependencies(root)
-    absent = lacking(python, declared.runtime | declared.tests)
+    absent = _absent(root, python)
     foreign = [name for name in foreign if name not in planned or normal_name(name) in absent]
-    return _lacking(foreign, absent, root, python) if foreign else None
+    return _lacking(foreign, root, python) if foreign else None
 
 
-def _lacking(modules: Sequence[str], absent: Sequence[str], root: Path, python: str) -> RunProblem:
-    """What is said of modules and plugins that are not installed, and of declared distributions that are `absent`."""
+def _absent(root: Path, python: str) -> list[str]:
+    """The declared distributions that are not installed."""
+    declared = declared_dependencies(root)
+    return lacking(python, declared.runtime | declared.tests)
+
+
+def _lacking(modules: Sequence[str], root: Path, python: str) -> RunProblem:
+    """What is said of modules and plugins that are not installed, and of declared distributions that are not either.
+
+    Nobody is told to install what the repository has itself: under its name there may be a stranger's package.
+    """
+    declared = _absent(root, python)
+    lying, projects = _own(modules, declared, root)
+    if lying:
+        return _elsewhere(lying, root)
+    absent = [name for name in declared if name not in projects]
     names = list(dict.fromkeys([*(_DISTRIBUTIONS.get(n := normal_name(name), n) for name in modules), *absent]))
     where = Path(python).relative_to(root).as_posix() if Path(python).is_relative_to(root) else python
+    known = absent == declared and bool(set(names) & set(absent))
     return RunProblem(
         kind="not_installed",
         text=f"{listed(names, _SHOWN_NAMES)} {'is' if len(names) == 1 else 'are'} not installed in {where}.",
-        remedy=f"Run `{_install_command(root, where, names, known=bool(set(names) & set(absent)))}`, then try again.",
+        remedy=f"Run `{_install_command(root, where, names, known=known)}`, then try again.",
+    )
+
+
+def _own(modules: Sequence[str], declared: Sequence[str], root: Path) -> tuple[dict[str, Path], set[str]]:
+    """Where those of some modules lie that the repository has, and the names of all projects in it.
+
+    What is `declared` as a dependency is none of them, unless a project there is called so.
+    """
+    lying, projects = dict[str, Path](), set[str]()
+    for place, entries in directories_of(repository_around(root) or root):
+        names = {each.name for each in entries}
+        if not names.isdisjoint(PROJECT_MARKS):
+            files = read_project(place)
+            tables = (table(files.pyproject, "project"), table(files.pyproject, "tool", "poetry"), files.setup_call)
+            stated = (*(each.get("name") for each in tables), files.setup_cfg.get("metadata", "name", fallback=""))
+            projects |= {normal_name(name) for name in stated if isinstance(name, str) and name}
+        for name in modules:
+            if f"{name}.py" in names or (name in names and next((place / name).glob("*.py"), None)):
+                lying.setdefault(name, place)
+    foreign = set(declared) - projects
+    return {name: place for name, place in lying.items() if normal_name(name) not in foreign}, projects
+
+
+def _elsewhere(lying: Mapping[str, Path], root: Path) -> RunProblem:
+    """What is said of modules of the repository that are not found from where a check looks."""
+    places = {name: os.path.relpath(place, root) for name, place in lying.items()}
+    paths = " and ".join(dict.fromkeys(places.values()))
+    told = [f"{name} lies in {place}" for name, place in places.items()]
+    top = repository_around(root)
+    outside = any(not place.is_relative_to(root) for place in lying.values())
+    where = os.path.relpath(top, root) if outside and top is not None else "DIR"
+    return RunProblem(
+        kind="not_installed",
+        text=f"{listed(told, _SHOWN_NAMES)}, where the tests do not find it.",
+        remedy=f"Start from the directory where they do (-C {where}), or add {paths} to pytest's pythonpath."
+        " Install no package of that name: it is somebody else's.",
     )
 
 
@@ -189,8 +253,14 @@ def _not_here(unfit: str, root: Path, python: str, planned: Collection[str]) -> 
         return None
     lacks = sorted(_LACKS.findall(unfit))
     if lacks:
-        declared = declared_dependencies(root)
-        return _lacking(lacks, lacking(python, declared.runtime | declared.tests), root, python)
+        return _lacking(lacks, root, python)
+    if _NO_TOOLCHAIN.fullmatch(unfit):
+        return RunProblem(
+            kind="not_installed",
+            text=f"{unfit.removeprefix('error: ').rstrip('.')}.",
+            remedy="Run `rustup default stable`, or set RUSTUP_HOME to where the toolchain is; or name another check"
+            " with --check.",
+        )
     if program := _NO_PROGRAM.search(unfit):
         name = next(filter(None, program.groups()))
         slip = name not in _RUNNERS and difflib.get_close_matches(name, _RUNNERS, n=1, cutoff=_SLIP)

@@ -102,6 +102,36 @@ def fitted(discovery: Discovery, before: Verdict, context: RunContext) -> tuple[
     return found or (discovery, before)
 
 
+def with_others(discovery: Discovery, before: Verdict, context: RunContext, *, ends: bool) -> tuple[Discovery, Verdict]:
+    """With the tests of another language that fail, where those that were found pass.
+
+    Of tests that are not run it is told that they are there.
+
+    Args:
+        ends: that those pass would be the answer, so that the others are run.
+    """
+    check = discovery.check
+    if check is None or check.beside is not None or before.status not in {"passed", "failed"}:
+        return discovery, before
+    others = checks.find_check.other_checks(context.workspace, context.settings.verification, check)
+    told = []
+    for other in others:
+        if before.passed and ends:
+            verdict = check_before(replace(discovery, check=other), context)
+            if verdict.status == "failed" and not verdict.unfit:
+                both = replace(other, beside=check)  # what passes now must pass then
+                context.checker.guard(both)
+                return replace(discovery, check=both), verdict
+            told += [] if verdict.passed else [f"{other.label} ({verdict.unfit or verdict.note or verdict.status})"]
+        else:
+            told.append(other.label)
+    if others:
+        context.checker.guard(check)
+    if told:
+        context.emit(Note(level="warning", text=f"also there, and not run: {listed(told, _NAMED)}; --check runs it"))
+    return discovery, before
+
+
 def _narrowed(
     discovery: Discovery, tests: Sequence[str], takes: str, context: RunContext
 ) -> tuple[Discovery, Verdict] | None:

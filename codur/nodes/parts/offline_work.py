@@ -114,7 +114,9 @@ def why_no_search(state: RunState, context: RunContext) -> str:
     if check is None or check.kind == "syntax":
         return _NO_CHECK if asked or state["discovery"].task_type in {"code_fix", "unknown"} else _ONLY_A_MODEL
     if not any(context.workspace.list_files(pattern="*.py", limit=1)):
-        return "The search for a repair mends Python, and there is none here."
+        renames = state["discovery"].task_type == "refactor" and "rename" in state["task"].prompt.lower()
+        does = "Without a model only Python names are renamed" if renames else "The search for a repair mends Python"
+        return f"{does}, and there is none here."
     if not asked and (more := _more_than_a_fix(state, check, context)):
         return more
     if check.text or check.of_linter:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from codur.checks.suites.run_problem import RunProblem, missing_modules, run_problem
+from codur.checks.suites.run_problem import RunProblem, missing_modules, no_program, run_problem
 from codur.structs import replace
 from codur.types import Check, Verdict
 
@@ -155,3 +155,48 @@ def test_a_runner_that_is_not_installed_is_told_with_what_installs_it(tmp_path: 
     )
     asked = "npm test fails: sh: 1: tap: not found"
     assert run_problem(check, verdict, root=tmp_path, python=sys.executable, task=asked) is None
+
+
+REPOSITORY = {
+    "packages/a/pyproject.toml": "[project]\nname = 'shop-pricing'\n",
+    "packages/a/src/pricing/__init__.py": "",
+    "packages/b/pyproject.toml": "[project]\nname = 'shop-orders'\ndependencies = ['shop-pricing', 'absent-one']\n",
+}
+
+
+def test_nobody_is_told_to_install_what_the_repository_has_itself(tmp_path: Path) -> None:
+    def told(module: str) -> RunProblem | None:
+        output = f"E   ModuleNotFoundError: No module named '{module}'"
+        return run_problem(CHECK, replace(FAILED, error=output), root=root, python=sys.executable)
+
+    root = tmp_path / "packages" / "b"
+    assert run(tmp_path, REPOSITORY) is None
+    (tmp_path / ".git").mkdir()
+    found = told("pricing")
+    assert found is not None
+    assert found.text == "pricing lies in ../a/src, where the tests do not find it."
+    assert found.remedy.startswith("Start from the directory where they do (-C ../..), or add ../a/src to pytest's")
+    other = told("absent_one")
+    assert other is not None
+    assert other.text == f"absent-one is not installed in {sys.executable}."
+    assert other.remedy == f"Run `{sys.executable} -m pip install absent-one`, then try again."
+
+
+def test_what_python_2_finds_is_no_missing_package(tmp_path: Path) -> None:
+    (tmp_path / "inventory").mkdir()
+    (tmp_path / "inventory" / "store.py").touch()
+    output = "inventory/report.py:3: in <module>\nE   ModuleNotFoundError: No module named '{}'"
+    for name in ("StringIO", "store"):
+        assert missing_modules(output.format(name), tmp_path, sys.executable) == []
+    assert missing_modules(output.format("absent_one"), tmp_path, sys.executable) == ["absent_one"]
+
+
+def test_a_stand_in_without_a_toolchain_cannot_be_used(tmp_path: Path) -> None:
+    said = "error: rustup could not choose a version of cargo to run, because none is configured."
+    assert no_program(f"\n{said}\nhelp: run 'rustup default stable'\n", 1) == said
+    assert not no_program(f"running 1 test\n{said}\n", 1)
+    check = Check(kind="tests", argv=("cargo", "test"), source="Cargo.toml")
+    told = run_problem(check, replace(FAILED, error=said, unfit=said), root=tmp_path, python=sys.executable)
+    assert told is not None
+    assert told.text == said.removeprefix("error: ")
+    assert told.remedy.startswith("Run `rustup default stable`")
