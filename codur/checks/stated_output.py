@@ -248,13 +248,16 @@ _ALL_TESTS = regex(
     r"(?![/.\w]|\s+(?:pass|must|data))",
     re.IGNORECASE,
 )
+_CHANGES = (
+    r"\b(?:port|convert|migrate|translate|moderni[sz]e|upgrade|rename|remove|delete|drop|rewrite|refactor|update|move|replace"
+    r"|split|switch)\b(?P<what>[^.;\n]{0,80}?)"
+)
+_PASSES = regex(r"\b(?:pass\w*|fail\w*|green|red|run|runs|so that|until|check\w*)\b", re.IGNORECASE)
+_ALL_OF_THEM = r"(?:(?:the|its|their|all|our|my)\s+)*tests?\b"
 _TESTS_TOO = regex(
-    r"(?:,|\b(?:and|including|incl\.?|with))\s+(?:(?:the|its|their|all|our|my)\s+)*tests?,?\s+"
-    r"(?:too|as well|also|included)\b"
-    r"|\b(?:including|together with|along with)\s+(?:(?:the|its|their|all|our|my)\s+)*tests?\b"
-    r"(?!\s+(?:that )?(?:pass|run))"
-    r"|\b(?:port|convert|migrate|translate|moderni[sz]e|upgrade)\b[^.;\n]{0,60}\b(?:and|including)\s+"
-    r"(?:(?:the|its|their|all|our|my)\s+)*tests\b(?!\s+(?:pass|must|should|green|run|work))",
+    rf"{_CHANGES}(?:(?:,|\band)\s+{_ALL_OF_THEM},?\s+(?:too|as well|also|included)"
+    rf"|(?:\bincluding|\btogether with|\balong with)\s+{_ALL_OF_THEM}|\band\s+(?:the|its|their|all)\s+tests\b)"
+    r"(?=\s*(?:[.,;!\n]|\Z|(?:to|into|from|with)\b))",
     re.IGNORECASE,
 )
 """Tests that are to be changed with the rest."""
@@ -329,6 +332,17 @@ _NO_TESTS = regex(
     re.IGNORECASE,
 )
 """What forbids a change of tests, or wants none."""
+_BAN = regex(
+    r"\b(?:(?:do not|don['’]?t|dont|never|without|not) (?:touch|chang|edit|modify|alter)(?:e|ing)?"
+    r" (?:(?:the|any|my|our|these|of) )*tests?\b(?: files?)?"
+    r"|(?:leave|keep) (?:(?:the|my|our|these|all) )*tests?(?: files?)?"
+    r" (?:alone|untouched|unchanged|as (?:they|it) (?:are|is))"
+    r"|(?:die )?tests? (?:bitte )?nicht (?:anfassen|ändern|anrühren)"
+    r"|(?:nicht|ohne) die tests (?:anfassen|ändern|zu ändern|anzufassen)"
+    r"|(?:sin tocar|no toques) (?:los |las )?(?:tests|pruebas)|ne touche\w* pas aux tests)",
+    re.IGNORECASE,
+)
+"""What forbids a change of tests, in so many words."""
 _TESTS_ELSEWHERE = regex(
     r"(?<!no )(?<!não )(?<!nao )(?<!non )(?<!не )(?<!ne )(?<!n')"
     r"\b(?:schreib\w*|erstelle?|ergänze?|füge?|écri\w*|ajoute\w*|crée\w*|escrib\w*|añad\w*|agrega\w*|crear?|escrev\w*"
@@ -374,7 +388,9 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
         meant = _meant(token, paths, files) if named else []
         if meant and _is_edited(tokens, place):
             asked.update(meant)
-    if any(_wanted(_ALL_TESTS, text)) or any(_wanted(_TESTS_TOO, text)):
+    if any(_wanted(_ALL_TESTS, text)) or any(
+        _PASSES.search(found["what"]) is None for found in _wanted(_TESTS_TOO, text)
+    ):
         asked.update(path for path in paths if is_test_file(path))
     for match in islice(_wanted(_TESTS_PUT, text), _MOST_PLACES):
         sentence = _SENTENCE_END.split(text[match.end() : match.end() + _PLACE_CHARS], maxsplit=1)[0]
@@ -390,9 +406,7 @@ def forbids_tests(prompt: str) -> bool:
 
 def without_ban(prompt: str) -> str:
     """A prompt without what forbids a change of tests, which says nothing of what is wrong."""
-    return re.sub(
-        rf"(?:\b(?:the|die|los|las|les|i|os)\s+)?(?:{_NO_TESTS.pattern})\w*", " ", prompt, flags=re.IGNORECASE
-    )
+    return _BAN.sub(" ", prompt)
 
 
 def asks_tests_elsewhere(prompt: str, *, alone: bool = False) -> bool:

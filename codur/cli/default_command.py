@@ -1,5 +1,7 @@
 """A word that is no command is a task, or a wish to commit: puts the command in front where none was given."""
 
+import os
+import stat
 from collections.abc import Collection, Sequence
 from typing import Final
 
@@ -52,7 +54,7 @@ def with_command(argv: Sequence[str], *, commands: Collection[str], app_options:
     if may_wish and (wish := cli.commit_words.commit_wish(said)):
         return [*wish, *([*argv[:place], *argv[place + 1 :]] if options else [])]
     may_wish = options.issubset(SPOKEN_OPTIONS) and " " in said and any(each in said.lower() for each in _SPOKEN)
-    if may_wish and (spoken := cli.spoken_commands.spoken_command(said)):
+    if may_wish and not _is_given_text() and (spoken := cli.spoken_commands.spoken_command(said)):
         return [*spoken, *([*argv[:place], *argv[place + 1 :]] if options else [])]
     if word in commands and not explicit:
         return [word, *argv[:place], *argv[place + 1 :]]
@@ -60,6 +62,15 @@ def with_command(argv: Sequence[str], *, commands: Collection[str], app_options:
     if not explicit and len(argv) <= FEW_WORDS and " " not in word:
         _refuse_misspelt(word, commands)
     return [TASK_COMMAND, *argv]
+
+
+def _is_given_text() -> bool:
+    """Whether a text may come with the words, which are then about that."""
+    try:
+        mode = os.fstat(0).st_mode
+    except OSError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
 
 
 def _refuse_misspelt(word: str, commands: Collection[str]) -> None:

@@ -3,6 +3,7 @@
 import re
 import shlex
 
+from codur.checks.entry import is_test_code
 from codur.lazy import regex
 
 _MAX_CHARS = 300
@@ -29,27 +30,32 @@ _REDO = regex(
     re.I,
 )
 _COMMIT = r"(?:commit|revision|change(?: in git)?)"
-_BROKE = r"(?:broke|breaks|(?:has )?broken|made|caused|introduced|failed|fails)"
+_BROKE = (
+    r"(?:(?:broke|breaks|(?:has )?broken|failed|fails)\b"
+    r"|(?:made|makes|caused|causes|introduced)\b(?=.*\b(?:fail\w*|red|break\w*|broken|regress\w*|error)))"
+)
 _FAILS = r"(?:fail(?:s|ing|ed)?|broken?|break(?:s|ing)?|red|not pass(?:es)?|stop(?:ped|s)?(?: passing| working)?)"
 _WISH = regex(
     rf"{_ASKS}(?:"
-    rf"(?:which|what) {_COMMIT} (?:(?:first|has|had) )*{_BROKE}\b.*"
+    rf"(?:which|what) {_COMMIT} (?:(?:first|has|had) )*{_BROKE}.*"
     rf"|(?:find|identify|locate|look for|search for) (?:me )?(?:the|which) (?:first |bad )*{_COMMIT} (?:that |which )?"
-    rf"(?:(?:first|has|had) )*{_BROKE}\b.*"
+    rf"(?:(?:first|has|had) )*{_BROKE}.*"
     rf"|(?:since|in|with|at) (?:which|what) {_COMMIT} (?:do|does|did|is|are|has|have|was|were)\b.*\b{_FAILS}\b.*"
     rf"|since when (?:do|does|is|are|has|have)\b.*\b{_FAILS}\b.*"
     rf"|when did\b.*\b{_FAILS}\b.*"
     rf"|.*\b{_FAILS} since when"
-    r"|(?:git )?bisect\b.*"
+    r"|(?:git )?bisect(?: (?:for|on|with|the|this|that|failure|failing|tests?|suite|test_\w+|of|in)\b)*"
     r")",
     re.IGNORECASE,
 )
 _OF_TESTS = regex(r"\b(?:tests?|suite|checks?|build|ci|bisect)\b|\btest_\w", re.IGNORECASE)
 """What a check can tell; what else broke, perhaps without a test for it, is a question for a model."""
 _MORE = regex(
-    r"\b(?:fix|mend|repair|revert|undo|correct|restore|why|how|explain|then|but|function|feature|bug)\b", re.IGNORECASE
+    r"\b(?:fix|mend|repair|revert|undo|correct|restore|why|how|explain|then|but|function|feature|bug|add|and"
+    r"|write|delete|remove|update|should|must|we)\b",
+    re.IGNORECASE,
 )
-_TEST = regex(r"(?<![\w/.])(?:(?P<file>[\w/.-]+\.py)(?P<inside>::[\w:]+)?|(?P<name>test_\w+))(?![\w/.:])")
+_TEST = regex(r"(?<![\w/.])(?:(?P<file>[\w/][\w/.-]*\.py)(?P<inside>::[\w:]+)?|(?P<name>test_\w+))(?![\w/.:])")
 
 
 def spoken_command(text: str) -> tuple[str, ...] | None:
@@ -65,8 +71,11 @@ def spoken_command(text: str) -> tuple[str, ...] | None:
 def _bisection(said: str) -> tuple[str, ...] | None:
     if len(said) > _MAX_CHARS or not _WISH.fullmatch(said) or not _OF_TESTS.search(said) or _MORE.search(said):
         return None
-    found = _TEST.search(said)
-    if found is None:
+    found = list(_TEST.finditer(said))
+    if not found:
         return ("bisect",)
-    named = f"-k {found['name']}" if found["name"] else shlex.quote(found[0])
+    test = found[0]
+    if len(found) > 1 or (test["file"] and not is_test_code(test["file"])):
+        return None
+    named = f"-k {test['name']}" if test["name"] else shlex.quote(test[0])
     return ("bisect", f"--check=python -m pytest {named}")

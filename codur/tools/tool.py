@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     from codur.sandbox.launcher import Launcher
     from codur.web.access import Web
 
+_NOUN = (
+    r"(?: (?:of )?(?:the |this )?"
+    r"(?:file|code|class|functions?|methods?|lines?|implementation|content|body|imports|tests))"
+)
+_SAME = r"(?: (?:is |are |remains? |stays? )?(?:unchanged|the same|as (?:is|before|it is)|omitted|here))"
 _PLACEHOLDER = regex(
-    r"^[ \t]*(?:#|//|/\*|--|<!--|;)[ \t]*(?:"
-    r"(?:\.{3}|…)[^\n]{0,20}\b(?:rest|remaining|existing|other|previous|unchanged|same)\b[^\n]*"
-    r"|(?:the )?(?:rest|remainder|remaining|existing|other|previous)\b[^\n]*"
-    r"\b(?:unchanged|(?:remains?|stays?) (?:the same|as))\b[^\n]*"
-    r"|(?:the )?(?:rest of|remaining|existing|previous) [^\n]{0,40}(?:\.{3}|…)[^\n]*)$",
+    rf"^[ \t]*(?:#|//|/\*|--|<!--|;)[ \t]*(?:"
+    rf"(?:\.{{3}}|…) ?(?:the )?(?:rest|remaining|existing|other|previous){_NOUN}?{_SAME}?"
+    rf"|(?:the )?(?:rest|remainder){_NOUN}?{_SAME}"
+    rf"|(?:the )?(?:rest|remaining|existing|previous){_NOUN} ?(?:\.{{3}}|…)"
+    r")[ .…]*(?:\*/|-->)?[ \t]*$",
     re.MULTILINE | re.IGNORECASE,
 )
 """What models write in place of lines that they do not repeat."""
@@ -79,8 +84,9 @@ class ToolContext(Struct):
             raise ToolError(
                 "refused", f"{path}: {REDACTED} stands for a secret that is not shown; leave that part as it is"
             )
-        if (found := _PLACEHOLDER.search(text)) and found[0] not in self._before(path):
-            raise ToolError("invalid", f"`{found[0].strip()}` stands for lines that would be lost; give them, too")
+        for found in _PLACEHOLDER.finditer(text):
+            if (before := self._before(path)) and found[0].strip() not in before:
+                raise ToolError("invalid", f"`{found[0].strip()}` stands for lines that would be lost; give them, too")
         self.workspace.write_text(path, text)
 
     def write_all(self, texts: Mapping[str, str | None]) -> None:

@@ -226,6 +226,14 @@ WISHES = {
     "which commit introduced the function area": None,
     "which commit broke the CSV export": None,  # of which no check may know
     "which tests fail": None,
+    "bisect should raise ValueError in tests for unsorted lists": None,
+    "when did we add a test for broken pipe": None,
+    "which commit introduced the CI config": None,
+    "what change made the tests pass": None,
+    "find the commit that broke the build and delete it": None,
+    "which commit broke test_area and test_side": None,
+    "which commit made the tests fail": ("bisect",),
+    "git bisect the failing test": ("bisect",),
 }
 
 

@@ -18,7 +18,9 @@ OLD = "export function shown(a) {\n  return a\n}\nexport function oldFormat(a) {
     [
         ("const fmt = require('./format')\nconsole.log(fmt.oldFormat(1))\n", ("oldFormat (legacy.js:2)",)),
         ("import { oldFormat } from './format.js'\n", ("oldFormat (legacy.js:1)",)),
-        ("// oldFormat was used here\n", ()),
+        ("// oldFormat(1) was used here\n", ()),
+        ("other.oldFormat(1)\n", ()),  # of something else
+        ("console.log('oldFormat(1)')\n", ()),
         ("function oldFormat() {}\noldFormat()\n", ()),
     ],
 )

@@ -147,6 +147,9 @@ def test_an_explanation_of_a_file_is_known_and_left_to_a_model(prompt: str, file
         ("npm test is red", "code_fix"),
         ("pytest fails", "code_fix"),
         ("test the red button", "run"),
+        ("make the build fail on warnings", "refactor"),
+        ("test that parse fails on bad input", "run"),
+        ("the tests still fail", "code_fix"),
     ],
 )
 def test_complaints(prompt: str, kind: str, tmp_path: Path) -> None:

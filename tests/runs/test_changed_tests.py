@@ -103,6 +103,14 @@ def test_what_is_taken_out_may_take_its_tests_with_it(prompt: str, option: bool,
     assert (played.result.exit_code, played.files["test_sums.py"]) == (0, gutted)
 
 
+@pytest.mark.parametrize("prompt", ["rename the parameter of remove in sums.py", "tidy sums.py. Do not delete tests"])
+def test_a_name_or_a_ban_takes_nothing_out(prompt: str, tmp_path: Path) -> None:
+    gutted = FILES["test_sums.py"].partition("\n\n\ndef test_none")[0] + "\n"
+    edit = calls(("replace_file_content", {"path": "test_sums.py", "content": gutted}))
+    played = play(tmp_path, FILES, prompt, lambda body: edit if body.get("tools") else EDIT, may_edit_tests=True)
+    assert (played.result.outcome, played.files) == ("not_achieved", FILES)
+
+
 def test_what_is_replaced_by_another_file_may_go(tmp_path: Path) -> None:
     files = {**FILES, "setup.py": "import setuptools\n\nsetuptools.setup(name='sums')\n"}
     made = "[project]\nname = 'sums'\nversion = '1'\n"

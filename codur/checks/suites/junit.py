@@ -116,9 +116,9 @@ def _told(failures: Sequence[tuple[str, str]]) -> str:
             if others
             else ""
         )
-        place = (_FRAME.findall(text) or [name])[-1]
-        told.append((seen[place], f"{name}{more}\n{text}"))
-        seen[place] += 1
+        place, words = (_FRAME.findall(text) or [name])[-1], normalised(text.rsplit("\n", 1)[-1])
+        told.append(((seen[words], seen[place]), f"{name}{more}\n{text}"))
+        seen.update((place, words))
     told.sort(key=lambda item: item[0])
     return "\n\n".join(text for _, text in told[:SHOWN_FAILURES])
 

@@ -40,8 +40,8 @@ _MOVED = regex(
 )
 _FILE = r"[`'\"@]?(?:[\w.-]+/)*[\w-][\w.-]*\.\w+[`'\"]?"
 _REPLACED = regex(
-    r"(?<!not )(?<!n't )(?<!never )\b(?:replace|convert|migrate|port|turn)\s+(?:the\s+)?"
-    rf"({_FILE}(?:(?:\s*,\s*|\s*,?\s+and\s+){_FILE})*)\s+(?:to|into|with|by)\s+(?:(?:an?|the|one|single|new)\s+)*{_FILE}",
+    r"(?<!not )(?<!n't )(?<!never )\b(?:replace|convert|migrate|port|turn) (?:the )?"
+    rf"({_FILE}(?:,? (?:and )?{_FILE})*) (?:to|into|with|by) (?:(?:an?|the|one|single|new) )*{_FILE}(?! in\b)",
     re.IGNORECASE,
 )
 """Files of which another one takes the place."""
@@ -56,7 +56,12 @@ _MADE_GOES = regex(
     r"(?:one|ones|it|them|files?|tests?|copy|copies|duplicates?)\b",
     re.IGNORECASE,
 )
-_TAKEN_OUT = regex(r"\b(?:remove|delete|drop|get rid of|retire|clean up)\b", re.IGNORECASE)
+_TAKEN_OUT = regex(
+    r"(?:\A|[.;,:!]\s+|\b(?:and|then|please|to)\s+)(?:please\s+)?(?:remove|delete|drop|get rid of|retire)\s+"
+    r"(?!it\b.*\bnot\b)(?:(?:the|that|this|all|every|everything|what|its|old|dead|unused|it)\b|[`'\"]?\w+[_.]\w)",
+    re.IGNORECASE,
+)
+"""An order to take something out, and not a name or a ban."""
 _ANSWERED = "\nThe user answered: "
 
 
@@ -113,7 +118,11 @@ def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     said = "\n".join((state["task"].prompt, *state["guidance"], *_answered(state, context)))
     # What is moved into another file goes.
     moved = [found[1] for found in _MOVED.finditer(said)]
-    moved += [name.strip("`'\"@") for found in _REPLACED.finditer(said) for name in re.findall(_FILE, found[1])]
+    moved += [
+        name.strip("`'\"@")
+        for found in _REPLACED.finditer(" ".join(said.split()))
+        for name in re.findall(_FILE, found[1])
+    ]
     files = context.workspace.list_files() if moved else []
     meant = [[path for path in files if path == name or path.endswith(f"/{name}")] for name in moved]
     free = frozenset(

@@ -98,9 +98,14 @@ _NEGATED = _FORBIDDING | {"not", "won't", "can't", "cannot"}
 _POLITE_QUESTIONS = frozenset({("is", "it"), ("would", "it"), ("how", "about"), ("why", "don't"), ("why", "not")})
 _BEFORE_QUESTIONS = frozenset("since in at for from with by until under on to".split())
 _SUITES = frozenset("tests test pytest unittest unittests suite ci build jest vitest".split())
-_BEFORE_SUITES = frozenset("the my our all some two three unit integration npm yarn pnpm cargo go make".split())
+_BEFORE_SUITES = frozenset("the my our all some two three unit integration".split())
+_TOOLS, _STILL = (
+    frozenset("npm yarn pnpm cargo go make".split()),
+    frozenset("all still now again suite run runs".split()),
+)
 _IS, _RED, _ENDS = frozenset({"is", "are"}), frozenset({"red", "failing", "broken"}), frozenset({"fail", "fails"})
 _HOW = frozenset("is are it's that's too so very really quite pretty awfully runs".split())
+_ASK = frozenset("do does did is are was were has have".split())
 _QUESTIONS = frozenset({"which", "what", "when"})
 _FILE_WORDS = frozenset({"the", "file", "folder", "directory"})
 
@@ -221,7 +226,8 @@ def _judge(clause: Sequence[Token], is_question: bool) -> Classification:
 
 def _judged(clause: Sequence[Token], said: Sequence[str]) -> Classification:
     head = said[0]
-    if (head in _BEFORE_QUESTIONS and said[1:2] and said[1] in _QUESTIONS) or tuple(said[-2:]) == ("since", "when"):
+    begins = head in _BEFORE_QUESTIONS and not _QUESTIONS.isdisjoint(said[1:2])
+    if (begins and not _ASK.isdisjoint(said[2:5])) or tuple(said[-2:]) == ("since", "when"):
         return _as("explanation", 0.8, "which")  # "since which release does it fail"
     if _tells_red(said):
         return _as("code_fix", 0.7, "red")
@@ -241,9 +247,13 @@ def _judged(clause: Sequence[Token], said: Sequence[str]) -> Classification:
 def _tells_red(said: Sequence[str]) -> bool:
     """Whether a clause tells that tests fail: "npm test is red", "pytest fails"."""
     place = next((place for place, word in enumerate(said) if word in _SUITES), len(said))
-    rest = said[place + 1 : place + 5]
-    is_red = not _ENDS.isdisjoint(rest) or (not _IS.isdisjoint(rest[:2]) and not _RED.isdisjoint(rest))
-    return is_red and _BEFORE_SUITES.issuperset(said[:place])
+    before, rest = said[:place], list(said[place + 1 : place + 5])
+    if before[:1] and before[0] in _TOOLS:
+        return place == 1 and (rest[:1] == ["fails"] or (not _IS.isdisjoint(rest[:1]) and not _RED.isdisjoint(rest)))
+    while rest and rest[0] in _STILL:
+        del rest[0]
+    is_red = not _ENDS.isdisjoint(rest[:1]) or (not _IS.isdisjoint(rest[:1]) and not _RED.isdisjoint(rest))
+    return is_red and _BEFORE_SUITES.issuperset(before)
 
 
 def _special(clause: Sequence[Token], said: Sequence[str]) -> Classification | None:

@@ -17,7 +17,6 @@ _NAMED, _LISTED = 3, 10
 """Names near an unknown one that are told, and how many there may be for all of them to be told."""
 _DELETE = regex(
     r"\b(?:delet\w*|remov\w*|eras\w*|drop\w*|clean\w*|undo\w*|revert\w*|get rid|rm"
-    r"|(?:split|replac\w*|merg\w*|mov\w*|convert\w*)(?= .*\b(?:into|to|with|by|in)\b)"
     r"|lösch\w*|entfern\w*|supprim\w*|borra\w*)\b",
     re.IGNORECASE,
 )

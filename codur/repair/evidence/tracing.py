@@ -24,7 +24,7 @@ _OUT = ".repair-lines.json"
 _SLOWER = 20.0
 """A traced program may take this many times as long."""
 _LIMIT_S = 3.0
-_PATIENCE_S = 5.0
+_PATIENCE_S = 8.0
 _PROSE = (".md", ".rst", ".txt")
 _PLAIN_FLAGS = frozenset({"-u", "-B", "-E", "-s", "-I", "-O", "-OO", "-q"})
 

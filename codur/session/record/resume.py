@@ -105,7 +105,7 @@ def put_in_place(context: RunContext, record: Recording, start: RunState) -> Non
         best.harmless = context.workspace.snapshot()
     if marks.first_mark:
         context.workspace.rewind(marks.first_mark)
-        best.first = context.workspace.snapshot()
+        best.first, best.lost = context.workspace.snapshot(), marks.lost
     if marks.part_mark:
         context.workspace.rewind(marks.part_mark)
         best.part, best.apart = context.workspace.snapshot(), marks.apart

@@ -124,7 +124,7 @@ class Recording:
             if best.harmless is not self._harmless:  # what was judged in this node and put back was there before it
                 self._harmless, marks = best.harmless, replace(marks, harmless_mark=self._edited)
             if best.first is not self._first:  # as well
-                self._first, marks = best.first, replace(marks, first_mark=self._edited)
+                self._first, marks = best.first, replace(marks, first_mark=self._edited, lost=best.lost)
             self._edited = mark
             self._marks = replace(marks, best_progress=best.progress, start_progress=best.start_progress)
             usage, used_s = self._spent()

@@ -24,6 +24,7 @@ class Marks(Struct):
     apart: tuple[str, ...] = ()  # those tests
     harmless_mark: str = ""  # when an edit was there that broke nothing
     first_mark: str = ""  # when the first attempt was there that came no further
+    lost: bool = False  # and lost something
 
 
 class Kept(Struct):

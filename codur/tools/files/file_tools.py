@@ -18,6 +18,7 @@ difflib = late("difflib")
 _COPY = "; read the file and copy from it"
 _SAME_LINES = 50
 _MAX_PLACES = 20
+_MAX_MOVED = 400  # lines of a piece whose indentation is looked for
 _MAX_FILES = 50
 _MAX_TEXT = 180_000
 _BEGINNING = 64 * 1024  # bytes of a file that is too large to be read whole
@@ -193,7 +194,7 @@ def replace_in_file(
     old, new = (part.replace("\r\n", "\n") for part in (old, new))
     if not old:
         raise ToolError("invalid", "old is empty; give the text to replace")
-    if old not in text:
+    if old not in text and not all:
         old, new = _reindented(text, old, new) or (old, new)
     count = text.count(old)
     if count == 0:
@@ -212,41 +213,46 @@ def replace_in_file(
     context.write(path, after)
     if old == new:
         return unchanged(path)
-    done = Edit(path=path, action="changed", count=count, start_line=line_numbers(text, old)[0])
+    begins = line_numbers(text, old)[0] + old.startswith("\n")
+    done = Edit(path=path, action="changed", count=count, start_line=begins)
     return edited(f"replaced {count} {'place' if count == 1 else 'places'} in {path}", done)
 
 
 def _reindented(text: str, old: str, new: str) -> tuple[str, str] | None:
-    """Both pieces as they are indented in the text, where they differ from it in that alone, in one place.
+    """Both pieces as they are indented in the text, as whole lines, where they differ from it in that alone.
 
-    Each line is off by the same, but for the first, of which the indentation is easily left out.
+    In one place, and each line off by the same, but for the first, of which the indentation is easily left out.
     """
-    lines, wanted = text.split("\n"), old.strip("\n").split("\n")
-    bare = [line.strip() for line in wanted]
-    places = [n for n in range(len(lines)) if [line.strip() for line in lines[n : n + len(wanted)]] == bare]
-    if len(places) != 1 or not bare[0]:
+    lines, wanted, put = text.split("\n"), old.removesuffix("\n").split("\n"), new.removesuffix("\n").split("\n")
+    bare, count = [line.strip() for line in wanted], len(wanted)
+    starts = (n for n, line in enumerate(lines) if line.strip() == bare[0]) if bare[0] and count <= _MAX_MOVED else ()
+    places = [n for n in starts if [line.strip() for line in lines[n : n + count]] == bare]
+    if len(places) != 1 or (new and not put[0].strip()):
         return None
-    there = lines[places[0] : places[0] + len(wanted)]
+    there = lines[places[0] : places[0] + count]
     shifts = [_shift(line, mine) for line, mine in zip(there, wanted, strict=True) if line.strip()]
     first, rest = shifts[0], set(shifts[1:] or shifts[:1])
-    if len(rest) > 1:
+    moved = [_moved(line, next(iter(rest)) if number else first) for number, line in enumerate(put if new else ())]
+    if len(rest) > 1 or None in (first, *rest, *moved):
         return None
-    (others,) = rest
-    put = new.strip("\n").split("\n") if new.strip("\n") else []
-    moved = [_moved(line, others if number else first) for number, line in enumerate(put)]
-    ends = ["\n" if part.endswith("\n") else "" for part in (old, new)]
-    return "\n".join(there) + ends[0], "\n".join(moved) + ends[1]
+    left, right = "\n" if places[0] else "", "\n" if places[0] + count < len(lines) else ""
+    before, after = "\n".join(there), "\n".join(line for line in moved if line is not None)
+    return f"{left}{before}{right}", f"{left}{after}{right if moved else ''}"
 
 
-def _shift(line: str, mine: str) -> tuple[str, int]:
-    """What stands in front of a line beyond what a copy of it has; and how many characters the copy has too many."""
+def _shift(line: str, mine: str) -> tuple[str, str] | None:
+    """What stands in front of a line beyond what a copy of it has, and the reverse; None if they are not of a kind."""
     own, copied = (text[: len(text) - len(text.lstrip())] for text in (line, mine))
-    return own[: max(0, len(own) - len(copied))], max(0, len(copied) - len(own))
+    if own.endswith(copied):
+        return own.removesuffix(copied), ""
+    return ("", copied.removesuffix(own)) if copied.endswith(own) else None
 
 
-def _moved(line: str, by: tuple[str, int]) -> str:
-    put, off = by
-    return f"{put}{line[min(off, len(line) - len(line.lstrip())) :]}" if line.strip() else line
+def _moved(line: str, by: tuple[str, str] | None) -> str | None:
+    """A line with so much more or less in front; None if it does not have as much."""
+    if by is None or not line.strip():
+        return line if by is not None else None
+    return f"{by[0]}{line.removeprefix(by[1])}" if line.startswith(by[1]) else None
 
 
 def line_numbers(text: str, piece: str) -> list[int]:

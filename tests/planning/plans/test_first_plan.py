@@ -25,6 +25,8 @@ NO_MODEL = "no key"
         ("pytest is red, please fix. dont touch the tests", False),
         ("pytest ist rot, bitte reparieren. die tests nicht anfassen", False),
         ("fix the rounding, don't touch the tests", True),
+        ("fix main.py: don't run skipped tests", True),
+        ("fix main.py, the count is one too high in the tests", True),
     ],
 )
 def test_says_more(prompt: str, more: bool) -> None:

@@ -68,7 +68,7 @@ SINCE = {
     "RepairRequest": {"until"},
     "RepairReport": {"suspects", "compared"},
     "PlanEffects": {"tests"},
-    "steps.jsonl": {"part_mark", "apart", "harmless_mark", "first_mark"},
+    "steps.jsonl": {"part_mark", "apart", "harmless_mark", "first_mark", "lost"},
     "file_changed": {"diff"},
     "model_answered": {"text"},
 }

@@ -256,6 +256,28 @@ def test_a_piece_that_lacks_its_indentation_is_found(
     assert (result.ok, (tmp_path / "a.py").read_text()) == (after is not None, text if after is None else after)
 
 
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        ("all:\n\tgcc -o x\n\tstrip x\n", "    gcc -o x", "    gcc -O2 -o x"),  # tabs are not so many blanks
+        ("def f():\n    x()\n", "        x()", "  y()"),  # less than what is too much
+        ("xx = 1\nx = 2\n", "  x = 3", "  x = 4"),
+    ],
+)
+def test_what_cannot_be_indented_as_it_is_there_is_no_edit(
+    text: str, old: str, new: str, tmp_path: Path, toolbox: Toolbox
+) -> None:
+    (tmp_path / "a.txt").write_text(text)
+    assert toolbox.call("replace_in_file", {"path": "a.txt", "old": old, "new": new}).code == "no_match"
+    assert (tmp_path / "a.txt").read_text() == text
+
+
+def test_whole_lines_are_meant(tmp_path: Path, toolbox: Toolbox) -> None:
+    (tmp_path / "a.txt").write_text("xx = 1\n\nx = 1\nx = 10\n")
+    assert toolbox.call("replace_in_file", {"path": "a.txt", "old": "  x = 1", "new": "  x = 2\n  y = 3"}).ok
+    assert (tmp_path / "a.txt").read_text() == "xx = 1\n\nx = 2\ny = 3\nx = 10\n"
+
+
 def test_so_is_one_that_is_indented_by_tabs(tmp_path: Path, toolbox: Toolbox) -> None:
     (tmp_path / "a.go").write_text("func f() {\n\tif a {\n\t\tb()\n\t}\n}\n")
     edit = {"path": "a.go", "old": "if a {\n\tb()\n}", "new": "if a {\n\tc()\n}"}
@@ -276,5 +298,13 @@ def test_a_comment_in_place_of_what_was_there_is_no_edit(comment: str, tmp_path:
     (tmp_path / "a.py").write_text("x = 1\ny = 2\n")
     result = toolbox.call("write_file", {"path": "a.py", "content": f"x = 3\n{comment}\n"})
     assert (result.code, (tmp_path / "a.py").read_text()) == ("invalid", "x = 1\ny = 2\n")
-    for fine in ("# the rest of the numbers\n", "print('...')  # other\n", "# others stay ...\n"):
-        assert toolbox.call("write_file", {"path": "b.py", "content": fine}).ok
+    for fine in (
+        "# the rest of the numbers\n",
+        "print('...')  # other\n",
+        "# others stay ...\n",
+        "# existing users keep their plan...\n",
+        "// other fields stay as they are\n",
+        "# ... and the same for y\n",
+        "# the previous value stays the same until reset\n",
+    ):
+        assert toolbox.call("write_file", {"path": "a.py", "content": fine}).ok
