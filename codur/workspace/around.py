@@ -1,18 +1,28 @@
 """The git repository that a workspace is a part of: what of it lies around the workspace."""
 
 import os
+import re
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
-from codur.config.protected import PROTECTED_NAMES, fold
+from codur.config.protected import PROTECTED_NAMES, fold, is_repository
+from codur.lazy import regex
 from codur.structs import Struct
 from codur.workspace.private import may_hold_secrets
 
 _INSTALLED = frozenset({"node_modules", "site-packages", ".venv", "venv"})
 """What others wrote: large, and given as it is."""
 _CHALLENGE = ("prompt.txt", "challenge.yaml", "expected.txt")
-_MOST_ENTRIES, _MOST_PATHS = 50_000, 400  # each path costs every program a mount or a rule
+_SECRET = regex(
+    r"(?:.*\.(?:tfstate|tfvars|pem|key|p12|pfx|jks|keystore|kdbx|ovpn)(?:\..*)?|id_(?:rsa|dsa|ecdsa|ed25519).*"
+    r"|kubeconfig.*|.*\.env(?:\..*)?|.*(?:secret|credential|password|token)s?[^.]*(?:\.(?:json|ya?ml|toml|ini|txt|cfg|conf|csv))?)",
+    re.IGNORECASE,
+)
+"""Names of what a part needs of no sibling; a workspace's own files are judged less strictly."""
+_SEEN = frozenset({".venv", ".yarn", ".pnp.cjs", ".babelrc", ".swcrc", ".python-version", ".nvmrc", ".tool-versions"})
+"""Hidden names that programs need; others hold settings of people and of services."""
+_MOST_ENTRIES, _MOST_PATHS = 20_000, 400  # each path costs every program a mount or a rule
 
 
 def repository_around(root: Path) -> Path | None:
@@ -34,7 +44,7 @@ def repository_around(root: Path) -> Path | None:
 def directories_of(top: Path, *, without: Path | None = None) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
     """The directories of a repository, those near its top first, and what is in each but for links.
 
-    Not those that are protected, or installed by a package manager, nor those beyond the first 50,000 entries.
+    Not those that are protected, or installed by a package manager, nor those beyond the first 20,000 entries.
 
     Args:
         without: a directory that is left out.
@@ -93,12 +103,17 @@ def around(root: Path) -> Around | None:
     # A challenge stands alone: what lies around it may be the answers.
     if top is None or any((root / name).exists() for name in _CHALLENGE):
         return None
-    split, given = {*root.parents}, dict[Path, list[Path]]()
+    split, given, directories = {*root.parents}, dict[Path, list[Path]](), list[Path]()
     for place, entries in directories_of(top, without=root):
-        own = [Path(each.path) for each in entries]
-        given[place] = [path for path in own if not _is_withheld(path, top)]
-        if len(given[place]) < len(own):
+        own = [Path(each.path) for each in entries if not _is_withheld(each, top)]
+        if is_repository({each.name for each in entries}):
+            own.clear()
+        given[place] = own
+        directories += [Path(each.path) for each in entries if each.is_dir() and _is_looked_into(each.name)]
+        if len(own) < len(entries):
             split |= {place, *place.parents}
+    for unknown in (path for path in directories if path not in given):  # too many entries, or not to be read
+        split |= {*unknown.parents}
     found, waiting = list[Path](), deque([top])
     while waiting:
         for path in given.get(waiting.popleft(), ()):
@@ -113,5 +128,13 @@ def _is_looked_into(name: str) -> bool:
     return name not in _INSTALLED and fold(name) not in PROTECTED_NAMES
 
 
-def _is_withheld(path: Path, top: Path) -> bool:
-    return fold(path.name) in PROTECTED_NAMES or may_hold_secrets(path.relative_to(top).as_posix())
+def _is_withheld(entry: os.DirEntry[str], top: Path) -> bool:
+    name = entry.name
+    hidden = name.startswith(".") and name not in _SEEN
+    # Most names are plain, and need no closer look.
+    return (
+        hidden
+        or fold(name) in PROTECTED_NAMES
+        or bool(_SECRET.fullmatch(name))
+        or (may_hold_secrets(os.path.relpath(entry.path, top)))
+    )

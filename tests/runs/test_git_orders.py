@@ -127,6 +127,11 @@ def test_who_does_not_make_them_is_not_done(steps: tuple[dict[str, Any], ...], r
         ("the branch of the if in parse is wrong", set()),
         ("finish the merge function", set()),
         ("what does git commit do?", set()),
+        ("fix transactions in db.py: commit the transaction after each insert", set()),
+        ("save in db.py is wrong: it should insert the row and then commit", set()),
+        ("create a new branch in save of db.py for the case of tuples", set()),
+        ("fix the bug and make a commit", {"commit"}),
+        ("create branch foo and fix the bug", {"branch"}),
     ],
 )
 def test_orders_to_git(prompt: str, orders: set[str]) -> None:

@@ -91,3 +91,35 @@ def test_a_repository_that_is_too_wide_or_of_somebody_else_gives_nothing(
     if os.geteuid() == 0:
         os.chown(tmp_path / ".git", 65534, 65534)
         assert repository_around(root) is None
+
+
+def test_what_was_not_looked_at_is_not_given(tmp_path: Path) -> None:
+    root = repository(tmp_path)
+    (tmp_path / "lib" / "data").mkdir(parents=True)
+    for number in range(20_000):
+        (tmp_path / "lib" / "data" / str(number)).touch()
+    (tmp_path / "lib" / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "lib" / "deep" / "er" / ".env").touch()
+    found = around(root)
+    assert found is not None
+    assert not any((tmp_path / "lib" / "deep").is_relative_to(path) for path in found.paths)
+
+
+def test_settings_of_people_and_services_are_not_given(tmp_path: Path) -> None:
+    root, kept = (
+        repository(tmp_path),
+        "tool/.m2/settings.xml tool/infra/prod.tfstate tool/mirror.git/config tool/id_ed25519_work",
+    )
+    for name in (
+        *kept.split(),
+        "tool/mirror.git/HEAD",
+        "tool/mirror.git/objects/x",
+        "tool/mirror.git/refs/x",
+        "tool/x.py",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("text")
+    found = around(root)
+    assert found is not None
+    given = {path.relative_to(tmp_path).as_posix() for path in found.paths if path.is_relative_to(tmp_path / "tool")}
+    assert given == {"tool/x.py"}

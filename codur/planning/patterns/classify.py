@@ -119,25 +119,33 @@ class Classification(Struct):
 
 
 _UNKNOWN = Classification()
-_UNDER_WAY = r"(?:(?:the|this|my|that|it|on|with|git) ){0,4}(?:merge|rebase|cherry-pick|revert)"
+_UNDER_WAY = r"(?:(?:the|this|my|that|it|on|with|git) ){1,4}(?:merge|rebase|cherry-pick|revert)"
 _GIT_DEED = regex(
+    r"(?!.*\w\.\w{1,4}\b)(?:"  # of a file it is code
     r"(?:write|draft|suggest|propose|generate|create|make|give|prepare)(?: \S+){0,4}? commit (?:message|msg)s?"
-    r"(?: (?:for|of|about|from|in|with|that|based|now|please)\b.*)?"
+    r"(?: (?:for|of|about|from|with|that|based|now|please)\b.*)?"
     r"|(?:make|create|start|open) (?:a|an|another|the)(?: \w+){0,2} branch(?: (?:called|named|from|off|at)\b.*)?"
-    r"|(?:switch|go|move|change)(?: back| over)? to (?:\S+ ){0,3}branch(?: \S+){0,3}"
-    rf"|(?:finish|complete|conclude|continue|resume|abort|go|end) {_UNDER_WAY}(?: (?:now|please|then))?"
+    r"|(?:switch|go|move|change)(?: back| over)? to (?:\S+ ){0,3}branch(?: (?!of\b)\S+)?"
+    rf"|(?:finish|complete|conclude|continue|resume|abort|go|end) {_UNDER_WAY}(?: (?:now|please|then))?)"
 )
 """What has a verb of code and is done to the repository, not to the code."""
+_OF_DATABASES = regex(
+    r"\b(?:transaction|database|db|sql\w*|rows?|insert\w*|cursor|connection|session|save[sd]?|rollback|offset|record)s?\b"
+)
+"""What is committed there is no change of files."""
 _ORDERS = {
     "commit": regex(
-        r"(?!.* to memory\b)(?:(?:also|finally|just) )*commit(?: (?:it|them|this|that|these|those|the|all|everything"
-        r"|my|your|what|with|as|when|once|to|there|here|on|in|at|after|now|together|separately)\b.*)?"
+        r"(?!.* to memory\b)(?:(?:also|finally|just|git) )*commit(?: (?:it|them|this|that|these|those|the|all"
+        r"|everything|my|your|what|with|as|when|once|to|there|here|on|in|at|after|now|together|separately)\b.*| & .*)?"
+        r"|(?:make|create|do) (?:a|one|the) (?:git )?commit(?: (?:for|of|with|there|then|too|afterwards)\b.*)?"
     ),
     "branch": regex(
         r"(?:.* )?(?:on|in|onto|to|make|create|start|open)(?: (?:a|an|another|its|your))?(?: own)?"
-        r"(?: (?:new|separate|fresh|feature|topic|git|different))+ branch\b.*"
+        r"(?: (?:new|separate|fresh|feature|topic|git|different))+ branch"
+        r"(?: (?:called|named|from|off|first|then|there|with)\b.*)?"
         r"|(?:.* )?(?:on|in|onto|to|make|create|start|open) (?:a|the) branch (?:called|named)\b.*"
-        r"|(?:make|create|start|open) a branch(?: (?:for|from|off)\b.*)?|(?:switch|change) to (?:\S+ ){0,3}branch\b.*"
+        r"|(?:make|create|start|open) a branch(?: (?:from|off)\b.*)?|(?:make|create|start|open) branch \S+"
+        r"|(?:switch|change) to (?:\S+ ){0,3}branch(?: (?!of\b)\S+)?"
     ),
     "continue": regex(
         rf"(?:finish|complete|conclude|continue|resume|go|end) {_UNDER_WAY}\b"
@@ -191,7 +199,9 @@ def asks_for_more(prompt: str) -> bool:
 def ordered_of_git(prompt: str) -> frozenset[str]:
     """What a request orders to be done to the repository, beside all else: `commit`, `branch`, `continue`."""
     said = [" ".join(token.key for token in clause) for clause in clauses(read_prompt(prompt).tokens)]
-    return frozenset(name for name, order in _ORDERS.items() if any(map(order.fullmatch, said)))
+    of_database = _OF_DATABASES.search(prompt.lower()) is not None
+    orders = {name: order for name, order in _ORDERS.items() if not (of_database and name == "commit")}
+    return frozenset(name for name, order in orders.items() if any(map(order.fullmatch, said)))
 
 
 def lists_steps(prompt: str) -> bool:

@@ -108,7 +108,9 @@ def commit_files(repository: Repository, paths: Sequence[str], wanted: Wanted, s
 
 def staged_files(repository: Repository) -> tuple[str, ...]:
     """What is staged, of the whole repository: paths from its top."""
-    found = replace(repository, root=repository.top).safe("diff", "--cached", *_FILES)
+    # A submodule that is staged is committed, too.
+    options = [option for option in _FILES if not option.startswith("--ignore-submodules")]
+    found = replace(repository, root=repository.top).safe("diff", "--cached", "--ignore-submodules=dirty", *options)
     return tuple(filter(None, found.split("\0")))
 
 

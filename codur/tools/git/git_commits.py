@@ -20,7 +20,7 @@ from codur.types import ToolResult
 FORMAT = "%H%x1f%an%x1f%aI%x1f%s"
 _GENERATED = ("*.py", "*.so", "*.pyd", "*.json")
 _MAX_GENERATED = 200
-_MARK_LINES = "^(<<<<<<<|>>>>>>>) "
+_MARK_LINES = "^(<<<<<<<<*|>>>>>>>>*) "
 _HASH = regex(r"[0-9a-f]{4,64}")
 _PLAIN = frozenset({"pick", "p", "fixup", "f", "squash", "s", "drop", "d", "noop", "revert"})
 """What is left of a rebase or a row of picks and needs no editor and no program: `exec` would run one."""
@@ -185,6 +185,15 @@ def git_commit(
     return ToolResult(text=f"committed {commit.hash[:10]}: {commit.subject}", data=Commits(commits=(commit,)))
 
 
+def _require_no_program(top: Repository, paths: Sequence[str]) -> None:
+    """Refuse files that git would merge or write by a program, or of which that is not known before."""
+    if any(path.rpartition("/")[2] == ".gitattributes" for path in paths):
+        raise ToolError("refused", "it changes .gitattributes, which say how files are written; do it yourself")
+    if paths and top.setting("merge.default"):
+        raise ToolError("refused", "merge.default names a program that merges; do it yourself")
+    require_no_filter(top, paths, driver=True)
+
+
 @tool(RepositoryStatus, side_effect="write", task_types=GIT_TASKS, permission="allow_git_write")
 def git_switch(
     context: ToolContext,
@@ -205,8 +214,14 @@ def git_switch(
         there = commit_of(repository, f"refs/heads/{branch}")
         options = ("--name-only", "-z", "--no-ext-diff", "--no-renames", "--ignore-submodules=all")
         changed = top.safe("diff", *options, commit_of(repository, "HEAD"), there).split("\0")
-        require_no_filter(top, list(filter(None, changed)), driver=True)
-    options = ("--quiet", "--no-guess", "--no-recurse-submodules", *(("--create",) if new else ()))
+        _require_no_program(top, list(filter(None, changed)))
+    options = (
+        "--quiet",
+        "--no-guess",
+        "--no-recurse-submodules",
+        "--no-overwrite-ignore",
+        *(("--create",) if new else ()),
+    )
     top.safe("switch", *options, branch, writable=(repository.top, *repository.own))
     text = f"on {'the new' if new else 'the'} branch {branch}"
     return ToolResult(text=text, data=RepositoryStatus(branch=branch, entries=()))
@@ -262,7 +277,7 @@ def git_continue(context: ToolContext) -> ToolResult:
     if repository.root != repository.top and (found.kind != "merge" or any(path.startswith("..") for path in paths)):
         raise ToolError("refused", "the workspace is only a part of the repository", remedy=by_hand)
     require_no_filter(repository, paths)
-    require_no_filter(top, rest, driver=True)
+    _require_no_program(top, rest)
     who, own = identity(repository, context.environ), repository.own
     if paths:
         repository.safe("add", "--all", "--", *paths, writable=own)
@@ -292,7 +307,8 @@ def _rest(top: Repository, by_hand: str) -> Sequence[str]:
         text_of(own / "rebase-merge" / "strategy").strip(),
         *_STRATEGY.findall(text_of(own / "sequencer" / "opts")),
     }
-    if (own / "rebase-apply").exists() or not strategies <= _STRATEGIES:
+    stashed = (own / "rebase-merge" / "autostash").exists()  # what comes back then may conflict, too
+    if (own / "rebase-apply").exists() or stashed or not strategies <= _STRATEGIES:
         raise ToolError("refused", "it was begun in a way that is not gone on with from here", remedy=by_hand)
     todo = f"{text_of(own / 'rebase-merge' / 'git-rebase-todo')}\n{text_of(own / 'sequencer' / 'todo')}"
     steps = [line.split() for line in todo.splitlines() if line.strip() and not line.startswith("#")]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codur.lazy import regex
 from codur.structs import Struct, replace
 from codur.tools.git.git_repository import Repository, repository_around
 from codur.tools.tool import ToolError
@@ -27,7 +28,7 @@ _BOTH = frozenset({"DD", "AA", "UU"})
 _LOOK_S = 5.0
 _MAX_BYTES = 5_000_000
 _SUBJECT, SHOWN = 72, 20
-_BEGINS, _ENDS = b"<<<<<<< ", b">>>>>>> "
+_BEGINS, _ENDS = regex(rb"<{7,} "), regex(rb">{7,} ")
 
 
 class UnderWay(Struct):
@@ -80,7 +81,15 @@ def under_way(repository: Repository) -> UnderWay | None:
     unmerged = {os.path.relpath(top / each[3:], repository.root): each[:2] for each in items if each[:2] in _UNMERGED}
     marked = {path: ", ".join(lines) for path in unmerged if (lines := list(_marked(repository.root / path)))}
     first = text_of(own / "MERGE_MSG").strip().partition("\n")[0]
-    unclear = [path for path, how in unmerged.items() if how not in _BOTH or b"\0" in _bytes(repository.root / path)]
+    sized = _of_other_marks(repository, list(unmerged))
+    unclear = [
+        path
+        for path, how in unmerged.items()
+        if how not in _BOTH
+        or path in sized
+        or not _is_plain(repository.root / path)
+        or b"\0" in _bytes(repository.root / path)
+    ]
     return UnderWay(kind=kind, about=first[:_SUBJECT], unmerged=unmerged, marked=marked, unclear=unclear)
 
 
@@ -88,19 +97,31 @@ def _marked(path: Path) -> Iterator[str]:
     """The ranges of lines that conflict markers of git enclose; of a lone one its line."""
     begun = 0
     for number, line in enumerate(_bytes(path).splitlines(), start=1):
-        if line.startswith(_BEGINS):
+        if _BEGINS.match(line):
             begun = number
-        elif line.startswith(_ENDS):
+        elif _ENDS.match(line):
             yield f"{begun}-{number}" if begun else f"{number}"
             begun = 0
     if begun:
         yield f"{begun}"
 
 
+def _of_other_marks(repository: Repository, paths: list[str]) -> set[str]:
+    """The files whose conflict markers have another length than git's own."""
+    words = repository.safe("check-attr", "-z", "conflict-marker-size", "--", *paths).split("\0") if paths else []
+    return {path for path, value in zip(words[::3], words[2::3], strict=False) if value != "unspecified"}
+
+
+def _is_plain(path: Path) -> bool:
+    """Whether markers would be seen in a file: it is no link, no submodule and not very large; or it is gone."""
+    if not os.path.lexists(path):
+        return True
+    return path.is_file() and not path.is_symlink() and path.stat().st_size <= _MAX_BYTES
+
+
 def _bytes(path: Path) -> bytes:
-    """What a plain file holds; nothing where there is none, or a very large one."""
-    plain = path.is_file() and not path.is_symlink() and path.stat().st_size <= _MAX_BYTES
-    return path.read_bytes() if plain else b""
+    """What a plain file holds; nothing where there is none."""
+    return path.read_bytes() if path.is_file() and _is_plain(path) else b""
 
 
 def text_of(path: Path) -> str:
