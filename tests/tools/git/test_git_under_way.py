@@ -149,3 +149,56 @@ def test_a_branch_is_made_and_switched_to(tmp_path: Path) -> None:
     assert (root / "main.txt").read_text() == "not committed\n"
     off = toolbox_on(root).call("git_switch", {"branch": "main"})
     assert (off.code, off.text) == ("refused", "git_switch needs tools.allow_git_write, which is off")
+
+
+def two_sides(root: Path, path: str, texts: tuple[str, str, str], attributes: str = "") -> Path:
+    """A merge that stopped at a file, or at a link where a text begins with `->`."""
+    git(root, "init", "-q", "-b", "main")
+    for name, value in (("user.name", "Ann"), ("user.email", "ann@example.org")):
+        git(root, "config", name, value)
+    (root / ".gitattributes").write_text(attributes)
+    for switch, text in zip(((), ("-c", "side"), ("main",)), texts, strict=True):
+        if switch:
+            git(root, "switch", "-q", *switch)
+        (root / path).unlink(missing_ok=True)
+        if text.startswith("->"):
+            (root / path).symlink_to(text[2:])
+        else:
+            (root / path).write_text(text)
+        git(root, "add", "-A")
+        git(root, "commit", "-q", "-m", text[:9].strip())
+    git(root, "merge", "side", check=False)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("texts", "attributes"),
+    [
+        (("1\n", "2\n", "3\n"), "* conflict-marker-size=12\n"),
+        (("->a", "->b", "->c"), ""),
+        (tuple(f"{n}\n" + ("x" * 79 + "\n") * 65_000 for n in "123"), ""),
+    ],
+    ids=["markers of another length", "links", "a very large file"],
+)
+def test_where_nobody_sees_whether_a_conflict_is_resolved_it_is_not_gone_on_with(
+    texts: tuple[str, str, str], attributes: str, tmp_path: Path
+) -> None:
+    root = two_sides(tmp_path, "f", texts, attributes)
+    assert go_on(root).code == "refused"
+    assert (root / ".git" / "MERGE_HEAD").exists()
+
+
+def test_a_file_that_git_ignores_is_not_written_over(tmp_path: Path) -> None:
+    root = conflict(tmp_path, "status")
+    (root / ".gitignore").write_text("local.cfg\n")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "ignore")
+    git(root, "switch", "-q", "-c", "other")
+    (root / "local.cfg").write_text("theirs")
+    git(root, "add", "-f", "local.cfg")
+    git(root, "commit", "-q", "-m", "theirs")
+    git(root, "switch", "-q", "main")
+    (root / "local.cfg").write_text("mine")
+    toolbox = toolbox_on(root, ToolSettings(allow_git_write=True))
+    assert not Toolbox(replace(toolbox._context, environ={})).call("git_switch", {"branch": "other"}).ok
+    assert (root / "local.cfg").read_text() == "mine"
