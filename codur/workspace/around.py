@@ -105,7 +105,7 @@ def around(root: Path) -> Around | None:
         return None
     split, given, directories = {*root.parents}, dict[Path, list[Path]](), list[Path]()
     for place, entries in directories_of(top, without=root):
-        own = [Path(each.path) for each in entries if not _is_withheld(each, top)]
+        own = [Path(each.path) for each in entries if not _is_withheld(each.name)]
         if is_repository({each.name for each in entries}):
             own.clear()
         given[place] = own
@@ -128,13 +128,7 @@ def _is_looked_into(name: str) -> bool:
     return name not in _INSTALLED and fold(name) not in PROTECTED_NAMES
 
 
-def _is_withheld(entry: os.DirEntry[str], top: Path) -> bool:
-    name = entry.name
+def _is_withheld(name: str) -> bool:
+    # Directories of settings are hidden ones, and not looked into.
     hidden = name.startswith(".") and name not in _SEEN
-    # Most names are plain, and need no closer look.
-    return (
-        hidden
-        or fold(name) in PROTECTED_NAMES
-        or bool(_SECRET.fullmatch(name))
-        or (may_hold_secrets(os.path.relpath(entry.path, top)))
-    )
+    return hidden or fold(name) in PROTECTED_NAMES or bool(_SECRET.fullmatch(name)) or may_hold_secrets(name)
