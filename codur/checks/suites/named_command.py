@@ -85,6 +85,8 @@ def named_command(workspace: Workspace, prompt: str) -> str:
     said = next((found.groupdict() for form in _FORMS if (found := form.match(prompt))), None)
     if said is not None:
         command = said["command"] or said["linter"] or ""
+        if (said["package"] or said["prefix"]) and "npm " not in f" {command}".replace(" pnpm ", " "):
+            return ""  # others have these options for something else
         # "Make lint fails": the sentence begins with it.
         return f"{command[:1].lower()}{command[1:]}" if _is_declared(workspace, said) else ""
     if found := _BARE.match(prompt):
