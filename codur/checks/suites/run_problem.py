@@ -211,6 +211,10 @@ def _lacking(modules: Sequence[str], root: Path, python: str) -> RunProblem:
     )
 
 
+_ASIDE = frozenset("examples example docs doc tests test benchmarks samples".split())
+"""Directories whose parts are called after what they show."""
+
+
 def _own(modules: Sequence[str], declared: Sequence[str], root: Path) -> tuple[dict[str, Path], set[str]]:
     """Where those of some modules lie that the repository has, and the names of all projects in it.
 
@@ -224,8 +228,11 @@ def _own(modules: Sequence[str], declared: Sequence[str], root: Path) -> tuple[d
             tables = (table(files.pyproject, "project"), table(files.pyproject, "tool", "poetry"), files.setup_call)
             stated = (*(each.get("name") for each in tables), files.setup_cfg.get("metadata", "name", fallback=""))
             projects |= {normal_name(name) for name in stated if isinstance(name, str) and name}
+        if not _ASIDE.isdisjoint(place.parts):
+            continue
         for name in modules:
-            if f"{name}.py" in names or (name in names and next((place / name).glob("*.py"), None)):
+            # A directory of migrations is called after its tool, too.
+            if f"{name}.py" in names or (name in names and (place / name / "__init__.py").exists()):
                 lying.setdefault(name, place)
     foreign = set(declared) - projects
     return {name: place for name, place in lying.items() if normal_name(name) not in foreign}, projects

@@ -102,6 +102,10 @@ def fitted(discovery: Discovery, before: Verdict, context: RunContext) -> tuple[
     return found or (discovery, before)
 
 
+_NO_PACKAGE = regex(r"Cannot find (?:module|package) '(?![./])")
+"""Said by Node of a package that is not installed."""
+
+
 def with_others(discovery: Discovery, before: Verdict, context: RunContext, *, ends: bool) -> tuple[Discovery, Verdict]:
     """With the tests of another language that fail, where those that were found pass.
 
@@ -118,7 +122,7 @@ def with_others(discovery: Discovery, before: Verdict, context: RunContext, *, e
     for other in others:
         if before.passed and ends:
             verdict = check_before(replace(discovery, check=other), context)
-            if verdict.status == "failed" and not verdict.unfit:
+            if verdict.status == "failed" and not verdict.unfit and not _NO_PACKAGE.search(verdict.error):
                 both = replace(other, beside=check)  # what passes now must pass then
                 context.checker.guard(both)
                 return replace(discovery, check=both), verdict
