@@ -101,6 +101,17 @@ _CONDITION = regex(
     re.IGNORECASE,
 )
 """What a commit waits for anyway that is wished for beside a task."""
+_TASK = regex(
+    r"(?P<task>.+?)(?:,? and(?: then)?|[,;.] then) (?:git )?commit"
+    r"(?: (?:it|this|that|everything|(?:the|your|my) (?:fix|changes?|result)))?[.!]*",
+    re.IGNORECASE,
+)
+_OF_DATABASES = regex(
+    r"\b(?:transaction|database|db|sql\w*|row|insert\w*|cursor|connection|session|save[sd]?|rollback|offset|record)s?\b"
+    r"|\b(?:should|must|not|don['’]?t|never)\b",
+    re.IGNORECASE,
+)
+"""What tells of a program that commits, or of none that is to."""
 
 
 def commit_wish(text: str) -> tuple[str, ...] | None:
@@ -129,6 +140,12 @@ def commit_wish(text: str) -> tuple[str, ...] | None:
     words = ["commit", *(["last"] if found["last"] else [])]
     words += [f"--{name}" for name in ("staged", "all") if found[name]]
     return (*words, *([f"--message={message}"] if message else []))
+
+
+def task_to_commit(text: str) -> str:
+    """The task of a text that ends with the wish to commit what it changes ("fix it and commit"); empty if none is."""
+    found = _TASK.fullmatch(text.strip()) if len(text) <= _MAX_CHARS and "commit" in text.lower() else None
+    return found["task"] if found and not _OF_DATABASES.search(text) else ""
 
 
 def without_condition(text: str) -> str:

@@ -27,6 +27,7 @@ COMMIT_OPTIONS: Final = (
 SPOKEN_OPTIONS: Final = ("-C", "--directory", "--json")
 """Those that may stand beside another command in everyday words."""
 _SPOKEN = ("commit", "bisect", "when ", "change", "undo", "redo", "revert", "back")
+_NO_COMMIT = {"--commit", "--dry-run"}
 _GIT_WORDS = ("commit", "git", "version control")
 
 
@@ -58,6 +59,9 @@ def with_command(argv: Sequence[str], *, commands: Collection[str], app_options:
         return [*spoken, *([*argv[:place], *argv[place + 1 :]] if options else [])]
     if word in commands and not explicit:
         return [word, *argv[:place], *argv[place + 1 :]]
+    task = cli.commit_words.task_to_commit(said) if "commit" in said and options.isdisjoint(_NO_COMMIT) else ""
+    if task and not explicit:
+        return [TASK_COMMAND, "--commit", *([*argv[:place], task, *argv[place + 1 :]] if " " in word else [task])]
     # What is quoted is a sentence; to look at it closely would load difflib, a fiftieth of a start.
     if not explicit and len(argv) <= FEW_WORDS and " " not in word:
         _refuse_misspelt(word, commands)

@@ -34,6 +34,8 @@ def carry_out_words(argv: Sequence[str]) -> int | None:
         return None
     command, *words = with_command(given, commands=COMMANDS, app_options=())
     offline, here, text = len(given) < len(argv), Path(), " ".join(words)
+    if any(word.startswith("-") for word in words):
+        return None  # said in words: "fix it and commit"
     if command == TASK_COMMAND and text.strip():
         task = actions.Task(prompt=text, workspace=str(here.absolute()), offline=offline)
         return actions.run.carry_out(task, actions.Showing(), overrides={})

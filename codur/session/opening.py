@@ -104,7 +104,7 @@ def opened(task: Task, settings: Settings, record: Recording, *, host: Host, sta
                 shared=host.shared.programs if host.shared else None,
                 waited=host.waited,
                 meanwhile=_load_usual,
-                beside=workspace.beside,
+                beside=None if task.expect_file else workspace.beside,  # which may lie there
             )
         )
         # After the launcher, and so closed before it: a recording ends while everything still works.

@@ -22,7 +22,7 @@ _SECRET = regex(
 """Names of what a part needs of no sibling; a workspace's own files are judged less strictly."""
 _SEEN = frozenset({".venv", ".yarn", ".pnp.cjs", ".babelrc", ".swcrc", ".python-version", ".nvmrc", ".tool-versions"})
 """Hidden names that programs need; others hold settings of people and of services."""
-_MOST_ENTRIES, _MOST_PATHS = 20_000, 400  # each path costs every program a mount or a rule
+_MOST_ENTRIES, _MOST_PATHS = 20_000, 100  # each path costs every program a mount or a rule
 
 
 def repository_around(root: Path) -> Path | None:
@@ -97,7 +97,7 @@ class Around(Struct):
 def around(root: Path) -> Around | None:
     """What of a repository lies around a workspace; None if that is no part of one, or a challenge.
 
-    A directory that holds nothing protected or private is one path. At most 400 paths, those near the top first.
+    A directory that holds nothing protected or private is one path. At most 100 paths, those near the top first.
     """
     top = repository_around(root)
     # A challenge stands alone: what lies around it may be the answers.

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from codur.cli.commit_words import commit_wish
+from codur.cli.commit_words import commit_wish, task_to_commit
+from codur.cli.default_command import with_command
 from tests.cli.kit import Ran, codur, codur_here, the_object
 from tests.runs.kit import KEY, REPAIRABLE, fill
 from tests.support.groq_server import GroqServer, json_reply, text
@@ -528,6 +529,16 @@ NO_WISHES = (
     *('commit the changes "src/a.py"', "commit it as `foo`"),
     *("", "ok, please " * 150 + "commit this x", "commit it with message " + "'a" * 900),
 )
+
+
+def test_a_task_that_ends_with_a_commit() -> None:
+    assert task_to_commit("fix the failing tests and commit") == "fix the failing tests"
+    assert task_to_commit("fix shop.py, then commit the fix.") == "fix shop.py"
+    for said in ("it should insert the row and then commit", "fix it and don't commit", "add a flag and commit hooks"):
+        assert task_to_commit(said) == ""
+    assert with_command(["-C", "x", "fix it and commit it"], commands=(), app_options=()) == [
+        *("run", "--commit", "-C", "x", "fix it")
+    ]
 
 
 def test_a_wish_to_commit_in_everyday_words() -> None:

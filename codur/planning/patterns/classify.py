@@ -136,7 +136,7 @@ _OF_DATABASES = regex(
 _ORDERS = {
     "commit": regex(
         r"(?!.* to memory\b)(?:(?:also|finally|just|git) )*commit(?: (?:it|them|this|that|these|those|the|all"
-        r"|everything|my|your|what|with|as|when|once|to|there|here|on|in|at|after|now|together|separately)\b.*| & .*)?"
+        r"|everything|my|your|what|with|as|when|once|there|here|on|in|at|after|now|together|separately)\b.*| & .*)?"
         r"|(?:make|create|do) (?:a|one|the) (?:git )?commit(?: (?:for|of|with|there|then|too|afterwards)\b.*)?"
     ),
     "branch": regex(
