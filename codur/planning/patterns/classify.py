@@ -129,7 +129,7 @@ _GIT_DEED = regex(
     rf"|(?:finish|complete|conclude|continue|resume|abort|go|end) {_UNDER_WAY}(?: (?:now|please|then))?)"
 )
 """What has a verb of code and is done to the repository, not to the code."""
-_OF_DATABASES = regex(
+OF_DATABASES = regex(
     r"\b(?:transaction|database|db|sql\w*|rows?|insert\w*|cursor|connection|session|save[sd]?|rollback|offset|record)s?\b"
 )
 """What is committed there is no change of files."""
@@ -199,7 +199,7 @@ def asks_for_more(prompt: str) -> bool:
 def ordered_of_git(prompt: str) -> frozenset[str]:
     """What a request orders to be done to the repository, beside all else: `commit`, `branch`, `continue`."""
     said = [" ".join(token.key for token in clause) for clause in clauses(read_prompt(prompt).tokens)]
-    of_database = _OF_DATABASES.search(prompt.lower()) is not None
+    of_database = OF_DATABASES.search(prompt.lower()) is not None
     orders = {name: order for name, order in _ORDERS.items() if not (of_database and name == "commit")}
     return frozenset(name for name, order in orders.items() if any(map(order.fullmatch, said)))
 
