@@ -3,6 +3,7 @@
 import re
 
 from codur.lazy import regex
+from codur.planning.patterns.classify import OF_DATABASES
 
 _MAX_CHARS = 2_000
 _LEAD = (
@@ -106,12 +107,8 @@ _TASK = regex(
     r"(?: (?:it|this|that|everything|(?:the|your|my) (?:fix|changes?|result)))?[.!]*",
     re.IGNORECASE,
 )
-_OF_DATABASES = regex(
-    r"\b(?:transaction|database|db|sql\w*|row|insert\w*|cursor|connection|session|save[sd]?|rollback|offset|record)s?\b"
-    r"|\b(?:should|must|not|don['’]?t|never)\b",
-    re.IGNORECASE,
-)
-"""What tells of a program that commits, or of none that is to."""
+_OF_OTHERS = regex(r"\b(?:should|must|not|don['’]?t|never)\b", re.IGNORECASE)
+"""What tells of what a program is to do, or of what nobody is to do."""
 
 
 def commit_wish(text: str) -> tuple[str, ...] | None:
@@ -145,7 +142,7 @@ def commit_wish(text: str) -> tuple[str, ...] | None:
 def task_to_commit(text: str) -> str:
     """The task of a text that ends with the wish to commit what it changes ("fix it and commit"); empty if none is."""
     found = _TASK.fullmatch(text.strip()) if len(text) <= _MAX_CHARS and "commit" in text.lower() else None
-    return found["task"] if found and not _OF_DATABASES.search(text) else ""
+    return found["task"] if found and not (_OF_OTHERS.search(text) or OF_DATABASES.search(text.lower())) else ""
 
 
 def without_condition(text: str) -> str:
