@@ -7,7 +7,7 @@ from codur.mcp.offered_tools import server_of
 from codur.nodes.parts.updates import about_code, blocked, can_ask, edits, go, output_of
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.planning.approval import Means, covers, effects_of, needs_approval
-from codur.planning.patterns.code_request import means_everywhere
+from codur.planning.patterns.classify import means_everywhere
 from codur.planning.plans.step_references import UnresolvedReference, escaped, filled_step, named_command
 from codur.questions import Answer, PlanEffects, Question, granted_by
 from codur.structs import replace

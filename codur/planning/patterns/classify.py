@@ -5,6 +5,7 @@ A prompt is taken apart into clauses. Each clause is judged by the word it begin
 request is the verb; a wish to change code in any clause decides for the whole.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import pairwise
@@ -129,6 +130,13 @@ _GIT_DEED = regex(
     rf"|(?:finish|complete|conclude|continue|resume|abort|go|end) {_UNDER_WAY}(?: (?:now|please|then))?)"
 )
 """What has a verb of code and is done to the repository, not to the code."""
+_EVERYWHERE = regex(
+    r"\b(?:everywhere|throughout|across"
+    r"|(?:in|and) (?:update )?(?:all|every|the|its) (?:\w+ )?"
+    r"(?:files?|tests?|usages?|users|uses|callers|code|project))\b",
+    re.IGNORECASE,
+)
+_MAX_CHARS = 100_000
 OF_DATABASES = regex(
     r"\b(?:transaction|database|db|sql\w*|rows?|insert\w*|cursor|connection|session|save[sd]?|rollback|offset|record)s?\b"
 )
@@ -202,6 +210,11 @@ def ordered_of_git(prompt: str) -> frozenset[str]:
     of_database = OF_DATABASES.search(prompt.lower()) is not None
     orders = {name: order for name, order in _ORDERS.items() if not (of_database and name == "commit")}
     return frozenset(name for name, order in orders.items() if any(map(order.fullmatch, said)))
+
+
+def means_everywhere(prompt: str) -> bool:
+    """Whether a prompt says that a change is to be made wherever it applies, in tests, too."""
+    return _EVERYWHERE.search(prompt[:_MAX_CHARS]) is not None
 
 
 def lists_steps(prompt: str) -> bool:

@@ -9,7 +9,7 @@ from codur.checks.stated_output import forbids_tests
 from codur.context.file_order import standing
 from codur.context.index import RepositoryIndex
 from codur.lazy import regex
-from codur.planning.patterns.classify import Classification, verbs
+from codur.planning.patterns.classify import Classification, means_everywhere, verbs
 from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, suffix_of
 from codur.planning.patterns.phrases import words
 from codur.planning.patterns.request import MAX_CANDIDATES, Request
@@ -28,12 +28,6 @@ _RENAMED = regex(
     re.IGNORECASE,
 )
 """A name that is to be another one."""
-_EVERYWHERE = regex(
-    r"\b(?:everywhere|throughout|across"
-    r"|(?:in|and) (?:update )?(?:all|every|the|its) (?:\w+ )?"
-    r"(?:files?|tests?|usages?|users|uses|callers|code|project))\b",
-    re.IGNORECASE,
-)
 _CHECK_CHARS = 100_000  # of a prompt, this much is searched for an expected output
 
 
@@ -72,11 +66,6 @@ def _tests_to_edit(request: Request, check: Check) -> tuple[str, ...]:
         return ()
     names = [found[1] for found in _RENAMED.finditer(prompt)] if means_everywhere(prompt) else [renamed(prompt)]
     return tuple(path for path in tests if any(name and _mentions(request, path, name) for name in names))
-
-
-def means_everywhere(prompt: str) -> bool:
-    """Whether a prompt says that a change is to be made wherever it applies, in tests, too."""
-    return _EVERYWHERE.search(prompt[:_CHECK_CHARS]) is not None
 
 
 def _mentions(request: Request, path: str, name: str) -> bool:
