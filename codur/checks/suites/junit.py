@@ -92,7 +92,7 @@ def _said(end: TestEnd) -> str:
     printed = plain(end.printed).strip()
     if len(printed) > _PRINTED_CHARS:
         printed = f"…{printed[-_PRINTED_CHARS:]}"
-    text = bounded(_unrepeated(_INNER_VALUES.sub("", plain(end.text)).strip()), FAILURE_CHARS)
+    text = bounded(_unrepeated(plain(end.text).strip()), FAILURE_CHARS)
     return f"It printed:\n{printed}\n\n{text}" if printed else text
 
 
@@ -137,7 +137,8 @@ def _text(problem: ElementTree.Element) -> str:
 
 
 def _unrepeated(text: str) -> str:
-    """A traceback with each of its frames once: a recursion has the same ones over and over."""
+    """A traceback with each of its frames once, as a recursion has the same ones over and over; of values the first."""
+    text = _INNER_VALUES.sub("", text)
     told: dict[str, None] = {}
     again = 0
     for part in _FRAME_BEGINS.split(text):
