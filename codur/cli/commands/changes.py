@@ -48,9 +48,7 @@ def commit(
     amend: Annotated[
         bool, typer.Option("--amend", help="Into the last commit, if Codur made it and nobody else has it.")
     ] = False,
-    undo: Annotated[
-        bool, typer.Option("--undo", help="Take the last commit back, if Codur made it; the files stay.")
-    ] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Take back the last one, if Codur made it; files stay.")] = False,
     reword: Annotated[
         str | None,
         typer.Option("--reword", metavar="TEXT", help="Give the last commit this message, if Codur made it."),
