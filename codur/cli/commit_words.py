@@ -107,7 +107,7 @@ _TASK = regex(
     r"(?: (?:it|this|that|everything|(?:the|your|my) (?:fix|changes?|result)))?[.!]*",
     re.IGNORECASE,
 )
-_OF_OTHERS = regex(r"\b(?:should|must|not|don['’]?t|never)\b", re.IGNORECASE)
+_OF_OTHERS = regex(r"\b(?:should|must|not|don['’]?t|never|git(?! commit))\b", re.IGNORECASE)
 """What tells of what a program is to do, or of what nobody is to do."""
 
 

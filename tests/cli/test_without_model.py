@@ -201,7 +201,6 @@ def test_git_add_stages_where_it_is_allowed(repository: Path, home: Path) -> Non
     [
         "explain why the tests fail and fix app.py",
         "replace foo with bar everywhere and add tests",
-        "replace foo with bar in notes.txt and commit it",
         "search for the bug and fix it",
         "mv the function a to b.py",
         "rm the unused imports from app.py",
@@ -217,6 +216,15 @@ def test_what_asks_for_more_or_other_is_left_to_a_model(prompt: str, repository:
     ran = ask(prompt, repository, home, CODUR_TOOLS__ALLOW_GIT_WRITE="true")
     assert (ran.code, "a model is needed" in ran.err) == (3, True), ran.err
     assert contents(repository) == before
+    assert git(repository, "status", "--short") == ""
+
+
+def test_what_a_rule_does_is_committed_where_that_is_said_with_it(repository: Path, home: Path) -> None:
+    git(repository, "config", "user.name", "Ann")
+    git(repository, "config", "user.email", "ann@example.org")
+    ran = ask("replace foo with bar in notes.txt and commit it", repository, home)
+    assert ran.code == 0, ran.err
+    assert "bar is here" in (repository / "notes.txt").read_text()
     assert git(repository, "status", "--short") == ""
 
 
