@@ -63,9 +63,16 @@ def test_what_is_resolved_needs_no_model(prompt: str, tmp_path: Path) -> None:
     assert (marked.result.exit_code, "a.txt: lines 2-6" in marked.result.reason) == (5, True), marked.result.reason
     off = play(tmp_path, {"a.txt": BOTH}, prompt, [], key=None)
     assert (off.result.exit_code, "allow_git_write" in off.result.reason) == (5, True)
+    assert "git add a.txt && git commit --no-edit" in off.result.reason
     done = play(tmp_path, {}, prompt, [], key=None, sections=ALLOWED)
     assert (done.result.exit_code, git(root, "status", "--porcelain")) == (0, ""), done.result.reason
     assert subject(tmp_path) == "Merge branch 'side'"
+
+
+def test_where_nothing_is_under_way_the_words_mean_something_else(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    conflict(tmp_path / "project", "status")
+    assert play(tmp_path, {}, "finish the merge", [], key=None).result.outcome == "no_model"
 
 
 def test_what_is_not_resolved_goes_to_a_model_that_can(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from codur.planning.patterns.rules import file_change_rules, lookup_rules, run_r
 from codur.planning.patterns.rules.rule import Found, Rule, Settled, not_allowed, say
 from codur.sandbox.launcher import Launcher
 from codur.structs import Struct, replace
+from codur.tools import git
 from codur.types import CODE_TASKS, Discovery, Plan, Task, TaskType
 from codur.workspace.workspace import Workspace
 
@@ -33,6 +34,7 @@ RULES: Mapping[TaskType, tuple[Rule, ...]] = {
 }
 """What settles each kind of request, the first that fits; other kinds need a model."""
 _COMMANDS: Mapping[TaskType, tuple[Rule, ...]] = {"file_operation": file_change_rules.COMMANDS}
+_TO_GIT = "writing to the git repository"
 _HELP = """\
 I work on the code in this folder. You can ask, for example:
   fix main.py
@@ -85,22 +87,31 @@ def decide(
         if settled is not None and settled[2].explains:
             discovery = replace(_discover(request, goal=False), explain=settled[2].explains)
             return PatternDecision(plan=None, discovery=discovery)
-        if settled is not None:
-            return _decision(request, *_permitted(settled, settings))
+        if settled is not None and (permitted := _permitted(settled, request)) is not None:
+            return _decision(request, *permitted)
     if danger and not (danger == A_COMMAND and checks.suites.named_command.is_about_command(task.prompt)):
         return PatternDecision(plan=None, discovery=request.discovery(Classification(reason=danger)))
     return PatternDecision(plan=None, discovery=_discover(request, goal=goal))
 
 
-def _permitted(settled: tuple[TaskType, str, Settled], settings: Settings) -> tuple[TaskType, str, Settled]:
-    """What is settled, or how to allow it if it needs the web, or to write to git, and that is off."""
+def _permitted(settled: tuple[TaskType, str, Settled], request: Request) -> tuple[TaskType, str, Settled] | None:
+    """What is settled, or how to allow it if it needs the web, or to write to git, and that is off.
+
+    None where git has nothing under way that could be gone on with: then something else is meant.
+    """
     kind, rule, found = settled
-    if found.step.capability in lookup_rules.NETWORK_TOOLS and not settings.tools.allow_network:
+    tool, may = found.step.capability, request.settings.tools
+    if tool in lookup_rules.NETWORK_TOOLS and not may.allow_network:
         found = not_allowed("the web", "allow_network")
-    if found.step.capability in lookup_rules.GIT_WRITES and not settings.tools.allow_git_write:
-        instead = lookup_rules.GIT_WRITES[found.step.capability]
-        found = not_allowed("writing to the git repository", "allow_git_write", instead)
-    return kind, rule, found
+    if tool not in lookup_rules.GIT_WRITES:
+        return kind, rule, found
+    instead = lookup_rules.GIT_WRITES[tool]
+    if tool == "git_continue" and request.launcher is not None:
+        under_way = git.git_under_way.seen_under_way(request.names.workspace.root, request.launcher)
+        if under_way is None:
+            return None
+        instead = f"This finishes it: {under_way.finish}"
+    return kind, rule, found if may.allow_git_write else not_allowed(_TO_GIT, "allow_git_write", instead)
 
 
 def _settle(tokens: tuple[Token, ...], names: FileNames) -> tuple[TaskType, str, Settled] | None:
