@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from codur import ui
 from codur.events import CheckBegan, Event, NodeEntered
+from codur.structs import replace
 from codur.types import RunResult
 from codur.ui.plain_output import PlainOutput
 from codur.ui.sanitise import Shown
@@ -49,6 +50,8 @@ class RichOutput(PlainOutput):
     def result(self, result: RunResult) -> None:
         """Write the answer, the diff and the summary."""
         self.close()
+        if result.answer == result.reason and self._out.isatty() and self._err.isatty():
+            result = replace(result, answer="")  # one who sees both needs it once
         if self._screen is None and answers_only(result):  # it does not wait for rich to be imported
             super().result(result)
             return

@@ -59,6 +59,14 @@ def test_colours_on_a_terminal() -> None:
     )
 
 
+def test_who_sees_both_streams_is_told_a_reason_once() -> None:
+    told = replace(FAILED, answer="There is no file x.py.", reason="There is no file x.py.")
+    for err, times in ((Terminal(), 1), (io.StringIO(), 2)):
+        out = Terminal()
+        make_output("rich", stdout=out, stderr=err).result(told)
+        assert (out.getvalue() + err.getvalue()).count("There is no file x.py.") == times
+
+
 def test_no_colour_means_no_control_codes() -> None:
     out, err = Terminal(), Terminal()
     kind = choose_kind(stdout_is_tty=True, environ={"NO_COLOR": "1"})
