@@ -102,13 +102,18 @@ _CONDITION = regex(
     re.IGNORECASE,
 )
 """What a commit waits for anyway that is wished for beside a task."""
-_TASK = regex(
-    r"(?P<task>.+?)(?:,? and(?: then)?|[,;.] then) (?:git )?commit"
-    r"(?: (?:it|this|that|everything|(?:the|your|my) (?:fix|changes?|result)))?[.!]*",
-    re.IGNORECASE,
+AND_COMMIT = regex(
+    r"(?P<task>.+?)(?:[,.;]\s+(?:and\s+)?(?:then\s+)?|\s+and\s+then\s+)(?P<wish>commit\b.*)", re.I | re.S
 )
-_OF_OTHERS = regex(r"\b(?:should|must|not|don['’]?t|never|git(?! commit))\b", re.IGNORECASE)
-"""What tells of what a program is to do, or of what nobody is to do."""
+_AND_ALONE = regex(r"(?P<task>.+?)\s+and\s+(?:git\s+)?(?P<wish>commit\b.*)", re.I | re.S)
+NO_DEED = regex(
+    r"\A\W*(?:what|why|how|when|where|who|which|explain|describe|is|are|does|did|should|would|could)\b"
+    r"|\bwhich\b|\bthat\s+(?!(?:as|plus|this|is)\b)(?:\w+s|can|will|may|must|should|could|have|do|are)\b"
+    r"|\b(?:if|unless)\b[^,.;]*\Z"
+    r"|\A\W*(?:(?:you|we|i)\b[^.;:]*\b)?(?:not|never|(?:do|does|did|is|are|was|were|wo|ca|should|would|could|must|need|have|has)n['’]?t)\b|\b(?:scripts?|hooks?|bots?|buttons?|commands?|begin)\b",
+    re.I,
+)
+"""What a task says that is a question, or speaks of what others are to do: its last words are no wish of its own."""
 
 
 def commit_wish(text: str) -> tuple[str, ...] | None:
@@ -141,8 +146,12 @@ def commit_wish(text: str) -> tuple[str, ...] | None:
 
 def task_to_commit(text: str) -> str:
     """The task of a text that ends with the wish to commit what it changes ("fix it and commit"); empty if none is."""
-    found = _TASK.fullmatch(text.strip()) if len(text) <= _MAX_CHARS and "commit" in text.lower() else None
-    return found["task"] if found and not (_OF_OTHERS.search(text) or OF_DATABASES.search(text.lower())) else ""
+    said = text.strip() if len(text) <= _MAX_CHARS and "commit" in text.lower() else ""
+    found = AND_COMMIT.fullmatch(said) or _AND_ALONE.fullmatch(said)
+    if found is None or NO_DEED.search(found["task"]) or OF_DATABASES.search(text.lower()):
+        return ""
+    ordered = commit_wish(without_condition(found["wish"])) == ("commit",)
+    return found["task"] if ordered and not found["task"].lower().startswith("git ") else ""
 
 
 def without_condition(text: str) -> str:

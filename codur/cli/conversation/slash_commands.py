@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Final
 
-from codur.cli.commit_words import commit_wish, without_condition
+from codur.cli.commit_words import AND_COMMIT, NO_DEED, commit_wish, without_condition
 from codur.cli.spoken_commands import spoken_command
 from codur.config.reading.origin import did_you_mean
 from codur.errors import UsageError
@@ -110,13 +110,13 @@ def _task(line: str) -> Asked:
     """A task; the commit that it ends with is for afterwards, the one that it begins with for before."""
     # A pasted log may speak of many commits.
     forms = (
-        (*_FIRSTS, _AND_COMMIT, _AND_AMEND, _COMMIT_AFTER)
+        (*_FIRSTS, AND_COMMIT, _AND_AMEND, _COMMIT_AFTER)
         if len(line) <= _MAX_CHARS and "commit" in line.lower()
         else ()
     )
     for form in forms:
         found = form.fullmatch(line)
-        told = found is not None and (form in _FIRSTS or not _NO_DEED.search(found["task"]))
+        told = found is not None and (form in _FIRSTS or not NO_DEED.search(found["task"]))
         wish = commit_wish(without_condition(found["wish"])) if found and told else None
         if found and form in _FIRSTS and (_NO_TASK.match(found["task"]) or _has_message(wish)):
             wish = None
@@ -149,9 +149,6 @@ def _split(name: str, rest: str) -> list[str]:
         raise UsageError(f"/{name}: a quotation mark is not closed", remedy="Close it, or leave it out.") from error
 
 
-_AND_COMMIT = regex(
-    r"(?P<task>.+?)(?:[,.;]\s+(?:and\s+)?(?:then\s+)?|\s+and\s+then\s+)(?P<wish>commit\b.*)", re.I | re.S
-)
 _AND_AMEND = regex(
     r"(?P<task>.+?)(?:[,.;]\s+(?:and\s+)?|\s+and\s+)(?:then\s+)?(?P<wish>(?:amend|add|fold)\b[^.;,]*\bcommit\b.*)",
     re.I | re.S,
@@ -176,14 +173,6 @@ _COMMIT_AFTER = regex(
     r"(?:[.!]?|[,;.]\s+(?P<rest>(?!.*\b(?:then|push|tag|and)\b)[^\n]+))",
     re.I,
 )
-_NO_DEED = regex(
-    r"\A\W*(?:what|why|how|when|where|who|which|explain|describe|is|are|does|did|should|would|could)\b"
-    r"|\bwhich\b|\bthat\s+(?!(?:as|plus|this|is)\b)(?:\w+s|can|will|may|must|should|could|have|do|are)\b"
-    r"|\b(?:if|unless)\b[^,.;]*\Z"
-    r"|\A\W*(?:(?:you|we|i)\b[^.;:]*\b)?(?:not|never|(?:do|does|did|is|are|was|were|wo|ca|should|would|could|must|need|have|has)n['’]?t)\b|\b(?:scripts?|hooks?|bots?|buttons?|commands?|begin)\b",
-    re.I,
-)
-"""What a task says that is a question, or speaks of what others are to do: its last words are no wish of its own."""
 _LEAD = r"(?:(?:hm+|no|nope|oh|sorry|wait|ok|okay|actually|then|please|on second thoughts?)[,.!]* ){0,4}"
 _UNDO_OF = regex(
     rf"{_LEAD}(?:undo|revert) (?:the|that|your) (?P<what>\w{{3,}})(?: (?:change|edit|task))?(?: (?:again|please))?\W?",
