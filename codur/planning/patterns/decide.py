@@ -6,7 +6,7 @@ is passed on.
 
 from collections.abc import Mapping
 
-from codur import checks
+from codur import checks, tools
 from codur.config.settings import Settings
 from codur.planning.patterns.classify import A_COMMAND, Classification, classify, danger_in
 from codur.planning.patterns.courtesy import Courtesy, greeting_in, without_courtesy
@@ -19,7 +19,6 @@ from codur.planning.patterns.rules import file_change_rules, lookup_rules, run_r
 from codur.planning.patterns.rules.rule import Found, Rule, Settled, not_allowed, say
 from codur.sandbox.launcher import Launcher
 from codur.structs import Struct, replace
-from codur.tools import git
 from codur.types import CODE_TASKS, Discovery, Plan, Task, TaskType
 from codur.workspace.workspace import Workspace
 
@@ -107,7 +106,7 @@ def _permitted(settled: tuple[TaskType, str, Settled], request: Request) -> tupl
         return kind, rule, found
     instead = lookup_rules.GIT_WRITES[tool]
     if tool == "git_continue" and request.launcher is not None:
-        under_way = git.git_under_way.seen_under_way(request.names.workspace.root, request.launcher)
+        under_way = tools.git.git_under_way.seen_under_way(request.names.workspace.root, request.launcher)
         if under_way is None:
             return None
         instead = f"This finishes it: {under_way.finish}"
