@@ -93,9 +93,10 @@ _ASKED = (
     rf"(?:[.!?]?$|(?:reports?|finds?|says|complain\w*)\b|(?:in|for|on) {_PLACE})"
     rf"|(?:make|get|have|let) (?:(?:sure|that|the|our|{_PLACE}) )*(?:pass {{name}}\b|(?:{{name}}|{{kind}}(?:er|ing))"
     rf"(?: (?:to|on|for|in|with|check|be|is|and \w+|{_PLACE}))* (?:pass(?:es)?|clean|happy|green|succeeds?|quiet)"
-    rf"(?: (?:on|for|in|with) {_PLACE}| again| *[.!?,;]?$)))"
+    rf"(?: (?:on|for|in|with) {_PLACE}| again| *[.!?,;]?$))"
+    rf"|[^\n]*?\b(?:so (?:that )?|until ){{name}}(?: is)? (?:pass(?:es)?|clean|happy|green|succeeds?|quiet) *[.!?]?$)"
 )
-"""A request that begins with the wish that a program finds nothing; what is said of it in passing is no such wish."""
+"""A request that wants a program to find nothing, first or as its end; what is said of it in passing is no such wish."""
 # "type error" in the singular is mostly a TypeError
 _KINDS = {"mypy": "typ(?:e|ing)", "pyright": "typ(?:e|ing)", "tsc": "typ(?:e|ing)"} | dict.fromkeys(
     ("ruff", "flake8", "eslint"), "lint"

@@ -1013,6 +1013,8 @@ TYPED = {
         ("make src/a.py pass mypy", ["src/a.py"], f"{MYPY} src/a.py"),
         ("make sure mypy passes on src/", [], f"{MYPY} src"),
         ("fix ruff", [], f"{RUFF} ."),
+        ("add type hints to src/a.py so that mypy passes", ["src/a.py"], f"{MYPY} src/a.py"),
+        ("Annotate everything in src until mypy is happy.", [], f"{MYPY} src"),
         ("fix the remaining mypy errors in src (mypy src must exit 0), no new type: ignore", [], f"{MYPY} src"),
         ("fix the ruff findings F401 and E711 in src/a.py", ["src/a.py"], f"{RUFF} --select=F401,E711 src/a.py"),
         ("fix the formatting errors that ruff format reports", [], "ruff format --check --force-exclude ."),
