@@ -96,7 +96,7 @@ _ASKED = (
     rf"(?: (?:on|for|in|with) {_PLACE}| again| *[.!?,;]?$))"
     rf"|[^\n]*?\b(?:so (?:that )?|until ){{name}}(?: is)? (?:pass(?:es)?|clean|happy|green|succeeds?|quiet) *[.!?]?$)"
 )
-"""A request that wants a program to find nothing, first or as its end; what is said of it in passing is no such wish."""
+"""A request that wants a program to find nothing, first or as its end; what is said of it in passing is none."""
 # "type error" in the singular is mostly a TypeError
 _KINDS = {"mypy": "typ(?:e|ing)", "pyright": "typ(?:e|ing)", "tsc": "typ(?:e|ing)"} | dict.fromkeys(
     ("ruff", "flake8", "eslint"), "lint"

@@ -20,7 +20,7 @@ from codur.ui.output_formats import OutputKind, choose_kind, make_output, show
 from codur.ui.sanitise import sanitise
 from codur.ui.shown.run_report import summary_lines
 from codur.ui.styled_lines import joined
-from tests.ui.samples import ANSWER, DIFF, DONE, EVENTS, FAILED, RED, Terminal, play
+from tests.ui.samples import ANSWER, DIFF, DONE, EVENTS, FAILED, GREEN, RED, Terminal, play
 
 ROOT = Path(__file__).parents[2]
 
@@ -151,6 +151,12 @@ def test_attempts_are_counted_for_each_run() -> None:
     start = RunStarted(prompt="p", workspace="/w")
     _, err = shown("plain", ANSWER, events=(start, red, red, start, red))
     assert [row.split(":")[0] for row in err.splitlines()[:3]] == ["attempt 1", "attempt 2", "attempt 1"]
+
+
+def test_what_the_check_says_before_is_told_again_only_if_it_says_something_else() -> None:
+    red, green = CheckRan(when="before", verdict=RED), CheckRan(when="before", verdict=GREEN)
+    _, err = shown("plain", ANSWER, events=(red, red, green, green, red))
+    assert [row.split(": ")[1] for row in err.splitlines() if row.startswith("before")] == ["red", "green", "red"]
 
 
 LONG = Verdict(

@@ -57,6 +57,7 @@ class Narrator:
         self._made = False
         self._search: events.RepairProgress | None = None
         self._told: set[str] = set()
+        self._checked: Line | None = None
 
     @property
     def told(self) -> frozenset[str]:
@@ -85,8 +86,9 @@ class Narrator:
             case events.CheckRan():
                 # That nothing can be checked is told once, at the end.
                 untold = event.verdict.status == "no_check" and not self._verbose
-                told = self._check(event)
-                return [] if untold else [told]
+                seen, self._checked = self._checked, self._check(event)
+                again = event.when != "attempt" and self._checked == seen
+                return [] if untold or again else [self._checked]
             case events.ModelChosen() if event.profile:
                 chosen = f"model: {event.profile} ({event.model}): {event.reason}"
                 self._told.add(chosen)
