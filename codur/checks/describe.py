@@ -90,6 +90,8 @@ def verdict_line(verdict: Verdict | None) -> str:
         return "failed: it did not end within the time limit"
     if fails_beside_tests(verdict):
         return f"failed with exit status {verdict.exit_status}, though all {verdict.tests_total} tests pass"
+    if unloaded := unloaded_text(verdict):
+        return f"failed: {unloaded}"
     if verdict.tests_total:
         return f"failed: {verdict.tests_passed} of {verdict.tests_total} tests pass"
     if verdict.error:
@@ -97,6 +99,12 @@ def verdict_line(verdict: Verdict | None) -> str:
     if verdict.difference:
         return f"failed at output line {verdict.difference.line}"
     return f"failed with exit status {verdict.exit_status}"
+
+
+def unloaded_text(verdict: Verdict) -> str:
+    """That no file of pytest's could be loaded, where that is all that is known: how many tests there are is not."""
+    none = not verdict.tests_passed and verdict.failing and all(name.endswith(".py") for name in verdict.failing)
+    return f"{listed(verdict.failing, _NAMED)} cannot be loaded" if none else ""
 
 
 def fails_beside_tests(verdict: Verdict) -> bool:

@@ -36,6 +36,8 @@ def cause(verdict: Verdict) -> str:
         )
     if checks.describe.fails_beside_tests(verdict):
         parts.append(f"its tests pass ({verdict.tests_total}), but it ends with status {verdict.exit_status}")
+    elif unloaded := checks.describe.unloaded_text(verdict):
+        parts.append(unloaded)
     elif verdict.tests_total is not None:
         parts.append(f"{verdict.tests_passed or 0} of {count(verdict.tests_total, 'test')} passed")
     if verdict.difference is not None:

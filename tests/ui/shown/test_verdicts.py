@@ -28,6 +28,10 @@ CAUSES: list[tuple[Verdict, str]] = [
     (Verdict(status="failed", tests_passed=3, tests_total=5), "3 of 5 tests passed"),
     (Verdict(status="failed", tests_total=1), "0 of 1 test passed"),
     (
+        Verdict(status="failed", tests_total=1, failing=("t/test_a.py",), error="E   X: y"),
+        "t/test_a.py cannot be loaded; X: y",
+    ),
+    (
         Verdict(status="failed", tests_passed=5, tests_total=5, exit_status=1, error="x.ts:3:5 error 'y' is unused"),
         "its tests pass (5), but it ends with status 1; x.ts:3:5 error 'y' is unused",
     ),
