@@ -42,6 +42,8 @@ _TELLING, _SUBJECTS = 4, 6
 _TESTED = 4.0
 """How much more is thought of the module that a file of failing tests is called after."""
 _USES = 30
+_AROUND = 6  # of what belongs to the methods that failing lines are in
+_CALLED = 2  # a name that more modules have tells of none
 _TESTING = 4  # of tests that use what the task names
 _NEAR_FILES = 3
 _RANKED_BLOCKS = 60
@@ -118,6 +120,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     ran = executed(view, clues.runs)
     rank = _weighed(rank, ran, {subject_of(path) for path, _ in tests})
     subjects = _subjects(view, tests)
+    called = _called_in_all(view, clues.failing)
     # What is vendored comes last, however much of it the failing test alone was the first to execute.
     order = sorted(rank, key=lambda node: (standing(node[0]) > 1, -rank[node], node))
     tested = {path for path, _ in tests}  # of their tests those that failed are shown, and no others
@@ -127,10 +130,12 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
             *ran,
             *subjects,
             *identified(view, clues.task),
+            *((path, number) for path in called for number in range(len(view.facts[path].blocks))),
             *(far for node in best if node in ran for far in mentions(view, node)),
         }
         best = [node for node in best if node in close or node[0] in named]
     frames = [place for place in places if place.line and not standing(place.path)]
+    inside = list(filter(None, (view.at(place.path, place.line) for place in frames[:_FRAMES])))
     beside = [path for path in named if standing(path) == 1]
     # Where it is known what failing tests executed, what is only near besides is seldom what is wrong.
     likely = [node for node in best if not ran or node in ran]
@@ -150,7 +155,9 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *_lines(view, written[:_ASKED], "needed"),
         *(Want(path=place.path, line=place.line, need="needed") for place in clues.placed if place.line),
         *_lines(view, support, "needed"),
+        *_lines(view, [*chain.from_iterable(_around(view, node) for node in inside)][:_AROUND], "needed"),
         *_lines(view, subjects, "needed"),
+        *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in called),
         *_constants(view, tests[:_TESTS]),
         *_lines(view, _of_classes_said(view, named, clues.task), "needed"),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in beside),
@@ -235,6 +242,28 @@ def _subjects(view: View, tests: Sequence[Node]) -> list[Node]:
                 found[node] = max(share, found.get(node, 0.0))
     named = sorted(found, key=lambda node: (-found[node], node))[:_SUBJECTS]
     return [each for node in named for each in (node, *_made_by(view, node))]
+
+
+def _called_in_all(view: View, failing: Sequence[str]) -> list[str]:
+    """The sources whose name stands in those of all failing tests: what is wrong there may not be executed."""
+    said = [stems_of(test.partition("[")[0].partition("::")[2]) for test in failing]
+    shared = set.intersection(*said) if said else set[str]()
+    found = [path for path in view.facts if not standing(path) and stems_of(splitext(basename(path))[0]) & shared]
+    return found if len(found) <= _CALLED else []
+
+
+def _around(view: View, node: Node) -> Iterator[Node]:
+    """Of a method its overrides, which may have the same fault, and what makes the attributes that it uses."""
+    path, number = node
+    block = view.facts[path].blocks[number]
+    head = view.function(path, block.owner, "") if block.owner else None
+    if head is None or block.name in _MAKING:
+        return
+    yield from (made for made in _made_by(view, head) if view.facts[path].blocks[made[1]].delegates & block.delegates)
+    for other, place in view.defined(block.name):
+        owner = view.facts[other].blocks[place].owner
+        if owner and (other, place) != node and head in view.lineage(other, owner):
+            yield other, place
 
 
 def _made_by(view: View, node: Node) -> Iterator[Node]:

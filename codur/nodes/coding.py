@@ -24,7 +24,7 @@ from codur.nodes.parts.allowed_by_user import (
     without_freed_tests,
 )
 from codur.nodes.parts.attempt_verdict import edit_name, put_back_harmless
-from codur.nodes.parts.finding import is_specified, may_fail, others_fail
+from codur.nodes.parts.finding import is_specified, may_fail, others_fail, some_may_be_apart
 from codur.nodes.parts.first_check import seen_before
 from codur.nodes.parts.samples import Copy, best_of, how_many
 from codur.nodes.parts.sources import assignment, brief_of, instruction_notes, target
@@ -63,6 +63,10 @@ _CLAIMS = regex(
 """What gives up for the reason that all is well."""
 _NOT_SO = "it made no edit and said: {} The check still fails"
 _FOREIGN = "If the tests that fail now have nothing to do with this, leave them, and call finish beside your edits."
+_SOME_FOREIGN = (
+    "If some of the tests that fail now have nothing to do with this, leave those, and call finish beside your edits to"
+    " say which."
+)
 
 
 async def coding(state: RunState, context: RunContext) -> RunUpdate:
@@ -193,7 +197,10 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
             read_text_calls=settings.runtime.detect_tool_calls_from_text,
             max_looks=settings.agents.coding.max_looks,
             run_check=said_by(copy.run if copy else context.checker.run),
-            may_finish=context.best.harmless is not None or others_fail(state) or is_test_older(state),
+            may_finish=context.best.harmless is not None
+            or others_fail(state)
+            or some_may_be_apart(state)
+            or is_test_older(state),
             asking="asked" if asked_before else "user" if context.consult is not None else "nobody",
             temperature=temperature,
             elsewhere=copy.ready if copy else None,
@@ -246,7 +253,7 @@ def _of_failing(state: RunState) -> str:
     """What is said of the tests that fail before anything is changed."""
     may, before = may_fail(state), state["before"]
     if not may:
-        return _FOREIGN if others_fail(state) else ""
+        return _FOREIGN if others_fail(state) else _SOME_FOREIGN if some_may_be_apart(state) else ""
     if before is not None and len(may) < len(before.failing):
         return _NAMED
     return _ALLOWED if state["discovery"].task_type == "refactor" else _LEFT

@@ -77,6 +77,18 @@ def test_it_may_say_so_beside_the_edit(tmp_path: Path) -> None:
     assert any("SHOP_HOST is not set." in note for note in played.result.notes)
 
 
+def test_so_it_may_of_one_of_those_that_fail_which_runs_what_was_changed(tmp_path: Path) -> None:
+    comma = FILES["shop.py"].replace(":.2f}'", ":.2f}'.replace('.', ',')")
+    asks = "from shop import shown\n\n\ndef test_shown_with_comma():\n    assert shown([1]) == '1,00'\n"
+    till = FILES["test_till.py"].replace("    assert", "    shown([2])\n    assert") + "\n\nfrom shop import shown\n"
+    files = {**FILES, "test_shown.py": asks, "test_till.py": till}
+    both = calls(("replace_file_content", {"path": "shop.py", "content": comma}), FOREIGN)
+    prompt = "the prices that are shown have a point where there should be a comma"
+    played = run(tmp_path, both, prompt=prompt, task_type="code_fix", files=files)
+    assert (played.result.outcome, played.files["shop.py"], len(played.requests)) == ("done", comma, 2)
+    assert "If some of the tests that fail now have nothing to do with this" in played.message(1)
+
+
 SEVERAL = {"agents": {"coding": replace(Settings().agents.coding, samples=2)}}
 
 

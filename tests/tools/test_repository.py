@@ -260,6 +260,32 @@ def test_a_test_that_is_made_while_tests_are_collected_leads_by_its_words(tmp_pa
     assert select(index, workspace.list_files(), clues).ranked[0] == "src/shop/parcel.py"
 
 
+def test_a_module_that_failing_tests_are_called_after_is_shown_though_they_did_not_execute_it(tmp_path: Path) -> None:
+    workspace, index = opened(tmp_path, {**SHOP, "tests/test_all.py": "from tests import load\n\nload('parcel')\n"})
+    failing = tuple(f"tests/test_all.py::Test{name}::test_label_2" for name in ("Parcel1", "Parcel2"))
+    runs = [(True, [("src/shop/tax.py", 7)]), (False, [("src/shop/tax.py", 8)])]
+    wants = select(index, workspace.list_files(), Clues(task="fix it", failing=failing, runs=runs)).wants
+    assert any(want.path == "src/shop/parcel.py" and want.need == "needed" for want in wants)
+
+
+def test_with_a_failing_method_come_its_overrides_and_what_makes_its_attributes(tmp_path: Path) -> None:
+    base = (
+        "class Table:\n    def __init__(self):\n        self.parts = {}\n\n    def unused(self):\n        pass\n\n"
+        "    def drop(self, key):\n        return self.parts[key]\n"
+    )
+    files = {
+        "base.py": base,
+        "more.py": "from base import Table\n\n\nclass Wide(Table):\n    def drop(self, key):\n        return key\n",
+        "test_base.py": "from base import Table\n\n\ndef test_it():\n    assert Table().drop(1)\n",
+    }
+    failure = "test_base.py:5: in test_it\nbase.py:9: in drop\nE   KeyError: 1"
+    workspace, index = opened(tmp_path, files)
+    runs = [(True, [("base.py", 9)]), (False, [("base.py", 6)])]
+    wants = select(index, workspace.list_files(), Clues(task="fix it", failure=failure, runs=runs)).wants
+    needed = {(want.path, want.line) for want in wants if want.need == "needed"}
+    assert {("base.py", 2), ("more.py", 5)} <= needed
+
+
 def test_what_is_vendored_comes_after_all_that_is_not(tmp_path: Path) -> None:
     """The failing test was the first to execute much of it, so that this seemed to tell more than anything else."""
     long = "    a = 1\n" * 60

@@ -206,6 +206,13 @@ def others_fail(state: RunState) -> bool:
     return bool(failing) and not (of_named or spoken or is_specified(failing, state))
 
 
+def some_may_be_apart(state: RunState) -> bool:
+    """Whether several tests fail before anything is changed, and the task does not ask for all of them."""
+    before = state["before"]
+    failing = before.failing if before is not None and before.status == "failed" else ()
+    return len(failing) > 1 and not is_about_tests(failing, state)
+
+
 def near_by_name(state: RunState) -> bool:
     """Whether a test that fails before anything is changed may be about the task, if only by a word of its name."""
     failing, said = state["before"].failing if state["before"] is not None else (), _said(state["task"].prompt)
