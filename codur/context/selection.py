@@ -37,6 +37,7 @@ _ASKED, _FRAMES, _TESTS, _SUPPORT = 6, 8, 16, 8
 _LOOKED = 16  # places that earlier steps found
 _NEAR_BLOCKS = 12
 _METHODS = 20  # of a class that a task names, which are shown
+_NO_ATTRIBUTE = regex(r"'(\w+)'(?: object)? has no attribute '(\w+)'")
 _TEST_CLASS = regex(r"^Test|Tests?$|TestCase$")
 _TELLING, _SUBJECTS = 4, 6
 _TESTED = 4.0
@@ -156,6 +157,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
         *(Want(path=place.path, line=place.line, need="needed") for place in clues.placed if place.line),
         *_lines(view, support, "needed"),
         *_lines(view, [*chain.from_iterable(_around(view, node) for node in inside)][:_AROUND], "needed"),
+        *_lines(view, _lacking(view, clues.failure), "needed"),
         *_lines(view, subjects, "needed"),
         *(Want(path=path, most_lines=WHOLE_LINES, need="needed") for path in called),
         *_constants(view, tests[:_TESTS]),
@@ -250,6 +252,18 @@ def _called_in_all(view: View, failing: Sequence[str]) -> list[str]:
     shared = set.intersection(*said) if said else set[str]()
     found = [path for path in view.facts if not standing(path) and stems_of(splitext(basename(path))[0]) & shared]
     return found if len(found) <= _CALLED else []
+
+
+def _lacking(view: View, failure: str) -> Iterator[Node]:
+    """The class that a failure says an attribute is missing of, and what else uses that attribute."""
+    for owner, name in dict.fromkeys(_NO_ATTRIBUTE.findall(failure)):
+        uses = (
+            (path, number)
+            for path, facts in view.facts.items()
+            for number, block in enumerate(facts.blocks)
+            if name in block.mentions and not standing(path)
+        )
+        yield from chain(view.defined(owner), islice(uses, _AROUND))
 
 
 def _around(view: View, node: Node) -> Iterator[Node]:

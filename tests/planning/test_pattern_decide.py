@@ -145,6 +145,8 @@ def test_an_explanation_of_a_file_is_known_and_left_to_a_model(prompt: str, file
         ("app.py is far too slow", "refactor"),
         ("why is app.py slow?", "explanation"),
         ("npm test is red", "code_fix"),
+        ("pytest never comes back, it just hangs. pls fix", "code_fix"),
+        ("the tests keep hanging", "code_fix"),
         ("pytest fails", "code_fix"),
         ("test the red button", "run"),
         ("make the build fail on warnings", "refactor"),

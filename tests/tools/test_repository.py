@@ -268,6 +268,19 @@ def test_a_module_that_failing_tests_are_called_after_is_shown_though_they_did_n
     assert any(want.path == "src/shop/parcel.py" and want.need == "needed" for want in wants)
 
 
+def test_a_class_that_lacks_an_attribute_is_shown_with_what_else_uses_that(tmp_path: Path) -> None:
+    files = {
+        "scopes.py": "class ClassScope:\n    kind = 1\n\n\nclass FunctionScope:\n    pass\n",
+        "check.py": "def handle(scope):\n    scope.unused += 1\n\n\ndef report(scope):\n    return scope.unused\n",
+        "test_check.py": "import check\n\n\ndef test_it():\n    check.handle(1)\n",
+    }
+    failure = "check.py:2: in handle\nE   AttributeError: 'ClassScope' object has no attribute 'unused'"
+    workspace, index = opened(tmp_path, files)
+    runs = [(True, [("check.py", 2)]), (False, [("check.py", 1)])]
+    wants = select(index, workspace.list_files(), Clues(task="fix it", failure=failure, runs=runs)).wants
+    assert {("scopes.py", 1), ("check.py", 5)} <= {(want.path, want.line) for want in wants if want.need == "needed"}
+
+
 def test_with_a_failing_method_come_its_overrides_and_what_makes_its_attributes(tmp_path: Path) -> None:
     base = (
         "class Table:\n    def __init__(self):\n        self.parts = {}\n\n    def unused(self):\n        pass\n\n"

@@ -102,9 +102,10 @@ _SUITES = frozenset("tests test pytest unittest unittests suite ci build jest vi
 _BEFORE_SUITES = frozenset("the my our all some two three unit integration".split())
 _TOOLS, _STILL = (
     frozenset("npm yarn pnpm cargo go make".split()),
-    frozenset("all still now again suite run runs".split()),
+    frozenset("all still now again suite run runs just keep keeps".split()),
 )
-_IS, _RED, _ENDS = frozenset({"is", "are"}), frozenset({"red", "failing", "broken"}), frozenset({"fail", "fails"})
+_IS, _RED = frozenset({"is", "are"}), frozenset("red failing broken hanging stuck".split())
+_ENDS = frozenset("fail fails failing hang hangs hanging never".split())
 _HOW = frozenset("is are it's that's too so very really quite pretty awfully runs".split())
 _ASK = frozenset("do does did is are was were has have".split())
 _QUESTIONS = frozenset({"which", "what", "when"})

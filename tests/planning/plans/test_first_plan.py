@@ -23,6 +23,7 @@ NO_MODEL = "no key"
         ("fix main.py: the total is off by one", True),
         ("fix the rounding in main.py", True),
         ("pytest is red, please fix. dont touch the tests", False),
+        ("pytest never comes back, it just hangs. pls fix", False),
         ("pytest ist rot, bitte reparieren. die tests nicht anfassen", False),
         ("fix the rounding, don't touch the tests", True),
         ("fix main.py: don't run skipped tests", True),
