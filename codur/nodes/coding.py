@@ -45,6 +45,10 @@ _ALLOWED = (
 )
 _LEFT = "What passes now must still pass, and the tests that fail now may fail as they do."
 _NAMED = "Of the tests that fail now those that the task names have to pass; the others may fail as they do."
+_GREEN = (
+    "Where a test of the project expects what the task wants otherwise, keep no second way for its sake: ask with"
+    " ask_user whether that test may be changed."
+)
 _SO_ALREADY = (
     "A test that was written for this passes as the program is now, so that the code may do already what is asked for."
     " If it does, change nothing, and say so with cannot."
@@ -252,6 +256,9 @@ def _brief(state: RunState, context: RunContext) -> CodingBrief:
 def _of_failing(state: RunState) -> str:
     """What is said of the tests that fail before anything is changed."""
     may, before = may_fail(state), state["before"]
+    green = before is not None and before.status == "passed" and bool(before.tests_total)
+    if not may and (green or state["making"] == "made"):
+        return "" if state["discovery"].edits_tests else _GREEN
     if not may:
         return _FOREIGN if others_fail(state) else _SOME_FOREIGN if some_may_be_apart(state) else ""
     if before is not None and len(may) < len(before.failing):

@@ -105,6 +105,7 @@ def test_where_all_tests_pass_nobody_is_asked_about_others(tmp_path: Path) -> No
     played = run(tmp_path, write(TAXED), files={**FILES, "test_till.py": ""})
     assert played.result.outcome == "done"
     assert "finish" not in offered(played, 1)
+    assert "keep no second way for its sake" in played.message(1)
 
 
 def test_so_it_is_for_a_fault_that_is_told(tmp_path: Path) -> None:
