@@ -269,6 +269,18 @@ def test_a_check_of_another_language_has_to_heed_its_tests(name: str, project: P
     assert (result["outcome"], result["verdict"]["note"]) == ("done", ""), result["verdict"]
 
 
+def test_what_no_test_reads_of_a_change_in_another_language_is_told(project: Path, home: Path) -> None:
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not here")
+    fill(project, {**JS, "cart.jsx": "export const Cart = () => <b>1</b>;\n"})
+    both = calls(
+        ("replace_file_content", {"path": "app.js", "content": "exports.f = (x) => x * x;\n"}),
+        ("replace_file_content", {"path": "cart.jsx", "content": "export const Cart = () => <b>2</b>;\n"}),
+    )
+    result = run(project, home, both, "f is wrong, and the cart should show 2", "--check", "npm test")
+    assert (result["outcome"], result["verdict"]["note"]) == ("done", "not reached by the check: cart.jsx")
+
+
 def test_a_test_that_asks_for_little_is_heeded_as_it_is(project: Path, home: Path) -> None:
     """None of what it says matters to it: that it passes whatever it says is no sign of anything."""
     if shutil.which("npm") is None:

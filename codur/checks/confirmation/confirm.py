@@ -28,6 +28,8 @@ from codur.workspace.workspace import Workspace
 _MOST_SOURCES = 2_000
 _MOST_TESTS = 20
 _SLOWER, _LOADED_S = 2, 5.0
+_IDLE_S = 20.0
+_UNREADABLE = "((( ]]] '\n"  # in no language a program
 _MOST_OF_GIT = 20_000  # a repository of more objects is not copied for this
 _NAMED = 3
 _READS = regex(rb"\binput\s*\(|\bstdin\b|\bfileinput\b|/dev/stdin|\bopen\s*\(\s*0\b")
@@ -340,7 +342,10 @@ def _with_hollow(checker: Checker, check: Check, verdict: Verdict, change: Chang
     try:
         if not after:
             deaf = _passes_otherwise(checker, check, verdict, change) if may_go_beyond(before, written) else ""
-            return tampered(verdict, f"the check passes whatever {deaf} asks for") if deaf else verdict
+            if deaf:
+                return tampered(verdict, f"the check passes whatever {deaf} asks for")
+            idle = _idle(checker, check, verdict, change, list(written))
+            return replace(verdict, note="; ".join(filter(None, (verdict.note, idle))))
         if names and not _passes_hollow(checker, check, before, earlier, new):
             return verdict
         # New functions alone first: one that no test calls is told, and is no reason for suspicion.
@@ -412,6 +417,21 @@ def _passes_otherwise(checker: Checker, check: Check, verdict: Verdict, change: 
                 (copy.root / test).write_text(other)
             return test if judge.run(slow).passed else ""
     return ""
+
+
+def _idle(checker: Checker, check: Check, verdict: Verdict, change: Change, files: Sequence[str]) -> str:
+    """Which of the changed files of other languages the check passes without, as nothing can read them."""
+    alone = len(files) == 1 and change.earlier is not None and change.earlier.status == "failed"
+    if alone or len(files) * verdict.duration_s > _IDLE_S:  # what alone turned the check green was read
+        return ""
+    found = []
+    for path in files:
+        with _copied(checker, change.before, generated=True) as copy:
+            link_installed(checker.workspace.root, copy.root)
+            (copy.root / path).write_text(_UNREADABLE)
+            if checker.on(copy).run(replace(check, timeout_s=_SLOWER * verdict.duration_s + _LOADED_S)).passed:
+                found.append(path)
+    return f"not reached by the check: {', '.join(found[:_NAMED])}" if found else ""
 
 
 def _added(before: bytes | None, after: bytes) -> frozenset[str]:
