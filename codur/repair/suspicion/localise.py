@@ -1,6 +1,6 @@
 """How suspicious each line is: what the check executed, which tests fail on it, where exceptions passed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import sqrt
 
 from codur.repair.code.source_file import parse_source
@@ -19,6 +19,7 @@ _RAISING = 1.0
 _CALLING = 0.7
 _NOT_HOT = 0.4
 _FLOW = 0.25
+_OF_ONE_FILE = 0.9
 
 
 class Suspicion(Struct):
@@ -104,15 +105,27 @@ def _shift(old: str, new: str) -> tuple[int, int]:
 
 
 def _spectrum(coverage: Coverage) -> dict[Line, float]:
-    """Ochiai's coefficient per line (Abreu et al. 2007) over the tests; for a program, one value for all."""
+    """Ochiai's coefficient per line (Abreu et al. 2007) over the tests; for a program, one value for all.
+
+    Failing files of tests may have faults of their own, or fail for the machine: what is the likeliest for the failing
+    tests of one file alone is little less likely than what all failing tests have in common.
+    """
     failing = [test.lines for test in coverage.tests.values() if test.failed]
+    by_file: dict[str, list[frozenset[Line]]] = {}
+    for name, test in coverage.tests.items():
+        if test.failed:
+            by_file.setdefault(name.partition("::")[0], []).append(test.lines)
     scores = dict.fromkeys(coverage.lines, _AT_IMPORT if failing else _EXECUTED)
     passing = [test.lines for test in coverage.tests.values() if not test.failed]
     for line in frozenset().union(*failing):
-        failed = sum(line in lines for lines in failing)
         passed = sum(line in lines for lines in passing)
-        ochiai = failed / sqrt(len(failing) * (failed + passed))
-        scores[line] = max(ochiai, 0.1)
+
+        def ochiai(failing: Sequence[frozenset[Line]], line: Line = line, passed: int = passed) -> float:
+            failed = sum(line in lines for lines in failing)
+            return failed / sqrt(len(failing) * (failed + passed)) if failed else 0.0
+
+        own = max(map(ochiai, by_file.values()))
+        scores[line] = max(ochiai(failing), _OF_ONE_FILE * own, 0.1)
     return scores
 
 

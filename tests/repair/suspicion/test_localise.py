@@ -274,6 +274,14 @@ def test_lines_of_failing_tests_are_the_most_suspicious() -> None:
     assert suspicion.of("main.py", 1, 3) == 1.0
 
 
+def test_a_fault_that_one_file_of_failing_tests_finds_is_not_outdone_by_others() -> None:
+    both = ("a.py", 1)
+    fails = {"t/test_b.py::one": 5, "t/test_b.py::two": 5, "t/test_a.py::three": 9}
+    tests = {name: TestLines(failed=True, lines=frozenset({both, ("a.py", line)})) for name, line in fails.items()}
+    scores = localise(Coverage(tests=tests), Failure()).scores
+    assert scores[both] > scores["a.py", 9] >= scores["a.py", 5]
+
+
 def test_executed_lines_of_functions_that_the_task_names_weigh_more() -> None:
     text = "def area(a):\n    return a\n\n\nclass Box:\n    def side(self):\n        return 1\n\n\nprint(area(2))\n"
     named = named_lines({"main.py": text, "broken.py": "def area(:\n"}, "why is area(2) wrong, not the Area of a box?")
