@@ -205,7 +205,13 @@ class Looks:
         found = self._toolbox.call("find_definition", {"name": name, **({"path": path} if path else {})})
         if not found.ok:
             absent = "" if path else f"There is no file, folder or definition {name}.\n"
-            return absent + self._text(name, room, path)
+            stands = absent + self._text(name, min(room, _USES_CHARS), path)
+            hits = self._toolbox.call("grep_files", {"pattern": name, "path": path, "limit": _USES}).data
+            places = hits.get("matches", ()) if isinstance(hits, dict) else ()
+            # Of an attribute the functions that use it tell what its lines alone do not.
+            around = dict.fromkeys((str(hit["path"]), self._around(str(hit["path"]), hit["line"])) for hit in places)
+            functions = [partial(self.lines, where, lines) for where, lines in around if len(lines) > 1]
+            return "\n".join([stands, *_in_turn(functions[:_PLACES], room - len(stands))])
         parts = [partial(self._definition, place, name) for place in found.data["places"][:_PLACES]]
         uses = partial(self._text, name.rpartition(".")[2])
         # The text of the definition first: of its uses the first few tell the most.
@@ -214,14 +220,16 @@ class Looks:
 
     def _definition(self, place: Mapping[str, object], name: str, room: int) -> str:
         path, line = str(place["path"]), int(str(place["line"]))
-        around = self._definitions(path)
-        last = name.rpartition(".")[2]
-        mine = [
+        return self.lines(path, self._around(path, line, name.rpartition(".")[2]), room)
+
+    def _around(self, path: str, line: int, name: str = "") -> range:
+        """The lines of the smallest definition around a line, of that name if one is given; else the line."""
+        found = [
             range(item["start_line"], item["end_line"] + 1)
-            for item in around
-            if item["start_line"] <= line <= item["end_line"] and item["name"].rpartition(".")[2] == last
+            for item in self._definitions(path)
+            if item["start_line"] <= line <= item["end_line"] and name in {"", item["name"].rpartition(".")[2]}
         ]
-        return self.lines(path, min(mine, key=len, default=range(line, line + 1)), room)
+        return min(found, key=len, default=range(line, line + 1))
 
     def _definitions(self, path: str) -> Sequence[Mapping[str, Any]]:
         outline = self._toolbox.call("python_ast_outline", {"path": path}).data

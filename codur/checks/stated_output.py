@@ -218,7 +218,7 @@ def _last_sentence(text: str) -> str:
 # --- edits that the prompt asks for -----------------------------------------------------------------------------------
 
 _EDIT = _words(
-    "update edit change modify fix correct adjust extend rewrite rename refactor remove delete rm regenerate add"
+    "update edit change modify fix correct adjust adapt extend rewrite rename refactor remove delete rm regenerate add"
     " replace append insert move reformat simplify improve write expand complete"
 )
 _NEGATION = _words("nobody not don't dont never without no cannot can't mustn't shouldn't needn't avoid neither nor")
@@ -243,7 +243,7 @@ _FAILING_TEST = regex(r"\b(?:fix|mend|repair|solve|debug)\s+(?:the\s+)?(?:\S+::\
 """A test that is to pass."""
 _TOKEN = regex(r"(?<![\w./-])[./]{0,3}\w(?:[\w./'-]*\w)?|[.,;:!?&](?=\s|$)|\n\n")
 _ALL_TESTS = regex(
-    r"\b(?:update|edit|change|rewrite|extend|adjust|improve|refactor)\s+"
+    r"\b(?:update|edit|change|rewrite|extend|adjust|adapt|improve|refactor)\s+"
     r"(?:(?:all|the|our|my|these|existing|unit)\s+){0,3}(?:tests|test (?:files|cases))\b"
     r"(?![/.\w]|\s+(?:pass|must|data))",
     re.IGNORECASE,
@@ -254,6 +254,14 @@ _CHANGES = (
 )
 _PASSES = regex(r"\b(?:pass\w*|fail\w*|green|red|run|runs|so that|until|check\w*)\b", re.IGNORECASE)
 _ALL_OF_THEM = r"(?:(?:the|its|their|all|our|my)\s+)*tests?\b"
+_UNDENIED = r"(?:(?!\b(?:not|never|no|without)\b|n['’]t\b)[^.;\n]){0,60}?"
+_NEED = (
+    rf"\s+(?:(?:will|also|may|might|probably|then)\s+)*needs?\s+(?!to (?:pass|stay|run)){_UNDENIED}"
+    r"\b(?:too|as well|accordingly|adapt\w*|adjust\w*|updat\w*|chang\w*)\b"
+)
+_THEM = rf"\b{_UNDENIED}\b(?:adapt|adjust|update|change|rewrite|translate)\s+(?:them|those|these)\b"
+_TESTS_NEED = regex(rf"\btests(?:{_NEED}|{_THEM})", re.IGNORECASE)
+_FILE_NEEDS = regex(rf"(?P<file>[\w./-]+\.\w+){_NEED}", re.IGNORECASE)
 _TESTS_TOO = regex(
     rf"{_CHANGES}(?:(?:,|\band)\s+{_ALL_OF_THEM},?\s+(?:too|as well|also|included)"
     rf"|(?:\bincluding|\btogether with|\balong with)\s+{_ALL_OF_THEM}|\band\s+(?:the|its|their|all)\s+tests\b)"
@@ -388,8 +396,12 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
         meant = _meant(token, paths, files) if named else []
         if meant and _is_edited(tokens, place):
             asked.update(meant)
-    if any(_wanted(_ALL_TESTS, text)) or any(
-        _PASSES.search(found["what"]) is None for found in _wanted(_TESTS_TOO, text)
+    for match in _FILE_NEEDS.finditer(text):
+        asked.update(_meant(match["file"], paths, files))
+    if (
+        any(_wanted(_ALL_TESTS, text))
+        or _TESTS_NEED.search(text)
+        or any(_PASSES.search(found["what"]) is None for found in _wanted(_TESTS_TOO, text))
     ):
         asked.update(path for path in paths if is_test_file(path))
     for match in islice(_wanted(_TESTS_PUT, text), _MOST_PLACES):

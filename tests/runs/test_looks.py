@@ -264,6 +264,12 @@ def test_a_folder_that_is_not_there_is_said_not_to_be(item: str, told: str, tmp_
     assert "notes.txt:1" in results(run, 2)[0]
 
 
+def test_of_an_attribute_the_functions_that_use_it_are_shown(tmp_path: Path) -> None:
+    bag = "class Bag:\n    def __init__(self, size):\n        half = size // 2\n        self.spare = half\n"
+    run = play(tmp_path, {**FILES, "bag.py": bag}, "main.py is wrong", [EDIT, look("spare"), median()], sections=NARROW)
+    assert "half = size // 2" in results(run, 2)[0]
+
+
 def test_a_file_that_is_not_there_is_said_not_to_be(tmp_path: Path) -> None:
     run = play(tmp_path, FILES, "main.py is wrong", [EDIT, look("tests/base.py"), median()])
     (told,) = results(run, 2)

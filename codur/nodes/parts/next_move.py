@@ -46,9 +46,8 @@ _STALE = (
     "outputs in {0} are of before, or cleared: `jupyter nbconvert --to notebook --execute --inplace {0}` renews them"
 )
 _TIME_REMEDY = "Give the search more time (--timeout, repair.offline_budget_s), or run it again without --offline."
-_TESTS_REMEDY = (
-    "Answer it on a terminal, or run it again with --may-edit-tests; codur undo --redo brings back what was edited."
-)
+_TESTS_REMEDY = "Answer it on a terminal, or run it again with --may-edit-tests"
+_REDO_REMEDY = "; codur undo --redo brings back what was edited"
 _WORD = regex(r"\w+")
 _MOST_QUESTIONS = 3  # each is an interruption of the user
 
@@ -61,7 +60,8 @@ def next_move(record: StepRecord, judged: Judged | None, state: RunState, contex
         return _model_failed(record, state, context)
     if not record.ok and _needs_the_user(record, state):
         asked = context.artifacts.get(record.output_ref) if record.output_ref else ""
-        remedy = _TESTS_REMEDY if record.action == "ask" and asks_of_tests(asked) else ""
+        redo = _REDO_REMEDY if any(attempt.edit for attempt in state["attempts"]) else ""
+        remedy = f"{_TESTS_REMEDY}{redo}." if record.action == "ask" and asks_of_tests(asked) else ""
         return _end(record, "not_achieved", record.error, remedy=remedy, answer_ref=record.output_ref)
     if judged is not None:
         return _after_edits(record, judged, state, context)
