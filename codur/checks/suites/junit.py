@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codur.checks.entry import is_test_code
 from codur.checks.signature import normalised
 from codur.lazy import late, regex
 from codur.parsing.bounded_text import bounded, listed, plain
@@ -102,12 +103,16 @@ def _uncollected(case: ElementTree.Element) -> bool:
 
 
 def _told(failures: Sequence[tuple[str, str]]) -> str:
-    """The first failures (names and texts): those that end with the same words once, other places before the same."""
-    groups: dict[str, list[tuple[str, str]]] = {}
+    """The first failures (names and texts): those that end with the same words, and came through the same sources, once;
+    other places before the same.
+    """
+    groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for name, text in failures:
         # From the last frame on, without its place: the line that fails, and the words.
         last = _FRAME_BEGINS.split(text)[-1].partition("\n")[2] or text.rsplit("\n", 1)[-1]
-        groups.setdefault(normalised(last), []).append((name, text))
+        through = dict.fromkeys(place.rpartition(":")[0] for place in _FRAME.findall(text))
+        sources = (path for path in through if path[:1] != "/" and not is_test_code(path))
+        groups.setdefault((normalised(last), *sources), []).append((name, text))
     seen: Counter[str] = Counter()
     told = []
     for (name, text), *others in groups.values():

@@ -37,6 +37,15 @@ def test_failures_that_differ_in_an_address_are_told_once() -> None:
     assert counts_of(run).error.startswith("test_it.py::test_0 (and 2 more in the same way: ")
 
 
+def test_failures_that_came_through_other_sources_are_told_each() -> None:
+    text = "test_it.py:{0}: in test_{0}\nlib/{1}.py:{0}: in read\n/usr/lib/parser.py:9: in scan\nE   AssertionError"
+    texts = [text.format(number, source) for number, source in enumerate(("html", "html", "extra"))]
+    run = TestRun(ends={f"test_it.py::test_{n}": TestEnd(outcome="failed", text=each) for n, each in enumerate(texts)})
+    told = counts_of(run).error
+    assert "test_it.py::test_0 (and 1 more in the same way: test_it.py::test_1)" in told
+    assert "lib/extra.py:2: in read" in told
+
+
 def test_failures_at_other_places_come_before_more_of_the_same() -> None:
     clone = "test_it.py:{0}: in test_{0}\nhelp.py:20: in clone\nE   OSError: {0}"
     texts = [clone.format(number) for number in range(7)]
