@@ -146,6 +146,7 @@ def select(index: RepositoryIndex, files: Sequence[str], clues: Clues) -> Select
     told = identified(view, f"{clues.task}\n{step}", named) if not tests and not frames else {}
     # Where something fails what the task writes is shown as well; what is vendored is seldom meant.
     written = [node for node in identified(view, clues.task, named) if (tests or frames) and standing(node[0]) < 2]
+    written.sort(key=lambda node: -rank.get(node, 0.0))  # many classes may have a method of that name
     wants = [
         *(Want(path=place.path, line=place.line, need="asked") for place in places_in(step, files) if place.line),
         *_lines(view, list(identified(view, step, named))[:_ASKED], "asked"),

@@ -103,7 +103,7 @@ def _uncollected(case: ElementTree.Element) -> bool:
 
 
 def _told(failures: Sequence[tuple[str, str]]) -> str:
-    """The first failures (names and texts): those that end with the same words, and came through the same sources, once;
+    """The first failures (names and texts): those that end with the same words and came through the same sources once,
     other places before the same.
     """
     groups: dict[tuple[str, ...], list[tuple[str, str]]] = {}
