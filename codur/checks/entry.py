@@ -136,9 +136,10 @@ def find_entry(workspace: Workspace, files: Sequence[str]) -> str | None:
     modules = {path: look(workspace, path) for path in [*named, *near][:MAX_PARSED]}
     imported = {path for by, module in modules.items() for path in module.imports if path != by}
     named_scripts = [path for path in named[:MAX_PARSED] if modules[path].script]
+    scripts = [path for path, module in modules.items() if module.script and path not in imported]
     return (
         _first(named_scripts, modules, imported)
-        or (_only(modules, imported) if complete else None)  # of many files one more may be a program
+        or (scripts[0] if complete and len(scripts) == 1 else None)  # of many files one more may be a program
         or next((name for name in USUAL_NAMES if workspace.is_file(name)), None)
         or _declared(workspace)
         or next(iter(named_scripts), None)
@@ -194,11 +195,6 @@ def _first(scripts: Sequence[str], modules: dict[str, Module], imported: set[str
     """The first that no other program imports; one with a main guard goes before one without."""
     free = [path for path in scripts if path not in imported]
     return next((path for path in free if modules[path].guarded), next(iter(free), None))
-
-
-def _only(modules: dict[str, Module], imported: set[str]) -> str | None:
-    scripts = [path for path, module in modules.items() if module.script and path not in imported]
-    return scripts[0] if len(scripts) == 1 else None
 
 
 # --- what a module does -----------------------------------------------------------------------------------------------

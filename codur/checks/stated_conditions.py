@@ -169,11 +169,8 @@ def _decides(path: str) -> bool:
     item = PurePosixPath(path)
     top = item.parts[item.parts[0] in _ROOTS and len(item.parts) > 1]  # below `src` a module shadows as well
     shadows = top.removesuffix(".py") in _SHADOWED and item.suffix == ".py"
-    return item.name in WHOLE or item.name in SECTIONED or shadows or _is_of_runner(path) or bool(_lines_of(path))
-
-
-def _is_of_runner(path: str) -> bool:
-    return bool(_OF_RUNNERS.fullmatch(PurePosixPath(path).name) or _OF_RUNNERS.fullmatch(path))
+    of_runner = _OF_RUNNERS.fullmatch(item.name) or _OF_RUNNERS.fullmatch(path)
+    return item.name in WHOLE | SECTIONED or shadows or bool(of_runner or _lines_of(path))
 
 
 def _lines_of(path: str) -> re.Pattern[str] | None:

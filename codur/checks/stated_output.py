@@ -332,7 +332,7 @@ _NO_TESTS = regex(
     re.IGNORECASE,
 )
 """What forbids a change of tests, or wants none."""
-_BAN = regex(
+BAN = regex(
     r"\b(?:(?:do not|don['’]?t|dont|never|without|not) (?:touch|chang|edit|modify|alter)(?:e|ing)?"
     r" (?:(?:the|any|my|our|these|of) )*tests?\b(?: files?)?"
     r"|(?:leave|keep) (?:(?:the|my|our|these|all) )*tests?(?: files?)?"
@@ -342,7 +342,7 @@ _BAN = regex(
     r"|(?:sin tocar|no toques) (?:los |las )?(?:tests|pruebas)|ne touche\w* pas aux tests)",
     re.IGNORECASE,
 )
-"""What forbids a change of tests, in so many words."""
+"""What forbids a change of tests, in so many words, and says nothing of what is wrong."""
 _TESTS_ELSEWHERE = regex(
     r"(?<!no )(?<!não )(?<!nao )(?<!non )(?<!не )(?<!ne )(?<!n')"
     r"\b(?:schreib\w*|erstelle?|ergänze?|füge?|écri\w*|ajoute\w*|crée\w*|escrib\w*|añad\w*|agrega\w*|crear?|escrev\w*"
@@ -361,7 +361,7 @@ _POLITE_CHARS = 12  # before what is asked for: "por favor"
 _AND_ELSEWHERE = regex(r"\b(?:und|et|y|e|и|dann|puis|luego|depois|потом)\b|和|然后|并|そして", re.IGNORECASE)
 
 
-_NONE_WANTED = regex(
+NONE_WANTED = regex(
     r"(?<!is )(?<!'s )(?<!are )(?<!was )(?<!has )(?<!have )"
     r"\b(?:no|without|(?:do not|don['’]?t) (?:need|want|write|add|make)(?: me)?)"
     r"\s+(?:(?:any|new|extra|more|unit|a)\s+)?tests?\b"
@@ -404,11 +404,6 @@ def forbids_tests(prompt: str) -> bool:
     return _NO_TESTS.search(prompt) is not None
 
 
-def without_ban(prompt: str) -> str:
-    """A prompt without what forbids a change of tests, which says nothing of what is wrong."""
-    return _BAN.sub(" ", prompt)
-
-
 def asks_tests_elsewhere(prompt: str, *, alone: bool = False) -> bool:
     """Whether tests are asked for, in another language than English.
 
@@ -420,11 +415,6 @@ def asks_tests_elsewhere(prompt: str, *, alone: bool = False) -> bool:
         return found is not None
     bare = _ONLY_ARTICLES.fullmatch(found["gap"] or "") is not None
     return bare and found.start() <= _POLITE_CHARS and _AND_ELSEWHERE.search(prompt) is None
-
-
-def wants_no_tests(prompt: str) -> bool:
-    """Whether the user says that no test is to be made."""
-    return _NONE_WANTED.search(prompt) is not None
 
 
 def demands_same_output(prompt: str) -> bool:

@@ -85,7 +85,8 @@ class Suites(Struct, dict=True):  # cached properties need one
             self._pytest,
             self._declared,
             self._unittest,
-            self._other_language,
+            # Last, as a Makefile mostly calls Python's own suites.
+            lambda: next(self._other_languages(), None),
         )
         return next((suite for rule in rules if (suite := rule()) is not None), None)
 
@@ -173,11 +174,12 @@ class Suites(Struct, dict=True):  # cached properties need one
         command = (PYTHON, "-m", "pytest")
         foreign = [path for path in self._submodules if any(item.startswith(path) for item in self.listing)]
         files = self.pytest_files
-        note = _two_settings(self._settings)
+        file, ignored = self._settings.file, self._settings.ignored
+        note = f"; pytest takes its settings from {file}, not from {' and '.join(ignored)}" if ignored else ""
         if not files:
             options = " ".join(self._settings.words("addopts"))
             examples = _DOCTEST_OPTION.search(options)
-            return Suite(argv=command, source=f"the examples that {self._settings.file} names") if examples else None
+            return Suite(argv=command, source=f"the examples that {file} names") if examples else None
         argv = (*command, *(f"--ignore={path.rstrip('/')}" for path in foreign))
         suite = self._of_parts(files)
         if suite is None:
@@ -231,11 +233,8 @@ class Suites(Struct, dict=True):  # cached properties need one
         argv = (PYTHON, "-m", "unittest", *modules)
         return Suite(argv=argv, source=f"the test cases in {listed(files, 1)}", files=files, whole=argv)
 
-    def _other_language(self) -> Suite | None:
-        """What a file of another language's tools declares; last, as a Makefile mostly calls Python's own suites."""
-        return next(self._other_languages(), None)
-
     def _other_languages(self) -> Iterator[Suite]:
+        """What files of other languages' tools declare."""
         perl = any(path.startswith("t/") and path.endswith(".t") for path in self.listing)
         for name, argv, applies in _RUNNERS:
             if self.workspace.is_file(name) and applies(self._text(name)) and (perl or argv[0] != "prove"):
@@ -266,12 +265,6 @@ def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
     return lambda path: bool(names.match(basename(path)) or paths.match(f"/{path}"))
 
 
-def _two_settings(settings: PytestSettings) -> str:
-    if not settings.ignored:
-        return ""
-    return f"; pytest takes its settings from {settings.file}, not from {' and '.join(settings.ignored)}"
-
-
 def _has_test_script(text: str) -> bool:
     try:
         script = json.loads(text)["scripts"]["test"]
@@ -293,10 +286,6 @@ def _takes_files(argv: Sequence[str], text: str) -> bool:
     return argv[0] == "go" or argv[-1].endswith(("rspec", "phpunit"))
 
 
-def _always(_: str) -> bool:
-    return True
-
-
 _MAKE_TARGET = r"^{}\s*:(?!=)"
 _CMAKE = "cmake --build {0} && ctest --test-dir {0} --output-on-failure"
 """What is not built yet is built in a directory that goes away. A build without tests is a check as well."""
@@ -314,7 +303,7 @@ _RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
     ("build.gradle", ("gradle", "test"), bool),
     ("build.gradle.kts", ("gradle", "test"), bool),
     ("Gemfile", ("bundle", "exec", "rspec"), regex(r"\brspec\b").search),
-    (".rspec", ("rspec",), _always),
+    (".rspec", ("rspec",), lambda _: True),
     ("spec/spec_helper.rb", ("rspec",), regex(r"\bRSpec\b").search),
     ("Rakefile", ("rake", "test"), regex(r"\bTestTask\b|^[ \t]*task\b[ (]*[:'\"]?test\b", re.MULTILINE).search),
     ("vendor/bin/phpunit", ("vendor/bin/phpunit",), bool),

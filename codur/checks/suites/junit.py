@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,7 @@ def read_report(path: Path) -> TestCounts | None:
     except (OSError, ElementTree.ParseError):
         return None
     cases = list(root.iter("testcase"))
-    failures = [(case, problem) for case in cases for problem in _problems(case)]
+    failures = [(case, problem) for case in cases for problem in case if problem.tag in {"failure", "error"}]
     failing = tuple(dict.fromkeys(_name(case) for case, _ in failures))
     skipped = sum(case.find("skipped") is not None for case in cases)
     total = len(cases) - skipped
@@ -121,10 +121,6 @@ def _told(failures: Sequence[tuple[str, str]]) -> str:
         seen.update((place, words))
     told.sort(key=lambda item: item[0])
     return "\n\n".join(text for _, text in told[:SHOWN_FAILURES])
-
-
-def _problems(case: ElementTree.Element) -> Iterator[ElementTree.Element]:
-    yield from (child for child in case if child.tag in {"failure", "error"})
 
 
 def _name(case: ElementTree.Element) -> str:

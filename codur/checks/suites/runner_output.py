@@ -154,12 +154,14 @@ def counts_in(output: str) -> TestCounts | None:
     counted = False
     told: dict[str, str] = {}
     passing: list[str] = []
+    # Each part of a test that fails counts as one with unittest.
+    parts = [test for _, test in _OF_SUBTEST.findall(text)]
     for runner, lines in found:
         passing += runner.passes.findall(text) if runner.passes else ()
         sums: Counter[str] = Counter()
         for line in lines:
             sums.update({name: int(value) if value.isdigit() else 1 for name, value in line.groupdict("0").items()})
-        wrong = sums["failed"] + sums["errors"] - _more_subtests(text)
+        wrong = sums["failed"] + sums["errors"] - (len(parts) - len(set(parts)))
         good = sums["passed"] + max(0, sums["total"] - wrong - sums["skipped"] - sums["omitted"])
         # Failures alone are no count: how many passed was not told.
         if "passed" in sums or any(line.groupdict().get(name) for line in lines for name in ("total", "none")):
@@ -181,12 +183,6 @@ def counts_in(output: str) -> TestCounts | None:
         passing=good_ones,
         words=tuple(told.values()),
     )
-
-
-def _more_subtests(text: str) -> int:
-    """How many failures unittest counts beyond one for a test whose subtests failed."""
-    tests = [test for _, test in _OF_SUBTEST.findall(text)]
-    return len(tests) - len(set(tests))
 
 
 def are_named(counts: TestCounts) -> bool:

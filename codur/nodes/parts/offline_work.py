@@ -160,7 +160,7 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
     if state["making"] or named or settings.verification.make_check == "never" or calls_left < _LEAST_CALLS:
         return False
     found = state["discovery"]
-    unwanted = asks_for_tests(task.prompt) or checks.stated_output.wants_no_tests(task.prompt)
+    unwanted = asks_for_tests(task.prompt) or checks.stated_output.NONE_WANTED.search(task.prompt)
     if found.task_type not in {"code_fix", "code_generation"} or unwanted:
         return False
     if not context.workspace.list_files(limit=1):  # how what is to be made is called is for who makes it
