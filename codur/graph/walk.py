@@ -86,16 +86,10 @@ class Walked(Struct, kw_only=False):
 def walk(
     state: RunState, context: RunContext, *, kept: Sequence[Done] = (), finished: Finished = keep_nothing
 ) -> Walked:
-    """Run nodes from the start until the end or until one needs a model.
+    """Run nodes from the start until the end or until one needs a model; what is `kept` of before is taken over.
 
-    Args:
-        kept: what an earlier part of the run did; it is taken over, not done again.
-        finished: gets each node that runs here.
-
-    Raises:
-        LimitReached: more steps than `STEP_LIMIT`.
-        Interrupted: the run was cancelled.
-        UsageError: what was kept does not fit this version's graph.
+    Raises LimitReached: more steps than `STEP_LIMIT`; Interrupted: the run was cancelled; UsageError: what was kept
+    does not fit this version's graph.
     """
     done: list[Done] = []
     node: NodeName = START_NODE
