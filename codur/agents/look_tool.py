@@ -242,8 +242,7 @@ class Looks:
         if "total_lines" not in data:
             found = data.get("matches") or data.get("places") or ()
             text = beginning(result.text, room)
-            kept = found[: text.count("\n") + 1]
-            for place in kept:  # one by one: several may be in one file
+            for place in found[: text.count("\n") + 1]:  # one by one: several may be in one file
                 self._sight.add({place["path"]: [range(place["line"], place["line"] + 1)]})
             return f"{told}, wherever it is:\n{text}" if "matches" in data else f"{told}:\n{text}"
         path, first = str(data["path"]), int(data["start_line"])

@@ -42,14 +42,9 @@ class LoopOutcome(Struct):
 
 
 async def run_agent(task: str, work: Assignment, offering: Offering = EVERYTHING) -> LoopOutcome:
-    """Let the agent work until it answers without a tool call, or its steps are used up.
+    """Let the agent work until it answers without a tool call, or its steps are used up; `task`: the whole message.
 
-    Args:
-        task: the whole user message.
-        offering: which of its tools it is offered.
-
-    Raises:
-        ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`.
+    Raises ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`.
     """
     agent = work.agent
     conversation = _Conversation(task, work, Offers(work.toolbox, agent.config.tools, offering))
