@@ -124,15 +124,11 @@ def _needs_check(step: Step, plan: Plan, state: RunState, context: RunContext) -
 
     What programs of others work on, and what the user planned, is done as they say: no other model is asked for it.
     """
-    if plan.origin != "pattern" and updates.edits(step, context) and offline_work.may_keep_output(state, context):
+    edits = updates.edits(step, context)
+    if plan.origin != "pattern" and edits and offline_work.may_keep_output(state, context):
         return True
-    if plan.origin not in {"pre_plan", "plan"} or step.action not in {"coding", "delegate"}:
-        return False
-    if (
-        not updates.edits(step, context)
-        or _is_for_others(step, state, context)
-        or context.agents.is_external(step.capability)
-    ):
+    asked = edits and plan.origin in {"pre_plan", "plan"} and step.action in {"coding", "delegate"}
+    if not asked or _is_for_others(step, state, context) or context.agents.is_external(step.capability):
         return False
     return offline_work.may_make_check(state, context)
 

@@ -182,8 +182,7 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     said = "\n".join(_answered(state, context))
     granted = [path for text in answers(state, context) for path in granted_by(text)] + _agreed_in_plan(state, context)
     named = (path for path in files_to_edit(said, check.protected) if is_test_code(path) and allowed_by(said, path))
-    allowed = guarded(state) if state["task"].may_edit_tests else ()
-    granted += allowed
+    granted += guarded(state) if state["task"].may_edit_tests else ()
     freed = {*granted, *named, *_revised(state)} & {*check.protected, *discovery.adds_tests}
     if not freed:
         return discovery

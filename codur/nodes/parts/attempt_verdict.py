@@ -209,8 +209,7 @@ def put_back(context: RunContext) -> list[ScopeViolation]:
 def tried(check: Check, context: RunContext) -> tuple[Verdict, Mapping[str, TestEnd]]:
     """The verdict of a made test alone, and how each of its tests ended; WorkspaceError if it cannot be put there."""
     context.checker.conditions.forget(check)  # the one before at its place may have held more
-    verdict = context.checker.run(replace(check, beside=None))
-    return verdict, context.checker.last_tests
+    return context.checker.run(replace(check, beside=None)), context.checker.last_tests
 
 
 def unguarded(check: Check | None, context: RunContext) -> None:
