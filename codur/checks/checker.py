@@ -119,11 +119,7 @@ class Checker:
         return self.pristine.data(check.stdin_file, self.workspace) if check.stdin_file else b""
 
     def guard(self, check: Check) -> None:
-        """Keep the check's files as they are now, and refuse edits to them from now on.
-
-        Raises:
-            WorkspaceError: one of them cannot be read.
-        """
+        """Keep the check's files as they are, and refuse edits to them. Raises WorkspaceError: one cannot be read."""
         self._guarded = check
         for each in filter(None, (check, check.beside)):
             self.pristine.keep(each, self.workspace)
@@ -143,22 +139,14 @@ class Checker:
         self.pristine = self.pristine.without(paths)
 
     def retake(self) -> tuple[str, ...]:
-        """Take the check's files as the user left them while nothing ran; gives those that he changed.
-
-        Raises:
-            WorkspaceError: one of them cannot be read.
-        """
+        """Take the files as the user left them; gives those he changed. Raises WorkspaceError: one cannot be read."""
         changed = self.pristine.retake(self.workspace)
         for check in filter(None, (self._guarded, self._guarded.beside if self._guarded else None)) if changed else ():
             self.conditions.forget(check)
         return changed
 
     def on(self, workspace: Workspace, launcher: Launcher | None = None, *, without: Iterable[str] = ()) -> Checker:
-        """The same checker for a copy of the workspace; files of the check that are to be left out there stay known.
-
-        Args:
-            launcher: starts its programs; the same one if None.
-        """
+        """The same checker for a copy of the workspace; files of the check that are to be left out there stay known."""
         programs = self.programs.on(workspace, launcher)
         other = Checker(workspace, self.settings, programs, allow_run=self.allow_run)
         other.native = self.native
@@ -183,11 +171,7 @@ class Checker:
         self._left_out.add(tests)
 
     def run_guarded(self) -> Verdict | None:
-        """Run the check that was guarded last; None if there is none.
-
-        Raises:
-            Interrupted, LimitReached, WorkspaceError: as `run`.
-        """
+        """Run the check that was guarded last; None if there is none. Raises as `run`."""
         return self.run(self._guarded) if self._guarded is not None else None
 
     def recalls(self, check: Check | None) -> bool:
@@ -197,15 +181,10 @@ class Checker:
         return self._told is not None
 
     def run(self, check: Check | None) -> Verdict:
-        """Run a check once.
+        """Run a check once; without one (or with one of syntax alone) nothing runs, and a syntax error is a failure.
 
-        Returns:
-            Its verdict; without a check (or with one of syntax alone), `no_check`, or `failed` for a syntax error.
-
-        Raises:
-            Interrupted: the run was cancelled.
-            LimitReached: the run's time was used up.
-            WorkspaceError: a file of the check cannot be read.
+        Raises Interrupted: the run was cancelled; LimitReached: its time was used up; WorkspaceError: a file cannot be
+        read.
         """
         if check is None or check.kind == "syntax" or not self.allow_run:
             return syntax_verdict(self.workspace, check, sandbox=self.programs.launcher.name)
@@ -371,11 +350,7 @@ class Checker:
     # --- one run ------------------------------------------------------------------------------------------------------
 
     def judge(self, check: Check, programs: Programs) -> Verdict:
-        """The verdict on what these programs do; the check's files are not looked at.
-
-        Raises:
-            Interrupted, LimitReached, WorkspaceError: as `run`.
-        """
+        """The verdict on what these programs do; the check's files are not looked at. Raises as `run`."""
         if check.kind == "output":
             return self._output(check, programs)
         if check.kind == "tests" and "pytest" in check.argv:

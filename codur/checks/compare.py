@@ -41,8 +41,7 @@ def progress(expected: str, actual: str) -> float:
         return 1.0
     difference = first_difference(expected, actual)
     # From the start and not line by line: behind the first difference lines often match by chance.
-    matching = difference.line - 1 if difference else 0
-    return matching / max(len(wanted), len(got))
+    return (difference.line - 1 if difference else 0) / max(len(wanted), len(got))
 
 
 def around(text: str, line: int, *, limit: int) -> str:

@@ -122,12 +122,9 @@ def is_test_code(path: str) -> bool:
 def find_entry(workspace: Workspace, files: Sequence[str]) -> str | None:
     """The program that is run; None if it is not clear.
 
-    In this order: a program among the files that the prompt names; the only program of the workspace; `main.py`,
-    `app.py` or `__main__.py` at its top; the one that `pyproject.toml` declares. A program that another one imports is
-    taken only if there is nothing better. At most 50 files are looked into.
-
-    Args:
-        files: the files that the prompt names, most relevant first.
+    In this order: a program among `files`, which the prompt names, most relevant first; the workspace's only program;
+    `main.py`, `app.py` or `__main__.py` at its top; the one that `pyproject.toml` declares. A program that another one
+    imports is taken only if there is nothing better. At most 50 files are looked into.
     """
     named = [path for path in files if may_be_program(path) and workspace.is_file(path)]
     others = [path for path in workspace.list_files(pattern="*.py") if may_be_program(path) and path not in named]

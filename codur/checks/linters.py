@@ -105,9 +105,6 @@ def asked_for(workspace: Workspace, prompt: str, files: Sequence[str], listing: 
     """The linter, formatter or type checker that a request wants to find nothing more, by its name or by its kind.
 
     It looks at the files and directories that the request names, else at all.
-
-    Args:
-        files: files that the request names.
     """
     for linter in sorted(linters(), key=lambda linter: linter.name not in prompt.lower()):
         program = linter.argv[0]
@@ -220,14 +217,8 @@ class Looked(Struct):
 def look(workspace: Workspace, launcher: Launcher, scratch: Callable[[], Path], *, most_s: float) -> Looked:
     """What is worse now than it was before the changes of this run.
 
-    A program that is not installed is passed over; one that does not end, or fails otherwise, is told.
-
-    Args:
-        scratch: makes an empty directory outside of the workspace.
-        most_s: seconds, all programs together.
-
-    Raises:
-        Interrupted: the run was cancelled.
+    A program that is not installed is passed over; one that does not end, or fails otherwise, is told. They have
+    `most_s` seconds together. Raises Interrupted: the run was cancelled.
     """
     with launcher.temporary_directory() as caches:
         ends = _Look(workspace, launcher, scratch, caches, time.monotonic() + min(most_s, MOST_S))
@@ -328,11 +319,7 @@ class _Look:
         return copy
 
     def _findings(self, job: _Job, root: Path) -> list[Finding] | None:
-        """What the program finds in the changed files of a workspace or of its copy; None if it is not installed.
-
-        Raises:
-            _NotRun: it says nothing of them.
-        """
+        """What the program finds in the changed files; None if it is not installed. Raises _NotRun: it says nothing."""
         linter, cwd = job.linter, root / job.directory
         files = [path for path in job.files if (root / path).is_file()]
         if linter.one_of_stub:

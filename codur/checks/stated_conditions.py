@@ -83,11 +83,7 @@ class Conditions:
         return other
 
     def changed(self, check: Check, workspace: Workspace, before: Mapping[str, bytes | None]) -> dict[str, str]:
-        """Deciding files that are not what they were: path → why that matters.
-
-        Args:
-            before: original bytes of the changed files, for those that were not remembered.
-        """
+        """Deciding files that are not what they were (`before`, where not remembered): path → why that matters."""
         if check.kind == "output":
             return {}
         found = {}

@@ -53,15 +53,10 @@ class Change(Struct):
 def confirm(
     checker: Checker, check: Check, verdict: Verdict | None, change: Change, *, runs: int | None = None
 ) -> Verdict:
-    """Test whether a pass holds.
+    """Test whether a pass holds, or the check, if that is still to be run: without a `verdict`.
 
-    Args:
-        verdict: the pass; None if the check is still to be run.
-        runs: how often it must repeat; None stands for what the settings say.
-
-    Returns:
-        The pass, with a note if the check does not reach what was changed, or a verdict `flaky` or `tampered` that
-        says why; or the check's own, if it was run here and failed.
+    It must repeat `runs` times, or as the settings say. Gives the pass, with a note if the check does not reach what
+    was changed, or a verdict `flaky` or `tampered` that says why; or the check's own, if it was run here and failed.
     """
     before, prompt = change.before, change.prompt
     workspace, conditions = checker.workspace, checker.conditions
@@ -213,11 +208,7 @@ def _copied(
 ) -> Iterator[Workspace]:
     """A copy of the workspace, to be changed before a program runs in it: after that it may be full of links.
 
-    Args:
-        generated: with what git ignores, which may be an earlier output of the program.
-
-    Raises:
-        WorkspaceError: the workspace is too large to copy.
+    `generated`: with what git ignores, maybe earlier output of the program. Raises WorkspaceError: it is too large.
     """
     workspace = checker.workspace
     with checker.programs.launcher.temporary_directory() as temporary:

@@ -118,11 +118,7 @@ def find(
 
 
 def verdict_on(check: Check, judge: Judge) -> Verdict:
-    """Whether the programs of such a check still print and write what they did.
-
-    Raises:
-        Interrupted, LimitReached, WorkspaceError: as `Checker.run`.
-    """
+    """Whether the programs of such a check still print and write what they did. Raises as `Checker.run`."""
     duration_s = 0.0
     # One that was moved or deleted prints nothing more, and that it should is nothing that anybody said.
     runs = [run for run in check.runs if judge.workspace.is_file(run.argv[1])]
@@ -258,11 +254,7 @@ def _clock() -> re.Pattern[str]:
 
 
 def _once(judge: Judge, program: ProgramRun, limit_s: float, *, seed: str = "0") -> tuple[ProgramRun, Verdict | None]:
-    """What a program does in a copy of the workspace, and the verdict if it does not end well.
-
-    Args:
-        seed: of the hashes of texts, by which sets are in order.
-    """
+    """What a program does in a copy, and the verdict if it does not end well; by the `seed` sets are in order."""
     root = judge.workspace.root
     with judge.programs.launcher.temporary_directory() as temporary:
         copy = judge.workspace.scratch_copy(temporary / root.name)

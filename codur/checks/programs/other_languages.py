@@ -95,15 +95,7 @@ class OtherProgram(Struct):
 def other_program(
     workspace: Workspace, listing: Sequence[str], directory: str, named: Sequence[str]
 ) -> OtherProgram | None:
-    """The program directly in a directory that is run: one that is named, else the only one, else one of a usual name.
-
-    Args:
-        listing: the workspace's files.
-        named: files that the request names.
-
-    Returns:
-        None if it is not clear.
-    """
+    """The program of a directory that is run: a named one, the only one, or one of a usual name; None if unclear."""
     beside = [path for path in listing if dirname(path) == directory and not is_test_file(path)]
     if sum(_language(path) is not None for path in beside) > MAX_PARSED and not set(named).intersection(beside):
         return None

@@ -177,8 +177,7 @@ class Suites(Struct, dict=True):  # cached properties need one
         file, ignored = self._settings.file, self._settings.ignored
         note = f"; pytest takes its settings from {file}, not from {' and '.join(ignored)}" if ignored else ""
         if not files:
-            options = " ".join(self._settings.words("addopts"))
-            examples = _DOCTEST_OPTION.search(options)
+            examples = _DOCTEST_OPTION.search(" ".join(self._settings.words("addopts")))
             return Suite(argv=command, source=f"the examples that {file} names") if examples else None
         argv = (*command, *(f"--ignore={path.rstrip('/')}" for path in foreign))
         suite = self._of_parts(files)
@@ -275,14 +274,9 @@ def _has_test_script(text: str) -> bool:
 
 
 def _takes_files(argv: Sequence[str], text: str) -> bool:
-    """Whether a runner can be given the files of which it runs the tests, in place of all.
-
-    Args:
-        text: of the file that declares the tests.
-    """
+    """Whether a runner can be given the files of which it runs the tests; `text`: of the file that declares them."""
     if argv[0] == "npm":
-        script = json.loads(text)["scripts"]["test"]
-        return _FILTERS.fullmatch(script) is not None
+        return _FILTERS.fullmatch(json.loads(text)["scripts"]["test"]) is not None
     return argv[0] == "go" or argv[-1].endswith(("rspec", "phpunit"))
 
 
@@ -336,29 +330,17 @@ _SHOWN = 4
 
 
 def find_parts(listing: Sequence[str], is_test: Callable[[str], bool]) -> tuple[str, ...]:
-    """Directories below the top with a project and tests of their own, where no tests stand outside of them.
-
-    Args:
-        listing: the workspace's files.
-        is_test: whether a file is collected as a test.
-    """
+    """Directories below the top with a project and tests of their own, where no tests stand outside of them."""
     marked = {dirname(path) for path in listing if basename(path) in PROJECT_MARKS and "/" in path}
     tops = {path for path in marked if _NO_PARTS.isdisjoint(path.split("/"))}
-    owners = {path: _part_of(path, tops) for path in listing if is_test(path)}
-    parts = tuple(sorted(set(owners.values())))
+    parts = tuple(sorted({_part_of(path, tops) for path in listing if is_test(path)}))
     return parts if len(parts) > 1 and "" not in parts else ()
 
 
 def choose_part(parts: Sequence[str], named: Sequence[str], changed: Callable[[], Sequence[str]]) -> tuple[str, str]:
-    """The project that is meant: the one of the files that the prompt names, else of those that were changed.
+    """The directory of the project that is meant: of files that the prompt names, else of those that were changed.
 
-    Args:
-        parts: the projects, see `find_parts`.
-        named: files that the prompt names.
-        changed: gives files that are not as they were committed; asked only if the named ones do not tell.
-
-    Returns:
-        Its directory, empty if that is not clear; and why it is, or what would make it clear.
+    Empty if that is not clear; with why it is that one, or what would make it clear.
     """
     for why in ("the prompt names", "you changed"):
         files = named if why == "the prompt names" else changed()

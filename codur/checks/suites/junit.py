@@ -54,10 +54,10 @@ def read_report(path: Path) -> TestCounts | None:
     cases = list(root.iter("testcase"))
     failures = [(case, problem) for case in cases for problem in case if problem.tag in {"failure", "error"}]
     failing = tuple(dict.fromkeys(_name(case) for case, _ in failures))
-    skipped = sum(case.find("skipped") is not None for case in cases)
-    total = len(cases) - skipped
+    total = sum(case.find("skipped") is None for case in cases)
     error = _told([(_name(case), _text(problem)) for case, problem in failures])
-    ran = len({_name(case) for case in cases if case.find("skipped") is None and not _uncollected(case)})
+    uncollected = "error[@message='collection failure']"
+    ran = len({_name(case) for case in cases if case.find("skipped") is None and case.find(uncollected) is None})
     return TestCounts(passed=max(0, total - len(failing)), total=total, failing=failing, error=error, ran=ran)
 
 
@@ -94,11 +94,6 @@ def _said(end: TestEnd) -> str:
         printed = f"…{printed[-_PRINTED_CHARS:]}"
     text = bounded(_unrepeated(plain(end.text).strip()), FAILURE_CHARS)
     return f"It printed:\n{printed}\n\n{text}" if printed else text
-
-
-def _uncollected(case: ElementTree.Element) -> bool:
-    problem = case.find("error")
-    return problem is not None and problem.get("message") == "collection failure"
 
 
 def _told(failures: Sequence[tuple[str, str]]) -> str:

@@ -46,11 +46,7 @@ class LeftOut:
         self._names = (self._names or frozenset()) | frozenset(tests)
 
     def copy(self, workspace: Workspace | None = None, *, settled: bool = False) -> LeftOut:
-        """The same, for a copy of the workspace if one is given.
-
-        Args:
-            settled: whether no run there finds any more of them.
-        """
+        """The same, for a copy of the workspace if one is given; `settled`: no run there finds any more of them."""
         other = copy.copy(self)
         other._workspace = workspace or self._workspace
         other._names = self._names or frozenset() if settled else self._names
@@ -89,12 +85,7 @@ class LeftOut:
 
 
 def named_failures(counts: TestCounts | None, output: str) -> TestCounts | None:
-    """What a runner told in words, if each test that failed can be told from the others by its name; else None.
-
-    Args:
-        counts: what was read in the output.
-        output: all that was printed; if more than tests went wrong, they say not all of it.
-    """
+    """What a runner told, if each test that failed is known by its name and nothing else went wrong; else None."""
     return None if counts is None or not are_named(counts) or _BROKEN.search(output) else counts
 
 

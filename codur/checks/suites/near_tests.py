@@ -36,11 +36,7 @@ _FIXTURES = frozenset({"setUpClass", "tearDownClass", "setUpModule", "tearDownMo
 
 
 def fewer_tests(check: Check, tests: Iterable[str], workspace: Workspace) -> Check | None:
-    """A check of the files of these tests in place of all, for a suite that was found; None if there are none.
-
-    Args:
-        tests: ids, or files.
-    """
+    """A check of the files of these tests (ids, or files) in place of all, for a suite that was found; or None."""
     near = dict.fromkeys(test.partition("::")[0] for test in tests)
     python = check.argv[0] == PYTHON
     files = [path for path in near if path.endswith(".py") == python and workspace.is_file(path)][:_MOST_FILES]

@@ -173,14 +173,13 @@ def counts_in(output: str) -> TestCounts | None:
     comparable = not any(runner.hooks for runner, _ in found)
     added = text.count(UNLOADED) + len(_ADDED.findall(text))
     ran = None if not counted else max(0, total - added) if comparable else 0
-    good_ones = tuple(" ".join(name.split()) for name in passing)
     return TestCounts(
         passed=passed,
         total=total,
         failing=tuple(told),
         error=_shown(told),
         ran=ran,
-        passing=good_ones,
+        passing=tuple(" ".join(name.split()) for name in passing),
         words=tuple(told.values()),
     )
 
@@ -194,14 +193,13 @@ def without(counts: TestCounts, tests: Collection[str]) -> TestCounts:
     """The counts as if these tests, which failed, had not run."""
     told = {name: words for name, words in zip(counts.failing, counts.words, strict=True) if name not in tests}
     gone = len(counts.failing) - len(told)
-    ran = None if counts.ran is None else max(0, counts.ran - gone)
     return replace(
         counts,
         total=counts.total - gone,
         failing=tuple(told),
         words=tuple(told.values()),
         error=_shown(told),
-        ran=ran,
+        ran=None if counts.ran is None else max(0, counts.ran - gone),
     )
 
 
