@@ -108,13 +108,8 @@ def specs(*, looks: bool, check: bool, finish: bool = False, answered: bool = Tr
         " and the tests that failed before are not about it or cannot pass here. Say why.",
         reason={"type": "string"},
     )
-    return (
-        *((look,) if looks else ()),
-        *((run,) if looks and check else ()),
-        ask,
-        cannot,
-        *((done,) if finish else ()),
-    )
+    offered = ((look, looks), (run, looks and check), (ask, True), (cannot, True), (done, finish))
+    return tuple(spec for spec, wanted in offered if wanted)
 
 
 def _spec(name: str, description: str, **properties: Mapping[str, object]) -> ToolSpec:

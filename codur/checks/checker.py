@@ -12,7 +12,7 @@ from typing import Any, Literal
 from codur import checks
 from codur.checks import suites
 from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
-from codur.checks.compare import around, equal, first_difference, progress
+from codur.checks.compare import around, first_difference, progress
 from codur.checks.describe import ENDED, FAILED_TEST, TRACEBACK, compiler_error, headline
 from codur.checks.entry import is_test_code
 from codur.checks.memory import CheckMemory, Told
@@ -396,7 +396,7 @@ class Checker:
         # More than expected is kept, so that an output which is too long is seen to be, and where.
         result = self._start(check, programs, output_bytes=2 * size + _OUTPUT_MARGIN)
         difference = first_difference(expected, result.stdout)
-        same = equal(expected, result.stdout)
+        same = difference is None
         passed = same and result.exit_status == 0
         line = difference.line if difference else 1
         note = f"the output is right, but the program ended with status {result.exit_status}" if same else ""

@@ -134,8 +134,10 @@ def find_entry(workspace: Workspace, files: Sequence[str]) -> str | None:
     imported = {path for by, module in modules.items() for path in module.imports if path != by}
     named_scripts = [path for path in named[:MAX_PARSED] if modules[path].script]
     scripts = [path for path, module in modules.items() if module.script and path not in imported]
+    free = [path for path in named_scripts if path not in imported]
     return (
-        _first(named_scripts, modules, imported)
+        # The first that no other program imports; one with a main guard goes before one without.
+        next((path for path in free if modules[path].guarded), next(iter(free), None))
         or (scripts[0] if complete and len(scripts) == 1 else None)  # of many files one more may be a program
         or next((name for name in USUAL_NAMES if workspace.is_file(name)), None)
         or _declared(workspace)
@@ -186,12 +188,6 @@ def may_be_program(path: str) -> bool:
     if path.startswith(".") or "/." in path:
         return False
     return path.endswith(".py") and not is_test_file(path) and posixpath.basename(path) not in _NO_PROGRAMS
-
-
-def _first(scripts: Sequence[str], modules: dict[str, Module], imported: set[str]) -> str | None:
-    """The first that no other program imports; one with a main guard goes before one without."""
-    free = [path for path in scripts if path not in imported]
-    return next((path for path in free if modules[path].guarded), next(iter(free), None))
 
 
 # --- what a module does -----------------------------------------------------------------------------------------------

@@ -20,17 +20,11 @@ from codur.structs import Struct, replace
 
 
 class GraphContext(Struct, kw_only=False):
-    """LangGraph's run-scoped context.
+    """LangGraph's run-scoped context."""
 
-    Attributes:
-        run: what the nodes work with.
-        done: nodes that already ran, without langgraph or before the run was cut off; they are taken over.
-        finished: gets each node that runs.
-    """
-
-    run: RunContext
-    done: tuple[Done, ...] = ()
-    finished: Finished = keep_nothing
+    run: RunContext  # what the nodes work with
+    done: tuple[Done, ...] = ()  # nodes that already ran, without langgraph or before the run was cut off
+    finished: Finished = keep_nothing  # gets each node that runs
 
     def taken_over(self, state: RunState) -> RunUpdate | None:
         """The update of the node that comes now, if it ran already."""

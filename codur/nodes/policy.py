@@ -146,10 +146,8 @@ def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> 
         if not reason and plan.origin != "pattern":
             reason = updates.unfinished(state, context)
         outcome = "not_achieved" if reason else "done"
-    solved_by = "pattern" if plan.origin == "pattern" else state["solved_by"]
-    told = RunUpdate(
-        answer_ref=answer, outcome=outcome, reason=reason, solved_by=solved_by if outcome == "done" else ""
-    )
+    solved_by = ("pattern" if plan.origin == "pattern" else state["solved_by"]) if outcome == "done" else ""
+    told = RunUpdate(answer_ref=answer, outcome=outcome, reason=reason, solved_by=solved_by)
     told = updates.held_to_git(told, state, context)
     if told["outcome"] == "done" and left_open({**state, "plan": plan}):
         return go("accept", origin=plan.origin, why="what the plan says must hold", **told)

@@ -63,18 +63,12 @@ class Turn(Struct):
 
 
 class Since(Struct):
-    """What earlier turns left: told to models, and what these have to see for a task that goes on with it.
+    """What earlier turns left: told to models, and what these have to see for a task that goes on with it."""
 
-    Attributes:
-        told: the turns in words.
-        places: lines of files as `path:line`, of the latest change, or attempt, and before them what the last answer
-            names.
-        made: files that the turns made.
-    """
-
-    told: str = ""
+    told: str = ""  # the turns in words
+    # lines of files as `path:line`, of the latest change, or attempt, and before them what the last answer names
     places: tuple[str, ...] = ()
-    made: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()  # files that the turns made
 
 
 def turn_of(asked: str, result: RunResult) -> Turn:

@@ -14,16 +14,11 @@ _USUAL = frozenset({"main", "index", "app"})
 
 
 class _Language(Struct):
-    """How programs of a language are run.
-
-    Attributes:
-        acts: what a file has that does something when it is run.
-        command: of the shell; `{main}` is the program's file, `{all}` all files of the language beside it, `{name}` the
-            program's name without its ending.
-    """
+    """How programs of a language are run."""
 
     endings: tuple[str, ...]
-    acts: re.Pattern[str]
+    acts: re.Pattern[str]  # what a file has that does something when it is run
+    # of the shell; `{main}` is the program's file, `{all}` all of the language beside it, `{name}` its name alone
     command: str
     is_built: bool = False
 

@@ -106,11 +106,8 @@ def _told(failures: Sequence[tuple[str, str]]) -> str:
     seen: Counter[str] = Counter()
     told = []
     for (name, text), *others in groups.values():
-        more = (
-            f" (and {len(others)} more in the same way: {listed([name for name, _ in others], SHOWN_FAILURES)})"
-            if others
-            else ""
-        )
+        alike = listed([other for other, _ in others], SHOWN_FAILURES)
+        more = f" (and {len(others)} more in the same way: {alike})" if others else ""
         place, words = (_FRAME.findall(text) or [name])[-1], normalised(text.rsplit("\n", 1)[-1])
         told.append(((seen[words], seen[place]), f"{name}{more}\n{text}"))
         seen.update((place, words))

@@ -244,9 +244,8 @@ def _closing_counts(tail: str) -> TestCounts | None:
     passed = sum(int(number) for number in passes)
     failed = sum(int(number) for number in _FAILED.findall(tail)[-2:])
     closing = _PYTEST_CLOSING.findall(tail)
-    if not (
-        passes or closing or _FAILS.search(tail)
-    ):  # "Found 2 errors in 1 file" is said by type checkers, which run no tests
+    # "Found 2 errors in 1 file" is said by type checkers, which run no tests.
+    if not (passes or closing or _FAILS.search(tail)):
         return None
     ran = sum(int(number) for number in _PYTEST_RAN.findall(closing[-1])) if closing else None
     return TestCounts(passed=passed, total=passed + failed, ran=ran) if passed + failed or ran is not None else None

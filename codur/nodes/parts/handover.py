@@ -69,11 +69,8 @@ def next_repair(judged: Judged, state: RunState, context: RunContext) -> RunUpda
 
 
 def _edit(references: Iterable[str], context: RunContext) -> list[Agent]:
-    return [
-        context.agents.resolve(name)
-        for name in references
-        if context.agents.codes(name) or agent_may_edit(name, context)
-    ]
+    names = (name for name in references if context.agents.codes(name) or agent_may_edit(name, context))
+    return [context.agents.resolve(name) for name in names]
 
 
 def _first_able(agents: Iterator[Agent], context: RunContext) -> tuple[Agent | None, list[str]]:

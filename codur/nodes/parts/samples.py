@@ -133,20 +133,14 @@ class Copy:
 
 
 class _Answer(Struct):
-    """One answer, and what came of it.
+    """One answer, and what came of it."""
 
-    Attributes:
-        outcome: None if there was no answer, for the reason `error`.
-        verdict: what the check said; None if there was nothing to judge, or the same was judged already.
-        known: the change failed in an earlier attempt.
-    """
-
-    outcome: CodingOutcome | None = None
+    outcome: CodingOutcome | None = None  # None if there was no answer, for the reason `error`
     error: ModelUnavailable | LimitReached | None = None
-    verdict: Verdict | None = None
+    verdict: Verdict | None = None  # of the check; None if there was nothing to judge, or the same was judged already
     diff: str = ""
     same: bool = False
-    known: bool = False
+    known: bool = False  # the change failed in an earlier attempt
 
     @property
     def held(self) -> bool:
