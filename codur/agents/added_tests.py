@@ -22,10 +22,8 @@ def only_adds(path: str, before: bytes, after: bytes) -> bool:
     In Python by its statements; in other languages by lines, of which none may be put into a function that was there.
     """
     old, new = (data.decode("utf-8", "replace") for data in (before, after))
-    return _python_adds(old, new) if path.endswith(".py") else _lines_add(path, old, new)
-
-
-def _python_adds(old: str, new: str) -> bool:
+    if not path.endswith(".py"):
+        return _lines_add(path, old, new)
     try:
         return _body_adds(ast.parse(old).body, ast.parse(new).body)
     except (SyntaxError, ValueError, RecursionError):

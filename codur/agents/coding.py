@@ -24,7 +24,6 @@ from codur.structs import replace
 from codur.tools.files.file_tools import line_numbers, nearest_line
 from codur.tools.toolbox import Toolbox
 from codur.types import ToolCall, ToolCode, ToolResult
-from codur.workspace.history.diff import FileChange
 from codur.workspace.history.edits import Snapshot
 from codur.workspace.text import as_shown
 from codur.workspace.workspace import Workspace
@@ -166,11 +165,8 @@ class _Step:
         room = self._room() // len(calls)
         results = [await self._seen(call, room) for call in calls]
         left = self.looks_left
-        results[-1] += (
-            f"\n\n({left} more look{'s' if left > 1 else ''}, then edit.)"
-            if left
-            else (f"\n\n(No further look: edit now, or call {CANNOT}.)")
-        )
+        more = f"{left} more look{'s' if left > 1 else ''}, then edit." if left else ""
+        results[-1] += f"\n\n({more or f'No further look: edit now, or call {CANNOT}.'})"
         self.talk.add(reply, calls, results)
         return None
 
@@ -197,7 +193,8 @@ class _Step:
         edits = [_bound(call, self.task.target, self.work.toolbox) for call in edits]
         if tests := sorted({_path_of(call) for call in edits} & self.task.guarded - self.task.addable):
             return _asked_for(tests, self._waiting(edits, tests))
-        if refused := self._may_not_go(edits):
+        gone, may = (_path_of(call) for call in edits if call.name == DELETES), self.task.deletable
+        if refused := next((path for path in gone if may is not None and path not in may), ""):
             return _nothing("refused", f"{refused} may be deleted only where the task names it")
         known = [(call.name, call.arguments) for call in self.kept]
         again = [(call.name, call.arguments) in known for call in edits]
@@ -252,19 +249,14 @@ class _Step:
         """The outcome of edits that could be made; none stays if one takes lines out of tests that decide."""
         changes = {change.path: change for change in self.task.workspace.changes()}
         tests = [path for path in outcome.changed_files if path in self.task.addable and path in changes]
-        less = [path for path in tests if not _adds(changes[path])]
+        held = ((path, changes[path].before, changes[path].after) for path in tests)
+        less = [path for path, old, new in held if old is None or new is None or not only_adds(path, old, new)]
         if not less:
             return replace(outcome, adds=tuple(tests))
         self.task.workspace.restore(start)
         if set(less) <= self.task.guarded:
             return _asked_for(sorted(less), outcome.edits)
         return _nothing("refused", f"{', '.join(less)}: tests may be added, and what stands there stays as it is")
-
-    def _may_not_go(self, edits: Sequence[ToolCall]) -> str:
-        """The first file that an edit deletes though it may not; empty if there is none."""
-        may = self.task.deletable
-        gone = (_path_of(call) for call in edits if call.name == DELETES)
-        return next((path for path in gone if may is not None and path not in may), "")
 
     def _applied(self, edits: Sequence[ToolCall]) -> tuple[CodingOutcome, list[str]]:
         """Apply what was kept and these edits; where they take its place, these and what still fits."""
@@ -312,11 +304,6 @@ def _asked_for(tests: Sequence[str], edits: Sequence[ToolCall]) -> CodingOutcome
     return CodingOutcome(kind="question", code="refused", summary="", error=question, edits=tuple(edits))
 
 
-def _adds(change: FileChange) -> bool:
-    before, after = change.before, change.after
-    return before is not None and after is not None and only_adds(change.path, before, after)
-
-
 def _path_of(call: ToolCall) -> str:
     """The file that an edit changes; empty if it may be several, as with a patch."""
     path = str(call.arguments.get("path", ""))
@@ -342,11 +329,7 @@ def _calls_in_text(text: str, target: str | None) -> tuple[ToolCall, ...]:
 def apply_edits(
     calls: Sequence[ToolCall], agent: Agent, toolbox: Toolbox, workspace: Workspace
 ) -> tuple[CodingOutcome, list[str]]:
-    """Run edits in order; if one fails none stays, and the first is told.
-
-    Returns:
-        What came of it; and of each edit why it failed, empty if it did not.
-    """
+    """Run edits in order; if one fails none stays. What came of it, and of each why it failed, empty if it did not."""
     start = workspace.snapshot()
     changed: list[str] = []
     problems: list[str] = []

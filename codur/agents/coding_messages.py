@@ -50,9 +50,6 @@ def offered(specs: Sequence[ToolSpec], profile: Profile, sources: Mapping[str, s
 
     Else all, but those for classes where there is none: each costs as much as ten lines of code. A model may call them
     all the same.
-
-    Args:
-        sources: texts by path that the request may show.
     """
     short = tuple(spec for spec in specs if spec.name in SHORT_FORM)
     if is_small(profile) and len(short) == len(SHORT_FORM):
@@ -157,8 +154,7 @@ class Talk:
 
     def _system(self, specs: Sequence[ToolSpec], profile: Profile) -> str:
         lines = str(self._task.whole_file_lines)
-        short = is_small(profile)
-        text = self._work.system_prompt("coding", short=short, whole_file_lines=lines)
+        text = self._work.system_prompt("coding", short=is_small(profile), whole_file_lines=lines)
         if not self._work.native:
             rows = (f"- {spec.name}({', '.join(spec.parameters.get('properties', {}))})" for spec in specs)
             lines = "\n".join(f"{row}: {spec.description}" for row, spec in zip(rows, specs, strict=True))

@@ -108,13 +108,8 @@ def specs(*, looks: bool, check: bool, finish: bool = False, answered: bool = Tr
         " and the tests that failed before are not about it or cannot pass here. Say why.",
         reason={"type": "string"},
     )
-    return (
-        *((look,) if looks else ()),
-        *((run,) if looks and check else ()),
-        ask,
-        cannot,
-        *((done,) if finish else ()),
-    )
+    offered = ((look, looks), (run, looks and check), (ask, True), (cannot, True), (done, finish))
+    return tuple(spec for spec, wanted in offered if wanted)
 
 
 def _spec(name: str, description: str, **properties: Mapping[str, object]) -> ToolSpec:
@@ -250,8 +245,7 @@ class Looks:
         if "total_lines" not in data:
             found = data.get("matches") or data.get("places") or ()
             text = beginning(result.text, room)
-            kept = found[: text.count("\n") + 1]
-            for place in kept:  # one by one: several may be in one file
+            for place in found[: text.count("\n") + 1]:  # one by one: several may be in one file
                 self._sight.add({place["path"]: [range(place["line"], place["line"] + 1)]})
             return f"{told}, wherever it is:\n{text}" if "matches" in data else f"{told}:\n{text}"
         path, first = str(data["path"]), int(data["start_line"])

@@ -42,14 +42,9 @@ class LoopOutcome(Struct):
 
 
 async def run_agent(task: str, work: Assignment, offering: Offering = EVERYTHING) -> LoopOutcome:
-    """Let the agent work until it answers without a tool call, or its steps are used up.
+    """Let the agent work until it answers without a tool call, or its steps are used up; `task`: the whole message.
 
-    Args:
-        task: the whole user message.
-        offering: which of its tools it is offered.
-
-    Raises:
-        ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`.
+    Raises ModelUnavailable, ModelAnswerError, LimitReached: as `ModelPool.complete`.
     """
     agent = work.agent
     conversation = _Conversation(task, work, Offers(work.toolbox, agent.config.tools, offering))
@@ -125,11 +120,9 @@ class _Conversation:
     def calls_in(self, reply: ChatReply) -> tuple[ToolCall, ...]:
         if reply.finish_reason == "length":
             return ()
-        calls = reply.tool_calls
-        if not self._work.native and is_call_alone(
-            reply.text, self._work.agent.config.tools
-        ):  # others may be quotations
-            calls = calls or tool_calls_from_text(reply.text, self._work.agent.config.tools)
+        calls, names = reply.tool_calls, self._work.agent.config.tools
+        if not self._work.native and is_call_alone(reply.text, names):  # others may be quotations
+            calls = calls or tool_calls_from_text(reply.text, names)
         return calls[:CALLS_PER_ANSWER]
 
     def carry_out(self, reply: ChatReply, calls: Sequence[ToolCall]) -> None:
@@ -216,9 +209,8 @@ class _Conversation:
         first_line = data.get("start_line") if "total_lines" in data else None  # of a part of a file
         if first_line is not None and not self._edits:
             # For who is to tell of lines, and does not copy them.
-            text = "\n".join(
-                f"{number}\t{line}" for number, line in enumerate(text.rstrip("\n").split("\n"), first_line)
-            )
+            numbered = enumerate(text.rstrip("\n").split("\n"), first_line)
+            text = "\n".join(f"{number}\t{line}" for number, line in numbered)
         text = beginning(text, limit, first_line) if reads else bounded(plain(text), limit)
         while earlier and self._free() < len(text):
             self._drop(earlier.pop(self._least(earlier)))
@@ -238,16 +230,14 @@ class _Conversation:
         self._seen.discard(call)
 
     def _run(self, call: ToolCall) -> ToolResult:
-        key = _key(call)
+        key, names = _key(call), self._work.agent.config.tools
         if key in self._seen:
             return ToolResult(code="refused", text="this call was already made; its result is above")
         self._seen.add(key)
         if call.name == MORE:
             return ToolResult(text="all tools are offered now")
-        if call.name not in self._work.agent.config.tools:
-            return ToolResult(
-                code="invalid", text=f"no such tool here; there are: {', '.join(self._work.agent.config.tools)}"
-            )
+        if call.name not in names:
+            return ToolResult(code="invalid", text=f"no such tool here; there are: {', '.join(names)}")
         guessed = self._work.toolbox.guess_refused(call)
         if guessed:
             return ToolResult(code="refused", text=guessed)

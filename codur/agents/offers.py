@@ -65,14 +65,15 @@ class Offers:
 
     def specs(self) -> tuple[ToolSpec, ...]:
         """What is offered now, as a model sees it; with the way to the others first if there are any."""
-        rows = self._toolbox.specs(self.names)
-        return (_more(self._names), *rows) if self._narrowed else rows
+        more = ToolSpec(
+            name=MORE,
+            description=f"Offer all tools, where none of those offered will do. There are: {', '.join(self._names)}.",
+            parameters={"type": "object", "properties": {}, "required": [], "additionalProperties": False},
+        )
+        return (*((more,) if self._narrowed else ()), *self._toolbox.specs(self.names))
 
     def follow(self, tool: str, data: Any) -> tuple[tuple[str, ...], Edge | None]:
-        """Take in a result.
-
-        Args:
-            data: what the tool gave, as plain JSON.
+        """Take in what a tool gave, as plain JSON.
 
         Returns:
             The tools that are offered from now on beside those before, and the one to run at once if only one can
@@ -120,11 +121,3 @@ class Offers:
         self.names += added
         self.tier = "open"
         return added
-
-
-def _more(names: Sequence[str]) -> ToolSpec:
-    return ToolSpec(
-        name=MORE,
-        description=f"Offer all tools, where none of those offered will do. There are: {', '.join(names)}.",
-        parameters={"type": "object", "properties": {}, "required": [], "additionalProperties": False},
-    )

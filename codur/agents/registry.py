@@ -56,11 +56,8 @@ class AgentRegistry:
     def resolve(self, reference: str, *, in_words: bool = False) -> Agent:
         """The agent of a reference: `agent:NAME`, `llm:PROFILE`, or a plain name.
 
-        Args:
-            in_words: what `llm:PROFILE` means: the explaining agent on that profile; otherwise the coding agent.
-
-        Raises:
-            UsageError: nothing of that name; the message names what there is.
+        `llm:PROFILE` means the explaining agent on that profile if it works `in_words`, otherwise the coding agent.
+        Raises UsageError: nothing of that name; the message names what there is.
         """
         kind, name = _split(reference)
         if kind == "llm" and name in self._settings.llm.profiles:
@@ -84,9 +81,6 @@ class AgentRegistry:
 
         What routing does not name by its type goes by its kind: code in more than one file is `multifile`, new code and
         restructuring are `complex`, other code is `simple`; what no rule knows is `reasoning`.
-
-        Args:
-            files: how many files the task is about, as far as is known.
         """
         preferences = self._settings.agents.preferences
         keys = (task_type, *_kinds(task_type, files))

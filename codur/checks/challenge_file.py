@@ -68,11 +68,7 @@ class Keys(Struct, frozen=True, kw_only=True):
 
 
 def read_challenge(workspace: Workspace) -> ChallengeFile:
-    """The workspace's `challenge.yaml`; one that says nothing if there is none.
-
-    Raises:
-        ConfigError: not YAML, an unknown key, or a value that the key cannot have; with the line.
-    """
+    """The workspace's `challenge.yaml`, if any. Raises ConfigError, with the line: no YAML, a wrong key or value."""
     if not workspace.is_file(NAME):
         return ChallengeFile()
     source = reading.yaml_source.read_yaml(workspace.resolve(NAME), NAME)

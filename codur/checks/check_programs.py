@@ -112,16 +112,10 @@ class CheckPrograms:
     def run(
         self, check: Check, argv: Sequence[str], *, stdin: bytes, output_bytes: int, writable: Sequence[Path] = ()
     ) -> ProcessResult:
-        """Run a program; at least `output_bytes` of its output are kept.
+        """Run a program; at least `output_bytes` of its output are kept. `{python}` in `argv` is the interpreter.
 
         The check's files are read-only for it, and the expected output is hidden from it, as far as the sandbox can.
-
-        Args:
-            argv: `{python}` stands for the interpreter.
-
-        Raises:
-            Interrupted: the run was cancelled.
-            LimitReached: the run's time was used up.
+        Raises Interrupted: the run was cancelled; LimitReached: the run's time was used up.
         """
         left = self._deadline()
         if left <= 0:

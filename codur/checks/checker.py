@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Literal
@@ -13,7 +12,7 @@ from typing import Any, Literal
 from codur import checks
 from codur.checks import suites
 from codur.checks.check_programs import CheckPrograms, Programs, TestFiles
-from codur.checks.compare import around, equal, first_difference, progress
+from codur.checks.compare import around, first_difference, progress
 from codur.checks.describe import ENDED, FAILED_TEST, TRACEBACK, compiler_error, headline
 from codur.checks.entry import is_test_code
 from codur.checks.memory import CheckMemory, Told
@@ -109,6 +108,7 @@ class Checker:
         self._guarded: Check | None = None
         self._given: dict[str, str] = {}  # words of commands that stand for files, with these
         self._left_out = LeftOut(workspace, programs.python)
+        self._most_output = settings.max_output_kb * 1024
         self.last_tests: Mapping[str, TestEnd] = {}
         self.long: Literal["", "whole", "sample"] = ""
         # of the first run: plugins that patch the framework are the project's own
@@ -118,16 +118,8 @@ class Checker:
         """What the check gives on standard input. Raises WorkspaceError: its file cannot be read."""
         return self.pristine.data(check.stdin_file, self.workspace) if check.stdin_file else b""
 
-    def temporary_directory(self) -> AbstractContextManager[Path]:
-        """An empty directory outside the workspace; whatever programs leave in it, its removal follows no link."""
-        return self.programs.launcher.temporary_directory()
-
     def guard(self, check: Check) -> None:
-        """Keep the check's files as they are now, and refuse edits to them from now on.
-
-        Raises:
-            WorkspaceError: one of them cannot be read.
-        """
+        """Keep the check's files as they are, and refuse edits to them. Raises WorkspaceError: one cannot be read."""
         self._guarded = check
         for each in filter(None, (check, check.beside)):
             self.pristine.keep(each, self.workspace)
@@ -147,22 +139,14 @@ class Checker:
         self.pristine = self.pristine.without(paths)
 
     def retake(self) -> tuple[str, ...]:
-        """Take the check's files as the user left them while nothing ran; gives those that he changed.
-
-        Raises:
-            WorkspaceError: one of them cannot be read.
-        """
+        """Take the files as the user left them; gives those he changed. Raises WorkspaceError: one cannot be read."""
         changed = self.pristine.retake(self.workspace)
         for check in filter(None, (self._guarded, self._guarded.beside if self._guarded else None)) if changed else ():
             self.conditions.forget(check)
         return changed
 
     def on(self, workspace: Workspace, launcher: Launcher | None = None, *, without: Iterable[str] = ()) -> Checker:
-        """The same checker for a copy of the workspace; files of the check that are to be left out there stay known.
-
-        Args:
-            launcher: starts its programs; the same one if None.
-        """
+        """The same checker for a copy of the workspace; files of the check that are to be left out there stay known."""
         programs = self.programs.on(workspace, launcher)
         other = Checker(workspace, self.settings, programs, allow_run=self.allow_run)
         other.native = self.native
@@ -187,11 +171,7 @@ class Checker:
         self._left_out.add(tests)
 
     def run_guarded(self) -> Verdict | None:
-        """Run the check that was guarded last; None if there is none.
-
-        Raises:
-            Interrupted, LimitReached, WorkspaceError: as `run`.
-        """
+        """Run the check that was guarded last; None if there is none. Raises as `run`."""
         return self.run(self._guarded) if self._guarded is not None else None
 
     def recalls(self, check: Check | None) -> bool:
@@ -201,15 +181,10 @@ class Checker:
         return self._told is not None
 
     def run(self, check: Check | None) -> Verdict:
-        """Run a check once.
+        """Run a check once; without one (or with one of syntax alone) nothing runs, and a syntax error is a failure.
 
-        Returns:
-            Its verdict; without a check (or with one of syntax alone), `no_check`, or `failed` for a syntax error.
-
-        Raises:
-            Interrupted: the run was cancelled.
-            LimitReached: the run's time was used up.
-            WorkspaceError: a file of the check cannot be read.
+        Raises Interrupted: the run was cancelled; LimitReached: its time was used up; WorkspaceError: a file cannot be
+        read.
         """
         if check is None or check.kind == "syntax" or not self.allow_run:
             return syntax_verdict(self.workspace, check, sandbox=self.programs.launcher.name)
@@ -262,8 +237,8 @@ class Checker:
         None if these were found so and cannot be built here: then what is there is all that can be tested.
         """
         changes = self.workspace.changes() if self.native.is_changed(self.workspace) else ()
-        run, error = _run_of(check), ""
-        with self.temporary_directory() as temporary:
+        run, error, sandbox = _run_of(check), "", self.programs.launcher.name
+        with self.programs.launcher.temporary_directory() as temporary:
             there, built = self._in_copy(temporary / "now", ())
             if changes and (built.error or run not in self._compared):
                 self._compared.add(run)
@@ -271,10 +246,13 @@ class Checker:
                 there._left_out = self._left_out.copy(there.workspace)
             if built.error and (not changes or error):
                 note = f"its extension cannot be built here: {headline(built.error)}"
-                sandbox = self.programs.launcher.name
                 return Verdict(status="no_check", check=check.label, note=note, sandbox=sandbox) if changes else None
             if built.error:
-                return self._not_built(self._error_text(built.error))
+                said = self._error_text(built.error)
+                signature = signature_of(kind="command", exit_status=1, error=headline(said))
+                return Verdict(
+                    status="failed", check=native_build.COMMAND, error=said, signature=signature, sandbox=sandbox
+                )
             verdict = there.run(check)
             self.last_tests, self.long = there.last_tests, there.long
             return verdict
@@ -296,11 +274,6 @@ class Checker:
         built = self.native.built(copy, there.programs)
         there.native = NativeBuild()
         return there, built
-
-    def _not_built(self, error: str) -> Verdict:
-        signature = signature_of(kind="command", exit_status=1, error=headline(error))
-        sandbox = self.programs.launcher.name
-        return Verdict(status="failed", check=native_build.COMMAND, error=error, signature=signature, sandbox=sandbox)
 
     def _made(self, check: Check, text: bytes) -> Verdict:
         """A test that was made for the task and, if it passes, the project's own check."""
@@ -341,7 +314,7 @@ class Checker:
         changes = self.workspace.changes()
         if not changes or verdict.status not in {"failed", "no_check"}:
             return verdict if changes and verdict.status == "tampered" else None
-        with self.temporary_directory() as temporary:
+        with self.programs.launcher.temporary_directory() as temporary:
             before = self._in_copy(temporary / "before", changes)[0].run(check)
         if before.passed or not before.failing or verdict.status == "no_check":
             return verdict if before.passed or before.status != verdict.status else None
@@ -377,11 +350,7 @@ class Checker:
     # --- one run ------------------------------------------------------------------------------------------------------
 
     def judge(self, check: Check, programs: Programs) -> Verdict:
-        """The verdict on what these programs do; the check's files are not looked at.
-
-        Raises:
-            Interrupted, LimitReached, WorkspaceError: as `run`.
-        """
+        """The verdict on what these programs do; the check's files are not looked at. Raises as `run`."""
         if check.kind == "output":
             return self._output(check, programs)
         if check.kind == "tests" and "pytest" in check.argv:
@@ -421,19 +390,14 @@ class Checker:
             return None
         return self._memory.begin(check, self.workspace, self.programs.python)
 
-    @property
-    def _most_output(self) -> int:
-        return self.settings.max_output_kb * 1024
-
     def _output(self, check: Check, programs: Programs) -> Verdict:
         expected = self.pristine.expected(check, self.workspace)
         size = len(expected.encode("utf-8", "surrogatepass"))
         # More than expected is kept, so that an output which is too long is seen to be, and where.
         result = self._start(check, programs, output_bytes=2 * size + _OUTPUT_MARGIN)
         difference = first_difference(expected, result.stdout)
-        same = equal(expected, result.stdout)
+        same = difference is None
         passed = same and result.exit_status == 0
-        error = "" if passed else self._error_text(result.stderr)
         line = difference.line if difference else 1
         note = f"the output is right, but the program ended with status {result.exit_status}" if same else ""
         return self._verdict(
@@ -443,23 +407,15 @@ class Checker:
             difference=difference,
             expected=around(expected, line, limit=SHOWN_CHARS),
             actual=around(result.stdout, line, limit=SHOWN_CHARS),
-            error=error if result.exit_status != 0 or not same else "",
+            error="" if passed else self._error_text(result.stderr),
             # A right output with a wrong status is nearly done, and must not count as done.
-            progress=progress(expected, result.stdout) if not (same and not passed) else 0.99,
+            progress=progress(expected, result.stdout) if passed or not same else 0.99,
             note="" if passed else note,
-            signature=""
-            if passed
-            else signature_of(
-                kind="output",
-                exit_status="timeout" if result.timed_out else result.exit_status,
-                error=error,
-                difference=difference,
-            ),
         )
 
     def _pytest(self, check: Check, programs: Programs) -> Verdict:
         word = self._told.word if self._told is not None else token_hex()
-        with self.temporary_directory() as temporary:
+        with self.programs.launcher.temporary_directory() as temporary:
             files = TestFiles(report=temporary / "report.xml", events=temporary / "events.jsonl", word=word)
             result, reports = self._start_tests(check, programs, files)
             said = f"{result.stdout}\n{result.stderr}"
@@ -586,34 +542,34 @@ class Checker:
         verdict = self._verdict(
             check,
             result,
+            told=failing,
             status="passed" if passed else "failed",
             error=error,
             progress=1.0 if passed else min(share, _ALMOST),
             tests_passed=counts.passed if counts and counts.total else None,
             tests_total=counts.total or None if counts else None,
-            signature=""
-            if passed
-            else signature_of(
-                kind=check.kind,
-                exit_status="timeout" if result.timed_out else result.exit_status,
-                error=headline(error) if TRACEBACK in error else error,
-                failing=failing,
-            ),
         )
         fewer = passed and not check.tests
         reason = self.conditions.fewer(check, counts, self.workspace) if fewer else ""
         return tampered(verdict, reason) if reason else verdict
 
-    def _verdict(self, check: Check, result: ProcessResult, **fields: Any) -> Verdict:
-        common = Verdict(
-            status="failed",
+    def _verdict(self, check: Check, result: ProcessResult, *, told: tuple[str, ...] = (), **fields: Any) -> Verdict:
+        """A verdict with these fields; `told` is what tells its failure from others beside its error."""
+        verdict = Verdict(
             check=check.label,
             exit_status=result.exit_status,
             timed_out=result.timed_out,
             sandbox=self.programs.launcher.name,
             duration_s=result.duration_s,
+            **fields,
         )
-        return replace(common, **fields)
+        if verdict.status != "failed":
+            return verdict
+        ended: int | Literal["timeout"] | None = "timeout" if result.timed_out else result.exit_status
+        error = headline(verdict.error) if TRACEBACK in verdict.error else verdict.error
+        difference = verdict.difference
+        signature = signature_of(kind=check.kind, exit_status=ended, error=error, difference=difference, failing=told)
+        return replace(verdict, signature=signature)
 
     def _error_text(self, text: str) -> str:
         """The tail of an error text, of a compiler's its beginning, with paths relative to the workspace."""

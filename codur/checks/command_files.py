@@ -114,8 +114,7 @@ def _scripts(part: _Part) -> Iterator[str]:
     if not words or part.compared or part.captured:
         return
     if words[0] in _SHELLS or basename(words[0]) in _SHELLS:
-        rest = [word for word in words[1:] if not word.startswith("-")]
-        yield from rest[:1]
+        yield from [word for word in words[1:] if not word.startswith("-")][:1]
     elif "/" in words[0]:
         yield words[0]
 

@@ -20,13 +20,8 @@ def lines_of(text: str) -> list[str]:
     return lines
 
 
-def equal(expected: str, actual: str) -> bool:
-    """Whether two outputs are the same by the rule."""
-    return lines_of(expected) == lines_of(actual)
-
-
 def first_difference(expected: str, actual: str) -> Difference | None:
-    """The first line (1-based) that differs, or None; the texts are cut to `DIFFERENCE_CHARS`."""
+    """The first line (1-based) that differs by the rule, or None; the texts are cut to `DIFFERENCE_CHARS`."""
     pairs = zip_longest(lines_of(expected), lines_of(actual))
     for number, (wanted, got) in enumerate(pairs, 1):
         if wanted != got:
@@ -37,12 +32,9 @@ def first_difference(expected: str, actual: str) -> Difference | None:
 def progress(expected: str, actual: str) -> float:
     """Share of lines that match from the start, 0 to 1; lines too many count against it."""
     wanted, got = lines_of(expected), lines_of(actual)
-    if wanted == got:
-        return 1.0
     difference = first_difference(expected, actual)
     # From the start and not line by line: behind the first difference lines often match by chance.
-    matching = difference.line - 1 if difference else 0
-    return matching / max(len(wanted), len(got))
+    return (difference.line - 1) / max(len(wanted), len(got)) if difference else 1.0
 
 
 def around(text: str, line: int, *, limit: int) -> str:

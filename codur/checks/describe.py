@@ -41,11 +41,7 @@ _NEXT_HUNK = regex(r"^(?=@@ |--- .*\n\+\+\+ )", re.MULTILINE)
 
 
 def check_text(check: Check | None, failing: int = 0) -> str:
-    """What the check demands, in a sentence.
-
-    Args:
-        failing: tests that may go on failing.
-    """
+    """What the check demands, in a sentence. `failing`: tests that may go on failing."""
     if check is None or check.kind == "syntax":
         return "No check was found: no expected output, no tests. The files must at least be free of syntax errors."
     if check.kind == "output":

@@ -122,12 +122,9 @@ def is_test_code(path: str) -> bool:
 def find_entry(workspace: Workspace, files: Sequence[str]) -> str | None:
     """The program that is run; None if it is not clear.
 
-    In this order: a program among the files that the prompt names; the only program of the workspace; `main.py`,
-    `app.py` or `__main__.py` at its top; the one that `pyproject.toml` declares. A program that another one imports is
-    taken only if there is nothing better. At most 50 files are looked into.
-
-    Args:
-        files: the files that the prompt names, most relevant first.
+    In this order: a program among `files`, which the prompt names, most relevant first; the workspace's only program;
+    `main.py`, `app.py` or `__main__.py` at its top; the one that `pyproject.toml` declares. A program that another one
+    imports is taken only if there is nothing better. At most 50 files are looked into.
     """
     named = [path for path in files if may_be_program(path) and workspace.is_file(path)]
     others = [path for path in workspace.list_files(pattern="*.py") if may_be_program(path) and path not in named]
@@ -136,9 +133,12 @@ def find_entry(workspace: Workspace, files: Sequence[str]) -> str | None:
     modules = {path: look(workspace, path) for path in [*named, *near][:MAX_PARSED]}
     imported = {path for by, module in modules.items() for path in module.imports if path != by}
     named_scripts = [path for path in named[:MAX_PARSED] if modules[path].script]
+    scripts = [path for path, module in modules.items() if module.script and path not in imported]
+    free = [path for path in named_scripts if path not in imported]
     return (
-        _first(named_scripts, modules, imported)
-        or (_only(modules, imported) if complete else None)  # of many files one more may be a program
+        # The first that no other program imports; one with a main guard goes before one without.
+        next((path for path in free if modules[path].guarded), next(iter(free), None))
+        or (scripts[0] if complete and len(scripts) == 1 else None)  # of many files one more may be a program
         or next((name for name in USUAL_NAMES if workspace.is_file(name)), None)
         or _declared(workspace)
         or next(iter(named_scripts), None)
@@ -188,17 +188,6 @@ def may_be_program(path: str) -> bool:
     if path.startswith(".") or "/." in path:
         return False
     return path.endswith(".py") and not is_test_file(path) and posixpath.basename(path) not in _NO_PROGRAMS
-
-
-def _first(scripts: Sequence[str], modules: dict[str, Module], imported: set[str]) -> str | None:
-    """The first that no other program imports; one with a main guard goes before one without."""
-    free = [path for path in scripts if path not in imported]
-    return next((path for path in free if modules[path].guarded), next(iter(free), None))
-
-
-def _only(modules: dict[str, Module], imported: set[str]) -> str | None:
-    scripts = [path for path, module in modules.items() if module.script and path not in imported]
-    return scripts[0] if len(scripts) == 1 else None
 
 
 # --- what a module does -----------------------------------------------------------------------------------------------

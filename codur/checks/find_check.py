@@ -60,12 +60,9 @@ class CheckRequest(Struct):
 
 
 def find_check(workspace: Workspace, settings: VerificationSettings, request: CheckRequest) -> Check | None:
-    """The check that applies: a command, expected output, tests, else the syntax of Python files.
+    """The check that applies: a command, expected output, tests, else the syntax of Python files; None without any.
 
     What is given for the run (`command`, `expect_file`) goes before the settings, these before `challenge.yaml`.
-
-    Returns:
-        None if nothing can be checked: no check was found and there is no Python file.
 
     Raises:
         UsageError: `expect_file` does not exist, or it is not clear which program should print it.
@@ -167,33 +164,18 @@ class _Search(Struct, dict=True):  # cached properties need one
         rests_on = partial(files_of_command, self.workspace, tests=self._all_tests, entry=self.found_entry, alone=alone)
         named = [path for text in (command, *runs, *resolved) for path in rests_on(text)]
         protected = self._existing([*named, challenge_file.NAME, INPUT_NAME, ARGS_NAME])
+        argv = ("sh", "-c", command)
+        check = Check(kind="command", argv=argv, protected=protected, timeout_s=timeout_s, source=source)
         # As the shell understands it: variables, pipes and `cd` are none of our business.
         if tests is None or tests.cwd or not (tests.kind == "pytest" or tests.declared_in):
-            argv = ("sh", "-c", command)
             of_linter = bool(_LINTED.search(command)) and checks.linters.is_linter(command)
             # It says nothing of what the program does.
-            beside = self._tests() if of_linter else None
-            return Check(
-                kind="command",
-                argv=argv,
-                protected=protected,
-                timeout_s=timeout_s,
-                source=source,
-                of_linter=of_linter,
-                beside=beside,
-            )
+            return replace(check, of_linter=of_linter, beside=self._tests() if of_linter else None)
         if tests.declared_in:
             source = f"{source}: {'the tests of ' if tests.partial else ''}`{command}` as {tests.declared_in} has it"
         one = tests.kind == "pytest" and tests.argv[3:] in {(path,) for path in protected}
-        return Check(
-            kind="tests",
-            argv=tests.argv,
-            protected=protected,
-            env=tests.env,
-            timeout_s=timeout_s,
-            source=source,
-            suite=tests.argv[:3] if one else (),
-        )
+        suite = tests.argv[:3] if one else ()
+        return replace(check, kind="tests", argv=tests.argv, env=tests.env, source=source, suite=suite)
 
     # --- expected output ----------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from codur.lazy import regex
 from codur.parsing.bounded_text import plain
 from codur.sandbox.launcher import Launcher
 from codur.structs import Struct, convert
-from codur.workspace.copies import link_installed
+from codur.workspace.copies import link_installed, put_as_found
 from codur.workspace.workspace import Workspace
 
 MOST_S = 60.0  # the change is done and judged; nobody should wait long for this
@@ -34,11 +34,7 @@ _HOOKS = ".pre-commit-config.yaml"
 _SHOWN = 3
 _MOST_COMPARED = 8_000  # lines of a file before and after: of more it would take seconds
 _CHARS = 200
-_CACHES = tuple(
-    """
-    XDG_CACHE_HOME MYPY_CACHE_DIR RUFF_CACHE_DIR BLACK_CACHE_DIR GOCACHE CARGO_TARGET_DIR
-    """.split()
-)
+_CACHES = "XDG_CACHE_HOME MYPY_CACHE_DIR RUFF_CACHE_DIR BLACK_CACHE_DIR GOCACHE CARGO_TARGET_DIR".split()
 """Variables that name where the programs keep what they found out."""
 _PYTHON = (".py", ".pyi")
 _AT_COLUMN = r"^(?P<path>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?P<text>.+)$"
@@ -110,9 +106,6 @@ def asked_for(workspace: Workspace, prompt: str, files: Sequence[str], listing: 
     """The linter, formatter or type checker that a request wants to find nothing more, by its name or by its kind.
 
     It looks at the files and directories that the request names, else at all.
-
-    Args:
-        files: files that the request names.
     """
     for linter in sorted(linters(), key=lambda linter: linter.name not in prompt.lower()):
         program = linter.argv[0]
@@ -225,14 +218,8 @@ class Looked(Struct):
 def look(workspace: Workspace, launcher: Launcher, scratch: Callable[[], Path], *, most_s: float) -> Looked:
     """What is worse now than it was before the changes of this run.
 
-    A program that is not installed is passed over; one that does not end, or fails otherwise, is told.
-
-    Args:
-        scratch: makes an empty directory outside of the workspace.
-        most_s: seconds, all programs together.
-
-    Raises:
-        Interrupted: the run was cancelled.
+    A program that is not installed is passed over; one that does not end, or fails otherwise, is told. They have
+    `most_s` seconds together. Raises Interrupted: the run was cancelled.
     """
     with launcher.temporary_directory() as caches:
         ends = _Look(workspace, launcher, scratch, caches, time.monotonic() + min(most_s, MOST_S))
@@ -279,7 +266,8 @@ class _Look:
             if now is None:
                 return None
             # Looked at as it was only if there is something to tell: a copy costs more than the linter.
-            was = (self._findings(job, self._before) or []) if now and self._is_old(job) else []
+            old = any(change.before is not None for change in self._changes if change.path in job.files)
+            was = (self._findings(job, self._before) or []) if now and old else []
         except (_NotRun, WorkspaceError) as error:
             return f"whether {job.linter.name} finds more than before is not known: {error}"
         unread = {finding.path for finding in was if _UNREAD.search(finding.text)}
@@ -323,30 +311,16 @@ class _Look:
                     return path
         return None
 
-    def _is_old(self, job: _Job) -> bool:
-        return any(change.before is not None for change in self._changes if change.path in job.files)
-
     @cached_property
     def _before(self) -> Path:
         """A copy in which the changed files are as they were."""
-        root = self._workspace.root
         copy = self._workspace.scratch_copy(self._scratch()).root
-        for change in self._changes:
-            path = copy / change.path
-            if change.before is None:
-                path.unlink(missing_ok=True)
-            else:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(change.before)
-        link_installed(root, copy)
+        put_as_found(copy, {change.path: change.before for change in self._changes})
+        link_installed(self._workspace.root, copy)
         return copy
 
     def _findings(self, job: _Job, root: Path) -> list[Finding] | None:
-        """What the program finds in the changed files of a workspace or of its copy; None if it is not installed.
-
-        Raises:
-            _NotRun: it says nothing of them.
-        """
+        """What the program finds in the changed files; None if it is not installed. Raises _NotRun: it says nothing."""
         linter, cwd = job.linter, root / job.directory
         files = [path for path in job.files if (root / path).is_file()]
         if linter.one_of_stub:

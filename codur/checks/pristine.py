@@ -28,11 +28,7 @@ class Pristine:
                 self._files[path] = _read(self._path(path, workspace))
 
     def data(self, path: str, workspace: Workspace) -> bytes:
-        """The remembered bytes; of a file not remembered, the present ones.
-
-        Raises:
-            WorkspaceError: it cannot be read.
-        """
+        """The bytes as remembered, else as they are present. Raises WorkspaceError: they cannot be read."""
         kept = self._files.get(path)
         return kept if kept is not None else _read(self._path(path, workspace))
 
@@ -45,12 +41,9 @@ class Pristine:
         return check.expected_text or "" if check.expected_file is None else self.text(check.expected_file, workspace)
 
     def restore(self, workspace: Workspace) -> tuple[str, ...]:
-        """Put back what differs from what was remembered; gives the paths that did.
+        """Put back what differs from what was remembered; gives its paths. Raises WorkspaceError: that cannot be done.
 
         Files outside the workspace are left alone: their remembered bytes are used in any case.
-
-        Raises:
-            WorkspaceError: one cannot be put back.
         """
         changed = self._differing(workspace)
         for path, target in changed.items():
@@ -58,11 +51,7 @@ class Pristine:
         return tuple(changed)
 
     def retake(self, workspace: Workspace) -> tuple[str, ...]:
-        """Remember what differs as it is now, and no more what is gone; gives the paths that did.
-
-        Raises:
-            WorkspaceError: one cannot be read.
-        """
+        """Remember as it is now what differs, and no more what is gone; gives its paths. Raises as `data`."""
         changed = self._differing(workspace)
         for path, target in changed.items():
             del self._files[path]

@@ -37,14 +37,7 @@ def signature_of(
     difference: Difference | None = None,
     failing: tuple[str, ...] = (),
 ) -> str:
-    """The signature of a failed check; equal failures have equal ones.
-
-    Args:
-        kind: the check's kind.
-        error: the traceback or the message; its last line counts.
-        difference: the first differing output line.
-        failing: ids of the failing tests.
-    """
+    """The signature of a failed check; equal failures have equal ones. Of an error its last line counts."""
     last = error.strip().splitlines()[-1] if error.strip() else ""
     parts = [kind, "timeout" if exit_status == "timeout" else f"exit {exit_status}; {normalised(last)}"]
     if difference is not None:

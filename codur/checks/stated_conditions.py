@@ -58,8 +58,7 @@ class Conditions:
 
     def __init__(self) -> None:
         self._parts: dict[str, object] = {}
-        self._ran: dict[tuple[str, ...], int] = {}
-        self._failed: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._first: dict[tuple[str, ...], TestCounts] = {}  # of the first run that failed and told how many ran
         self._without: set[tuple[str, ...]] = set()
         self._red: set[tuple[str, ...]] = set()
 
@@ -78,16 +77,11 @@ class Conditions:
             for path, part in self._parts.items()
             if part is None or _part(path, _bytes(workspace, path)) is not None
         }
-        other._ran, other._failed = dict(self._ran), dict(self._failed)
-        other._without, other._red = set(self._without), set(self._red)
+        other._first, other._without, other._red = dict(self._first), set(self._without), set(self._red)
         return other
 
     def changed(self, check: Check, workspace: Workspace, before: Mapping[str, bytes | None]) -> dict[str, str]:
-        """Deciding files that are not what they were: path → why that matters.
-
-        Args:
-            before: original bytes of the changed files, for those that were not remembered.
-        """
+        """Deciding files that are not what they were (`before`, where not remembered): path → why that matters."""
         if check.kind == "output":
             return {}
         found = {}
@@ -105,21 +99,19 @@ class Conditions:
         if counts is not None and counts.ran is not None and not passed:
             # The first failing run alone: what an edit adds must not raise the bar, and a passing run may be the one
             # with fewer tests.
-            self._ran.setdefault(_run_of(check), counts.ran)
-            self._failed.setdefault(_run_of(check), counts.failing)
+            self._first.setdefault(_run_of(check), counts)
 
     def forget(self, check: Check) -> None:
         """Take the next run of a check for its first: it is of other tests."""
-        for known in (self._ran, self._failed):
-            known.pop(_run_of(check), None)
+        self._first.pop(_run_of(check), None)
 
     def known(self, check: Check) -> bool:
         """Whether an earlier failing run reported its tests."""
-        return _run_of(check) in self._ran
+        return _run_of(check) in self._first
 
     def failed(self, check: Check) -> tuple[str, ...]:
         """The tests that failed in the first run that did, as the runner names them."""
-        return self._failed.get(_run_of(check), ())
+        return self._first[_run_of(check)].failing if self.known(check) else ()
 
     def is_red(self, check: Check) -> bool:
         """Whether the run before failed."""
@@ -130,10 +122,10 @@ class Conditions:
 
         Nothing is said if an existing test was changed: only the prompt can allow that, and it may ask to remove tests.
         """
-        earlier = self._ran.get(_run_of(check), 0)
+        earlier = (self._first[_run_of(check)].ran or 0) if self.known(check) else 0
         now = counts.ran if counts is not None else None
         told = set(counts.passing) if counts is not None else set()
-        untold = [name for name in self._failed.get(_run_of(check), ()) if name not in told and not _MOVES.search(name)]
+        untold = [name for name in self.failed(check) if name not in told and not _MOVES.search(name)]
         if (now is None or now >= earlier) and not (told and untold):  # nothing was told: other rules judge that
             return ""
         if any(change.before is not None and is_test_code(change.path) for change in workspace.changes()):
@@ -144,7 +136,7 @@ class Conditions:
 
     def why_none(self, check: Check, workspace: Workspace) -> str:
         """Why a run without tests comes from the edit, or an empty text (there were none in the first place)."""
-        if _run_of(check) in self._without and _run_of(check) not in self._ran:
+        if _run_of(check) in self._without and not self.known(check):
             return ""
         before = {change.path: change.before for change in workspace.changes()}
         reason = next(iter(self.changed(check, workspace, before).values()), "")
@@ -169,11 +161,8 @@ def _decides(path: str) -> bool:
     item = PurePosixPath(path)
     top = item.parts[item.parts[0] in _ROOTS and len(item.parts) > 1]  # below `src` a module shadows as well
     shadows = top.removesuffix(".py") in _SHADOWED and item.suffix == ".py"
-    return item.name in WHOLE or item.name in SECTIONED or shadows or _is_of_runner(path) or bool(_lines_of(path))
-
-
-def _is_of_runner(path: str) -> bool:
-    return bool(_OF_RUNNERS.fullmatch(PurePosixPath(path).name) or _OF_RUNNERS.fullmatch(path))
+    of_runner = _OF_RUNNERS.fullmatch(item.name) or _OF_RUNNERS.fullmatch(path)
+    return item.name in WHOLE | SECTIONED or shadows or bool(of_runner or _lines_of(path))
 
 
 def _lines_of(path: str) -> re.Pattern[str] | None:

@@ -97,7 +97,8 @@ def stated_output(prompt: str) -> str | None:
     demands, or one for a case or a part of the output, count as none.
     """
     parts = _parts(prompt.replace("\r\n", "\n"))
-    blocks = _demanded_blocks(parts)  # first: a block says more than a number in a sentence
+    # First: a block says more than a number in a sentence.
+    blocks = {text for lead, text in _led_blocks(parts) if _demands_block(lead)}
     if blocks:
         return blocks.pop() if len(blocks) == 1 else None  # two demands: which of them is meant is not said
     pieces = (_piece(text, match) for text in _paragraphs(parts) for match in _demands(text))
@@ -134,20 +135,14 @@ def _led_blocks(parts: Sequence[_Part]) -> Iterator[tuple[str, str]]:
             yield _last_sentence(_prose(" ".join(lines)).strip()), block.text
 
 
-def _demanded_blocks(parts: Sequence[_Part]) -> set[str]:
-    """Blocks after words that demand them."""
-    found = set()
-    for lead, text in _led_blocks(parts):
-        marks = list(_DEMAND.finditer(lead))
-        if _HEADING.fullmatch(lead) or (marks and _leads_to_block(lead, marks[-1])):
-            found.add(text)
-    return found
-
-
-def _leads_to_block(lead: str, mark: re.Match[str]) -> bool:
-    after = lead[mark.end() :]
+def _demands_block(lead: str) -> bool:
+    """Whether words demand the block that they lead to."""
+    marks = list(_DEMAND.finditer(lead))
+    if _HEADING.fullmatch(lead) or not marks:
+        return bool(_HEADING.fullmatch(lead))
+    after = lead[marks[-1].end() :]
     is_end = bool(_LEAD_END.fullmatch(after)) and lead.endswith(":") and not _NOT_LEAD_END.search(after)
-    return is_end and not _CASE.search(_RUN.sub(" ", lead[: mark.start()])) and not _CASE.search(after)
+    return is_end and not _CASE.search(_RUN.sub(" ", lead[: marks[-1].start()])) and not _CASE.search(after)
 
 
 def _announced_block(parts: Sequence[_Part]) -> str | None:
@@ -340,7 +335,7 @@ _NO_TESTS = regex(
     re.IGNORECASE,
 )
 """What forbids a change of tests, or wants none."""
-_BAN = regex(
+BAN = regex(
     r"\b(?:(?:do not|don['’]?t|dont|never|without|not) (?:touch|chang|edit|modify|alter)(?:e|ing)?"
     r" (?:(?:the|any|my|our|these|of) )*tests?\b(?: files?)?"
     r"|(?:leave|keep) (?:(?:the|my|our|these|all) )*tests?(?: files?)?"
@@ -350,7 +345,7 @@ _BAN = regex(
     r"|(?:sin tocar|no toques) (?:los |las )?(?:tests|pruebas)|ne touche\w* pas aux tests)",
     re.IGNORECASE,
 )
-"""What forbids a change of tests, in so many words."""
+"""What forbids a change of tests, in so many words, and says nothing of what is wrong."""
 _TESTS_ELSEWHERE = regex(
     r"(?<!no )(?<!não )(?<!nao )(?<!non )(?<!не )(?<!ne )(?<!n')"
     r"\b(?:schreib\w*|erstelle?|ergänze?|füge?|écri\w*|ajoute\w*|crée\w*|escrib\w*|añad\w*|agrega\w*|crear?|escrev\w*"
@@ -369,7 +364,7 @@ _POLITE_CHARS = 12  # before what is asked for: "por favor"
 _AND_ELSEWHERE = regex(r"\b(?:und|et|y|e|и|dann|puis|luego|depois|потом)\b|和|然后|并|そして", re.IGNORECASE)
 
 
-_NONE_WANTED = regex(
+NONE_WANTED = regex(
     r"(?<!is )(?<!'s )(?<!are )(?<!was )(?<!has )(?<!have )"
     r"\b(?:no|without|(?:do not|don['’]?t) (?:need|want|write|add|make)(?: me)?)"
     r"\s+(?:(?:any|new|extra|more|unit|a)\s+)?tests?\b"
@@ -383,10 +378,8 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
     """Those of `paths` that the prompt asks to change: "update tests/test_x.py", "add a test to test_x.py".
 
     "make test_x.py pass" and "fix app.py so that test_app.py passes" ask for no such change, and neither does a failure
-    that is to be fixed "in test_x.py". "Update the tests" stands for every test file.
-
-    Args:
-        files: files that the prompt names; they settle which is meant if several of `paths` have one name.
+    that is to be fixed "in test_x.py". "Update the tests" stands for every test file. Of several with one name those
+    are meant that are among the `files` that the prompt names.
     """
     text = _MAKE_TARGET.sub("", _FAILING_TEST.sub(" ", _said(prompt)))
     tokens = [match[0] for match in _TOKEN.finditer(text)]
@@ -416,27 +409,13 @@ def forbids_tests(prompt: str) -> bool:
     return _NO_TESTS.search(prompt) is not None
 
 
-def without_ban(prompt: str) -> str:
-    """A prompt without what forbids a change of tests, which says nothing of what is wrong."""
-    return _BAN.sub(" ", prompt)
-
-
 def asks_tests_elsewhere(prompt: str, *, alone: bool = False) -> bool:
-    """Whether tests are asked for, in another language than English.
-
-    Args:
-        alone: and nothing else.
-    """
+    """Whether tests are asked for, in another language than English. `alone`: and nothing else."""
     found = _TESTS_ELSEWHERE.search(prompt)
     if found is None or not alone:
         return found is not None
     bare = _ONLY_ARTICLES.fullmatch(found["gap"] or "") is not None
     return bare and found.start() <= _POLITE_CHARS and _AND_ELSEWHERE.search(prompt) is None
-
-
-def wants_no_tests(prompt: str) -> bool:
-    """Whether the user says that no test is to be made."""
-    return _NONE_WANTED.search(prompt) is not None
 
 
 def demands_same_output(prompt: str) -> bool:

@@ -1,8 +1,7 @@
 """The compiled LangGraph, made from the tables in `wiring`, to run and draw. It and `session` alone know langgraph."""
 
-from collections.abc import Awaitable
 from functools import lru_cache
-from typing import Protocol, cast
+from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -21,17 +20,11 @@ from codur.structs import Struct, replace
 
 
 class GraphContext(Struct, kw_only=False):
-    """LangGraph's run-scoped context.
+    """LangGraph's run-scoped context."""
 
-    Attributes:
-        run: what the nodes work with.
-        done: nodes that already ran, without langgraph or before the run was cut off; they are taken over.
-        finished: gets each node that runs.
-    """
-
-    run: RunContext
-    done: tuple[Done, ...] = ()
-    finished: Finished = keep_nothing
+    run: RunContext  # what the nodes work with
+    done: tuple[Done, ...] = ()  # nodes that already ran, without langgraph or before the run was cut off
+    finished: Finished = keep_nothing  # gets each node that runs
 
     def taken_over(self, state: RunState) -> RunUpdate | None:
         """The update of the node that comes now, if it ran already."""
@@ -72,16 +65,12 @@ async def run_graph(
     checkpointer: BaseCheckpointSaver[str] | None = None,
     answer: Answer | None = None,
 ) -> RunState | Question:
-    """Run the compiled graph to its end, or until the user is to be asked.
+    """Run the compiled graph to its end, or until the user is to be asked: then call again with the answer.
 
     Args:
         start: the state in which the run started (not the one in which the walk stopped).
         checkpointer: keeps the state after every node, for as long as the user is asked; it serves this run alone, and
             one that asks nobody needs none.
-        answer: the answer to the question that the last call gave.
-
-    Returns:
-        The last state; or a question: then call again with the answer.
 
     Raises:
         LimitReached: more steps than `STEP_LIMIT`.
@@ -109,15 +98,7 @@ def _interrupted(question: Question) -> Answer:
     return cast("Answer", interrupt(question))
 
 
-class _PlainNode(Protocol):
-    def __call__(self, state: RunState, *, runtime: Runtime[GraphContext]) -> RunUpdate: ...
-
-
-class _ModelNode(Protocol):
-    def __call__(self, state: RunState, *, runtime: Runtime[GraphContext]) -> Awaitable[RunUpdate]: ...
-
-
-def _plain(name: NodeName) -> _PlainNode:
+def _plain(name: NodeName) -> Any:  # what langgraph takes for a node has no name that it exports
     def node(state: RunState, *, runtime: Runtime[GraphContext]) -> RunUpdate:
         here = runtime.context
         return here.taken_over(state) or run_plain(name, state, here.run, here.finished)
@@ -125,7 +106,7 @@ def _plain(name: NodeName) -> _PlainNode:
     return node
 
 
-def _model(name: NodeName) -> _ModelNode:
+def _model(name: NodeName) -> Any:
     async def node(state: RunState, *, runtime: Runtime[GraphContext]) -> RunUpdate:
         here = runtime.context
         return here.taken_over(state) or await run_model(name, state, here.run, here.finished)

@@ -70,32 +70,20 @@ Done = tuple[NodeName, RunUpdate]
 
 
 class Walked(Struct, kw_only=False):
-    """How far a walk came.
+    """How far a walk came."""
 
-    Attributes:
-        state: the state after the last node.
-        done: the nodes that ran, in order, each with its update.
-        finished: True if the run ended; False if the next node needs a model.
-    """
-
-    state: RunState
-    done: tuple[Done, ...]
-    finished: bool
+    state: RunState  # after the last node
+    done: tuple[Done, ...]  # the nodes that ran, in order, each with its update
+    finished: bool  # whether the run ended; else the next node needs a model
 
 
 def walk(
     state: RunState, context: RunContext, *, kept: Sequence[Done] = (), finished: Finished = keep_nothing
 ) -> Walked:
-    """Run nodes from the start until the end or until one needs a model.
+    """Run nodes from the start until the end or until one needs a model; what is `kept` of before is taken over.
 
-    Args:
-        kept: what an earlier part of the run did; it is taken over, not done again.
-        finished: gets each node that runs here.
-
-    Raises:
-        LimitReached: more steps than `STEP_LIMIT`.
-        Interrupted: the run was cancelled.
-        UsageError: what was kept does not fit this version's graph.
+    Raises LimitReached: more steps than `STEP_LIMIT`; Interrupted: the run was cancelled; UsageError: what was kept
+    does not fit this version's graph.
     """
     done: list[Done] = []
     node: NodeName = START_NODE
@@ -103,7 +91,13 @@ def walk(
         if len(done) >= STEP_LIMIT:
             raise step_limit_reached()
         if len(done) < len(kept):
-            update = _taken_over(node, kept[len(done)])
+            was, update = kept[len(done)]
+            # Another way was taken then: the updates of another node would be put into this state.
+            if was != node:
+                raise UsageError(
+                    f"the run cannot be gone on with: its record says {was} where this version has {node}",
+                    remedy="Give the task again.",
+                )
         # Only now langgraph is imported, which costs more than this walk.
         elif node in MODEL_NODES:
             return Walked(state, tuple(done), finished=False)
@@ -115,16 +109,6 @@ def walk(
         if target == "end":
             return Walked(state, tuple(done), finished=True)
         node = target
-
-
-def _taken_over(node: NodeName, kept: Done) -> RunUpdate:
-    # Another way was taken then: the updates of another node would be put into this state.
-    if kept[0] != node:
-        raise UsageError(
-            f"the run cannot be gone on with: its record says {kept[0]} where this version has {node}",
-            remedy="Give the task again.",
-        )
-    return kept[1]
 
 
 def step_limit_reached() -> LimitReached:

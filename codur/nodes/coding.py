@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import Callable
 
 from codur.agents.assignment import CodingTask
 from codur.agents.coding import DELETES, CodingOutcome, apply_edits, write_code
@@ -35,7 +34,7 @@ from codur.parsing.bounded_text import listed
 from codur.python.interpreter import python_version
 from codur.questions import Question, granted_by
 from codur.structs import replace
-from codur.types import Check, StepRecord, Verdict
+from codur.types import StepRecord
 
 _LISTED = 5
 _LOOKED = 8  # so many parts of files that were looked at are shown again
@@ -183,15 +182,13 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
     asked_before = any(item.node == "consult" and item.action == "ask" for item in state["records"])
     can_check = check is not None and check.kind != "syntax" and settings.tools.allow_run
 
-    def said_by(run: Callable[[Check | None], Verdict]) -> Callable[[], str] | None:
-        return (lambda: verdict_text(run(check), limit=_CHECK_CHARS)) if can_check else None
-
     count = how_many(agent, state, context)
     may_grow = addable(state) if count == 1 else frozenset[str]()
 
     async def ask(profile: str, temperature: float | None, copy: Copy | None) -> CodingOutcome:
         asked = replace(agent, profile=profile)
         fitted = context.models.sizes.fitted(profile)
+        run = copy.run if copy else context.checker.run
         task = CodingTask(
             brief=brief,
             workspace=context.workspace,
@@ -200,7 +197,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
             source_tokens=settings.context.source_tokens,
             read_text_calls=settings.runtime.detect_tool_calls_from_text,
             max_looks=settings.agents.coding.max_looks,
-            run_check=said_by(copy.run if copy else context.checker.run),
+            run_check=(lambda: verdict_text(run(check), limit=_CHECK_CHARS)) if can_check else None,
             may_finish=context.best.harmless is not None
             or others_fail(state)
             or some_may_be_apart(state)

@@ -4,7 +4,7 @@ from codur.nodes.parts.updates import NEEDS_ANSWER, current_step, go, origin_of
 from codur.nodes.run_state import Route, RunContext, RunState, RunUpdate
 from codur.questions import Answer, agreed_deletion
 from codur.structs import replace
-from codur.types import Discovery, StepRecord
+from codur.types import StepRecord
 
 
 async def consult(state: RunState, context: RunContext) -> RunUpdate:
@@ -45,14 +45,9 @@ def _answered(answer: Answer, state: RunState, context: RunContext) -> RunUpdate
     back: Route = "execute" if state["trail"][-1].node == "execute" else "coding"  # the node that asked
     to = "review" if asks or nobody else back
     outputs = {step.id: record.output_ref} if asks else {}
-    update = RunUpdate(question=None, records=[record], outputs=outputs, discovery=_with_answer(answer, state))
+    discovery, check = state["discovery"], state["discovery"].check
+    # Who answers may want another output than his first words did.
+    if check is not None and check.kind == "kept_output" and answer.text:
+        discovery = replace(discovery, check=replace(check, may_differ=True))
+    update = RunUpdate(question=None, records=[record], outputs=outputs, discovery=discovery)
     return go(to, origin="user", why=answer.decision, **update)
-
-
-def _with_answer(answer: Answer, state: RunState) -> Discovery:
-    """What is known of the task: who answers may want another output than his first words did."""
-    discovery = state["discovery"]
-    check = discovery.check
-    if check is None or check.kind != "kept_output" or not answer.text:
-        return discovery
-    return replace(discovery, check=replace(check, may_differ=True))

@@ -101,8 +101,7 @@ def _delegate(agent: Agent, state: RunState, context: RunContext) -> RunUpdate:
     """Let the agent work in a copy, take over its changes, and record what came of it."""
     seen = seen_before(state, context) if state["discovery"].task_type in CODE_TASKS else RunUpdate()
     state = {**state, **seen}
-    obstacle = context.externals.obstacle(agent)
-    if obstacle is not None:
+    if context.externals.obstacle(agent) is not None:
         cannot = updates.why_not({**state, "coder": agent.name}, context)
         return RunUpdate(**seen, **updates.not_answered("execute", agent, cannot, state))
     try:

@@ -13,7 +13,7 @@ from codur.planning.plans.full_plan import PlanningBrief
 from codur.planning.pre_plan import Workers, classify, edit_plan, plan_from
 from codur.planning.replies import PrePlanReply
 from codur.structs import replace
-from codur.types import CODE_TASKS, LOOKING_TASKS, Discovery, Plan, ToolSpec
+from codur.types import CODE_TASKS, LOOKING_TASKS, Discovery, ToolSpec
 from codur.workspace.workspace import Workspace
 
 _CAN_YOU = regex(r"\W*(?:can|could|would|will) you\b", re.IGNORECASE)
@@ -96,8 +96,9 @@ def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpd
         ),
         threshold=context.settings.planning.confidence_threshold,
     )
-    red = state["before"] is not None and state["before"].status == "failed"
-    if plan is not None and red and discovery.task_type == "code_fix" and not asks and _only_asks(plan):
+    red = state["before"] is not None and state["before"].status == "failed" and discovery.task_type == "code_fix"
+    step = plan.steps[0] if plan is not None and plan.steps[0].action == "respond" else None
+    if red and not asks and step is not None and str(step.arguments.get("text", "")).rstrip().endswith("?"):
         # "it's broken": what is broken is known, as the check says it.
         plan = edit_plan(coder.name, edits=context.agents.codes(coder.name), reason="the check says what is wrong")
     if plan is None:
@@ -105,11 +106,6 @@ def _decide(reply: PrePlanReply, state: RunState, context: RunContext) -> RunUpd
         return go("llm_plan", origin="pre_plan", tier="open", why=why, discovery=discovery)
     why = reply.reasoning
     return go("policy", origin="pre_plan", tier="guided", why=why, discovery=discovery, plan=plan, cursor=0)
-
-
-def _only_asks(plan: Plan) -> bool:
-    step = plan.steps[0]
-    return step.action == "respond" and str(step.arguments.get("text", "")).rstrip().endswith("?")
 
 
 def _merged(reply: PrePlanReply, discovery: Discovery, workspace: Workspace, *, asks: bool) -> Discovery:

@@ -135,7 +135,9 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check | None, str
     example = await asyncio.to_thread(_example, brief.sources, state, context)
     files = context.workspace.list_files()
     # First, as a long source would take all the room: how a test here imports and calls what it is about.
-    shown = {**example, **_settings([*brief.sources], files, context)}
+    settings = made_for_runner.settings_of([*brief.sources], files)  # the crate of Rust, the settings of Jest
+    stated = text_of(context.for_models, settings) if settings else ""
+    shown = {**example, **({settings: stated} if stated else {})}
     heads = [Want(path=path, line=1, end=_EXAMPLE_LINES, need="needed") for path in shown if path not in example]
     alike = (want for path in example for want in _alike(path, stems_of(state["task"].prompt), files, context))
     wants = (*alike, *heads, *brief.wants, *(Want(path=path, partly=True) for path in example))
@@ -146,13 +148,6 @@ async def _made(state: RunState, context: RunContext) -> tuple[Check | None, str
     task = "\n\n".join(filter(None, (task, _failing_now(state, context))))
     near = made_for_runner.place_of(next(iter(example), ""), [*brief.sources], files)
     return await _written(task, near, context.models.profiles.named(agent.profile), state, context)
-
-
-def _settings(sources: Sequence[str], files: Sequence[str], context: RunContext) -> dict[str, str]:
-    """What says how a test names what these sources define: the crate of Rust, the settings of Jest."""
-    path = made_for_runner.settings_of(sources, files)
-    text = text_of(context.for_models, path) if path else ""
-    return {path: text} if text else {}
 
 
 def _instructions(near: str, state: RunState, context: RunContext) -> str:
@@ -180,12 +175,7 @@ def _failing_now(state: RunState, context: RunContext) -> str:
 async def _written(
     task: str, near: str, profile: str, state: RunState, context: RunContext
 ) -> tuple[Check | None, str, str]:
-    """What comes of asking a profile for a test, once more if it was of no use.
-
-    Args:
-        task: task and files in words.
-        near: the test that it is to lie beside; empty if there is none.
-    """
+    """What comes of asking for a test, once more if it was of no use; it is to lie beside `near`, if that is known."""
     talk, problem, check, output = [*messages(_instructions(near, state, context), task)], "", None, ""
     for _ in range(TRIES):
         try:

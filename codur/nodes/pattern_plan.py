@@ -55,9 +55,7 @@ _MOST_HOMES = 2  # files that define a name; of one that more define it is not c
 def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     """Settle the prompt, or discover its files and check, with the check's present verdict.
 
-    Raises:
-        WorkspaceError: a file that the prompt names cannot be read.
-        ConfigError: the workspace's `challenge.yaml` is wrong.
+    Raises WorkspaceError: a file that the prompt names cannot be read; ConfigError: `challenge.yaml` is wrong.
     """
     task = state["task"]
     found = decide(task, context.workspace, settings=context.settings, launcher=context.launcher)
@@ -254,8 +252,7 @@ def _fitted(
         return few, None
     found, verdict = fitted(few, before, context)
     more = any(path in prompt for path in found.files) or planning.plans.first_plan.says_more(prompt, found)
-    ends = found.task_type == "code_fix" and not more
-    return with_others(found, verdict, context, ends=ends)
+    return with_others(found, verdict, context, ends=found.task_type == "code_fix" and not more)
 
 
 def _load(follows: Callable[[], object]) -> None:

@@ -124,15 +124,11 @@ def _needs_check(step: Step, plan: Plan, state: RunState, context: RunContext) -
 
     What programs of others work on, and what the user planned, is done as they say: no other model is asked for it.
     """
-    if plan.origin != "pattern" and updates.edits(step, context) and offline_work.may_keep_output(state, context):
+    edits = updates.edits(step, context)
+    if plan.origin != "pattern" and edits and offline_work.may_keep_output(state, context):
         return True
-    if plan.origin not in {"pre_plan", "plan"} or step.action not in {"coding", "delegate"}:
-        return False
-    if (
-        not updates.edits(step, context)
-        or _is_for_others(step, state, context)
-        or context.agents.is_external(step.capability)
-    ):
+    asked = edits and plan.origin in {"pre_plan", "plan"} and step.action in {"coding", "delegate"}
+    if not asked or _is_for_others(step, state, context) or context.agents.is_external(step.capability):
         return False
     return offline_work.may_make_check(state, context)
 
@@ -150,10 +146,8 @@ def _last_word(step: Step, plan: Plan, state: RunState, context: RunContext) -> 
         if not reason and plan.origin != "pattern":
             reason = updates.unfinished(state, context)
         outcome = "not_achieved" if reason else "done"
-    solved_by = "pattern" if plan.origin == "pattern" else state["solved_by"]
-    told = RunUpdate(
-        answer_ref=answer, outcome=outcome, reason=reason, solved_by=solved_by if outcome == "done" else ""
-    )
+    solved_by = ("pattern" if plan.origin == "pattern" else state["solved_by"]) if outcome == "done" else ""
+    told = RunUpdate(answer_ref=answer, outcome=outcome, reason=reason, solved_by=solved_by)
     told = updates.held_to_git(told, state, context)
     if told["outcome"] == "done" and left_open({**state, "plan": plan}):
         return go("accept", origin=plan.origin, why="what the plan says must hold", **told)

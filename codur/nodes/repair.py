@@ -80,7 +80,8 @@ def _suspected(fault: Fault, context: RunContext, begun: float) -> RunUpdate:
 
 def _fault(state: RunState, check: Check, verdict: Verdict, context: RunContext) -> Fault:
     """What is to be repaired, in a copy of the workspace."""
-    asked = state["task"].repair
+    asked, plan = state["task"].repair, state["plan"]
+    told = plan.steps if plan is not None and plan.origin not in _BY_CODE else ()
     copy = context.workspace.scratch_copy(context.scratch())
     here, there = str(context.workspace.root), str(copy.root)  # parameters of tests may be files of the project
     verdict = replace(verdict, failing=tuple(test.replace(here, there) for test in verdict.failing))
@@ -92,7 +93,8 @@ def _fault(state: RunState, check: Check, verdict: Verdict, context: RunContext)
         before=verdict,
         files=state["discovery"].files,
         task=state["task"].prompt,
-        hints=_hints(state),
+        # What the user, the classification and the plan's steps say of what is wrong.
+        hints=[state["task"].hint, state["discovery"].sentence, *(step.objective for step in told)],
         named=lambda tests: spoken_of(tests, state["task"].prompt),
         past=lambda texts: read_history(
             Path(state["task"].workspace), context.launcher, texts.get, since=asked.since if asked else ""
@@ -113,13 +115,6 @@ def _search(fault: Fault, state: RunState, context: RunContext, copying_s: float
         every=asked is not None and (asked.every or asked.pick > 1),
     )
     return search(fault, effort, emit=context.emit, cancel=context.cancel)
-
-
-def _hints(state: RunState) -> list[str]:
-    """What the user, the classification and the plan's steps say of what is wrong."""
-    plan = state["plan"]
-    told = plan.steps if plan is not None and plan.origin not in _BY_CODE else ()
-    return [state["task"].hint, state["discovery"].sentence, *(step.objective for step in told)]
 
 
 def _report(outcome: RepairOutcome, state: RunState, seconds: float) -> RepairReport:

@@ -211,11 +211,7 @@ _OLDER = (
 
 
 def task_told(state: RunState, *, in_short: bool = False) -> str:
-    """The task as models are told it: with what the user said since it began, and what came before it.
-
-    Args:
-        in_short: of what changed before the names of the files alone.
-    """
+    """The task as models are told it, with what was said since and what came before, of that `in_short` the files."""
     task = state["task"]
     older = (_OLDER,) if is_test_older(state) else ()
     before = _DIFFS.sub(_named_files, task.earlier) if in_short else task.earlier

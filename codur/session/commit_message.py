@@ -51,11 +51,7 @@ class Suggested(Struct):
 
 
 def suggested(material: Material, settings: Settings, environ: Mapping[str, str]) -> Suggested | None:
-    """What the fast profile suggests, nothing if it gives no message that can be used; None if it cannot be asked.
-
-    Args:
-        environ: variables that hold the keys.
-    """
+    """What the fast profile suggests, nothing if it gives no message that can be used; None if it cannot be asked."""
     redactor = redactor_of(settings, environ)
     limits = limits_of(settings)
     limits = replace(limits, max_llm_calls=min(1, limits.max_llm_calls))

@@ -78,11 +78,7 @@ class Wanted(Struct):
 def bisect(root: Path, settings: Settings, wanted: Wanted, *, host: Host, tell: Callable[[Step], None]) -> Bisection:
     """Look for the commit since which the check fails; the user's files and repository are left as they are.
 
-    Args:
-        tell: gets each step as it is done.
-
-    Raises:
-        UsageError: there is no check, no repository that can be read, or no such revision.
+    Raises UsageError: there is no check, no repository that can be read, or no such revision.
     """
     started = time.monotonic()
     try:

@@ -1,7 +1,7 @@
 """Runs the compiled graph to its end on an event loop of its own, within the run's time."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
@@ -20,13 +20,7 @@ _LOOK_S = 1.0
 def run_graph_blocking(start: RunState, walked: Walked, context: RunContext, record: Recording) -> RunState:
     """Take over what was walked and run the rest.
 
-    Args:
-        record: what is kept of the run, each node as it finishes.
-
-    Raises:
-        CodurError: what ended the run.
-        Interrupted: the run was cancelled.
-        KeyboardInterrupt: the user stopped it; every thread of the run has ended by then.
+    Raises CodurError: what ended the run; KeyboardInterrupt: the user did, and every thread of the run has ended.
     """
     taken = GraphContext(run=context, done=walked.done, finished=record.finished(context))
     # LangGraph's `interrupt` needs a checkpointer, and nothing else does: a run that was cut off is gone on with from
@@ -36,10 +30,15 @@ def run_graph_blocking(start: RunState, walked: Walked, context: RunContext, rec
     while True:
         # A new event loop each time: waiting for the user within one would keep its connections open, and count as
         # the run's time.
-        found = _once(_within_time(start, taken, saver, answer))
+        try:
+            found = asyncio.run(_within_time(start, taken, saver, answer))
+        except asyncio.CancelledError:
+            raise Interrupted("the run was interrupted") from None  # it says nothing
         if not isinstance(found, Question):
             return found
-        answer = _asked(found, context)
+        assert context.consult is not None, "a run without a user has asked a question"
+        context.emit(Asked(question=found))
+        answer = context.consult(found)
 
 
 class _AsItIs:
@@ -50,29 +49,6 @@ class _AsItIs:
 
     def loads_typed(self, data: tuple[str, Any]) -> Any:
         return data[1]
-
-
-def _once(part: Coroutine[Any, Any, RunState | Question]) -> RunState | Question:
-    try:
-        return asyncio.run(part)
-    except asyncio.CancelledError:
-        pass  # not raised from it: it says nothing
-    raise Interrupted("the run was interrupted")
-
-
-def _asked(question: Question, context: RunContext) -> Answer:
-    """The user's answer. It is waited for outside of the event loop, and outside of the run's time."""
-    assert context.consult is not None, "a run without a user has asked a question"
-    context.emit(Asked(question=question))
-    return context.consult(question)
-
-
-def _cancels_this() -> Callable[[], object]:
-    """What cancels the present asyncio task, from any thread."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
-    assert task is not None, "this is called within a task"
-    # The one way into a running loop from a thread that cannot break it.
-    return lambda: loop.call_soon_threadsafe(task.cancel)
 
 
 async def _follow(deadline: asyncio.Timeout, time_left: Callable[[], float]) -> None:
@@ -86,12 +62,14 @@ async def _follow(deadline: asyncio.Timeout, time_left: Callable[[], float]) -> 
 async def _within_time(
     start: RunState, taken: GraphContext, saver: InMemorySaver | None, answer: Answer | None
 ) -> RunState | Question:
-    context = taken.run
+    context, loop, task = taken.run, asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None, "this is called within a task"
     try:
         async with asyncio.timeout(None) as deadline:
             follower = asyncio.create_task(_follow(deadline, context.time_left))
             try:
-                with context.cancel.calling(_cancels_this()):
+                # The one way into a running loop from a thread that cannot break it.
+                with context.cancel.calling(lambda: loop.call_soon_threadsafe(task.cancel)):
                     return await run_graph(start, taken, checkpointer=saver, answer=answer)
             finally:
                 follower.cancel()

@@ -69,11 +69,7 @@ def host_of(environ: Mapping[str, str], home: Path) -> Host:
 
 
 def state_of(environ: Mapping[str, str], home: Path) -> Path | None:
-    """Where runs are kept: `codur` in the directory that the XDG base directory specification names.
-
-    Returns:
-        None if neither `XDG_STATE_HOME` (an absolute path) nor a home directory is known.
-    """
+    """Where runs are kept, by the XDG base directory specification; None without an absolute path there and a home."""
     named = environ.get("XDG_STATE_HOME", "")
     if named.startswith("/"):
         return Path(named) / "codur"

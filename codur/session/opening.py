@@ -60,15 +60,9 @@ _USUAL = ("nodes.pattern_plan", "planning.patterns.code_request", "checks.check_
 
 @contextmanager
 def opened(task: Task, settings: Settings, record: Recording, *, host: Host, started: float) -> Iterator[RunContext]:
-    """Everything the nodes work with, for as long as the run lasts.
+    """Everything the nodes work with, for as long as the run lasts; it `started` by the monotonic clock.
 
-    Args:
-        record: what is kept of the run, and told.
-        started: when the run's time began, by the monotonic clock.
-
-    Raises:
-        WorkspaceError: the directory cannot be a workspace.
-        UsageError: the task names an agent that there is not.
+    Raises WorkspaceError: the directory cannot be a workspace; UsageError: the task names an agent that there is not.
     """
     cancel, waited = host.cancel or CancelToken(), host.waited or Waited()
 
@@ -103,7 +97,8 @@ def opened(task: Task, settings: Settings, record: Recording, *, host: Host, sta
                 observer=programs,
                 shared=host.shared.programs if host.shared else None,
                 waited=host.waited,
-                meanwhile=_load_usual,
+                # 35 ms, in which the sandbox is tried for the first time.
+                meanwhile=lambda: [loaded(f"codur.{name}") for name in _USUAL],
                 beside=None if task.expect_file else workspace.beside,  # which may lie there
             )
         )
@@ -135,12 +130,6 @@ def _load_graph() -> None:
     loaded("codur.graph.load").load_graph(_GRAPH)
 
 
-def _load_usual() -> None:
-    """Load what most tasks need next: 35 ms, in which the sandbox is tried for the first time."""
-    for name in _USUAL:
-        loaded(f"codur.{name}")
-
-
 def _scratch(stack: ExitStack, environ: Mapping[str, str]) -> Callable[[], Path]:
     """Makes empty directories below the run's temporary one, which is made when it is first needed."""
     root = once(lambda: Path(stack.enter_context(private_directory(temporary_base(environ)))))
@@ -155,15 +144,7 @@ def _scratch(stack: ExitStack, environ: Mapping[str, str]) -> Callable[[], Path]
 
 
 def open_workspace(task: Task, settings: Settings, *, host: Host, journal: Journal | None = None) -> Workspace:
-    """The task's workspace.
-
-    Args:
-        journal: where its changes are written down.
-
-    Raises:
-        WorkspaceError: the directory cannot be a workspace.
-        StateError: the journal cannot be used.
-    """
+    """The task's workspace. Raises WorkspaceError: it cannot be one; StateError: the journal cannot be used."""
     return Workspace.open(
         Path(task.workspace), home=host.home, max_file_bytes=settings.tools.max_file_kb * 1024, journal=journal
     )
@@ -200,11 +181,7 @@ class _Opening(Struct):
     consult: Callable[[Question], Answer] | None
 
     def context(self, pool: Mapping[str, Any], scratch: Callable[[], Path]) -> RunContext:
-        """All of it, once the start of the run is told.
-
-        Args:
-            pool: what the pool of models is to be made with.
-        """
+        """All of it, once the start of the run is told. `pool`: what the pool of models is to be made with."""
         task, settings, host, record = self.task, self.settings, self.host, self.record
         agents = AgentRegistry(settings)
         servers = self._servers()

@@ -34,13 +34,8 @@ def scoped(
 ) -> Workspace:
     """The workspace with the scope of the task (or of the settings) and of its `challenge.yaml`.
 
-    Args:
-        kept: the run has a journal; a run that is not kept and has a scope gets one of its own, as what programs
-            change out of scope cannot be put back without.
-
-    Raises:
-        WorkspaceError: a pattern that can name nothing.
-        ConfigError: the workspace's `challenge.yaml` is wrong.
+    A run that is not `kept` and has a scope gets a journal of its own, as what programs change out of scope cannot be
+    put back without. Raises WorkspaceError: a pattern that can name nothing; ConfigError: `challenge.yaml` is wrong.
     """
     stated = read_challenge(workspace).scope
     rules = task.scope if task.scope is not None else rules_of(settings.scope)

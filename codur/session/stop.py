@@ -6,11 +6,7 @@ INTERRUPTED, TERMINATED = 130, 143
 
 
 class Stopped(KeyboardInterrupt):
-    """The user or the system asked the run to stop.
-
-    Args:
-        exit_code: what the process ends with.
-    """
+    """The user or the system asked the run to stop. `exit_code`: what the process ends with."""
 
     def __init__(self, exit_code: int = INTERRUPTED) -> None:
         super().__init__("stopped")

@@ -5,7 +5,6 @@ import re
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from pathlib import Path
 from posixpath import dirname
 
 from codur import checks
@@ -47,28 +46,35 @@ _SHOWN_PATHS = 5
 
 
 def run_task(task: Task, settings: Settings, *, host: Host, emit: Emit) -> RunResult:
-    """Carry out a task.
+    """Carry out a task; `emit` receives every event, the result last.
 
     Errors that end a run become its result; the workspace is left as it was found unless the task was done (or the
-    task asks to keep the best attempt).
-
-    Args:
-        emit: receives every event, the result last.
-
-    Raises:
-        InternalError: a fault of ours ended it.
-        UsageError: spans are to be sent, and what sends them is not installed.
+    task asks to keep the best attempt). Raises InternalError: a fault of ours ended it; UsageError: spans are to be
+    sent, and what sends them is not installed.
     """
     with _telling(settings, emit) as told:
-        return _run_task(task, settings, host=host, emit=told)
+        started = time.monotonic()
+        redactor = redactor_of(settings, host.environ)
+        state = StateDirectory(host.state) if host.state is not None and not task.dry_run else None
+        try:
+            root = open_workspace(task, settings, host=host).root
+            if host.state is not None and host.state.resolve().is_relative_to(root):
+                raise StateError(
+                    f"the state directory {host.state} is inside the workspace, where programs can write",
+                    remedy="Set XDG_STATE_HOME to a directory outside of it.",
+                )
+            with recording(task, root, state=state, emit=told, redactor=redactor) as record:
+                result = _recorded(task, settings, record, host=host, started=started)
+            if state is not None:
+                tidy(state, settings.state, told, host.environ)
+        except (CodurError, KeyboardInterrupt) as error:
+            result = _finished(_ended_by(error, task), task, started, redactor)
+        told(RunFinished(result=result))
+        return result
 
 
 def _telling(settings: Settings, emit: Emit) -> AbstractContextManager[Emit]:
-    """What gets the events: also a collector of spans, if the settings name one.
-
-    Raises:
-        UsageError: what sends them is not installed.
-    """
+    """What gets the events: also a collector of spans, if one is set. Raises UsageError: it is not installed."""
     if settings.telemetry.endpoint is None:
         return nullcontext(emit)
     try:
@@ -79,32 +85,11 @@ def _telling(settings: Settings, emit: Emit) -> AbstractContextManager[Emit]:
     return exported(settings, emit)
 
 
-def _run_task(task: Task, settings: Settings, *, host: Host, emit: Emit) -> RunResult:
-    started = time.monotonic()
-    redactor = redactor_of(settings, host.environ)
-    state = StateDirectory(host.state) if host.state is not None and not task.dry_run else None
-    try:
-        root = open_workspace(task, settings, host=host).root
-        _require_outside(root, host)
-        with recording(task, root, state=state, emit=emit, redactor=redactor) as record:
-            result = _recorded(task, settings, record, host=host, started=started)
-        if state is not None:
-            tidy(state, settings.state, emit, host.environ)
-    except (CodurError, KeyboardInterrupt) as error:
-        result = _finished(_ended_by(error, task), task, started, redactor)
-    emit(RunFinished(result=result))
-    return result
-
-
 def resume_task(run: RunDirectory, settings: Settings, *, host: Host, emit: Emit, wait: bool = False) -> RunResult:
     """Go on with a run that was cut off, after its last finished node; its id and record stay.
 
-    Args:
-        wait: wait until no other run works in the workspace.
-
-    Raises:
-        CannotResume: it has ended, its record cannot be used, or its workspace was changed meanwhile.
-        WorkspaceBusy: another run works in the workspace.
+    Raises CannotResume: it has ended, its record cannot be used, or its workspace was changed meanwhile; WorkspaceBusy:
+    another run works in the workspace, and this one does not `wait` until none does.
     """
     assert host.state is not None, "a run is resumed from it"
     state = StateDirectory(host.state)
@@ -141,11 +126,7 @@ def _recorded(task: Task, settings: Settings, record: Recording, *, host: Host, 
 
 
 def _ended_by(error: CodurError | KeyboardInterrupt, task: Task) -> RunResult:
-    """The result of a run that an error or the user ended.
-
-    Raises:
-        CannotResume, InternalError: this is no end of a run.
-    """
+    """The result of a run that an error or the user ended. Raises CannotResume and InternalError: they end no run."""
     if isinstance(error, KeyboardInterrupt):
         return replace(error_result(_interrupted(), task), exit_code=code_of(error))
     if isinstance(error, (CannotResume, InternalError)):
@@ -238,9 +219,8 @@ def _stopped(error: CodurError, task: Task, context: RunContext) -> RunResult:
     result = error_result(error, task)
     usage = context.models.usage
     state = context.latest.state
-    known = result if state is None else result_of({**state, "outcome": result.outcome}, context)
     return replace(
-        known,
+        result if state is None else result_of({**state, "outcome": result.outcome}, context),
         outcome=result.outcome,
         exit_code=result.exit_code,
         reason=result.reason,
@@ -254,15 +234,6 @@ def _stopped(error: CodurError, task: Task, context: RunContext) -> RunResult:
         sandbox=context.launcher.name,
         sandbox_note=context.launcher.note,
     )
-
-
-def _require_outside(root: Path, host: Host) -> None:
-    """Make sure that programs cannot write the state directory. Raises StateError: it is inside the workspace."""
-    if host.state is not None and host.state.resolve().is_relative_to(root):
-        raise StateError(
-            f"the state directory {host.state} is inside the workspace, where programs can write",
-            remedy="Set XDG_STATE_HOME to a directory outside of it.",
-        )
 
 
 def _restore(task: Task, context: RunContext, *, ended: bool = True) -> None:

@@ -63,18 +63,12 @@ class Turn(Struct):
 
 
 class Since(Struct):
-    """What earlier turns left: told to models, and what these have to see for a task that goes on with it.
+    """What earlier turns left: told to models, and what these have to see for a task that goes on with it."""
 
-    Attributes:
-        told: the turns in words.
-        places: lines of files as `path:line`, of the latest change, or attempt, and before them what the last answer
-            names.
-        made: files that the turns made.
-    """
-
-    told: str = ""
+    told: str = ""  # the turns in words
+    # lines of files as `path:line`, of the latest change, or attempt, and before them what the last answer names
     places: tuple[str, ...] = ()
-    made: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()  # files that the turns made
 
 
 def turn_of(asked: str, result: RunResult) -> Turn:
@@ -131,12 +125,8 @@ def since(turns: Sequence[Turn], limit: int = MAX_CHARS, *, asked: str = "test")
     answer = tasks[-1].said if tasks and tasks[-1] is not last else ""
     cited = [f"{path}:{line}" for path, line in _CITED.findall(answer)]
     shown = tuple(dict.fromkeys([*cited, *places.splitlines()]))[:_PLACES]
-    made = (path for turn in tasks for path in _made(turn.diff))
-    return Since(
-        told=_told(tasks, limit),
-        places=shown,
-        made=tuple(dict.fromkeys(made)),
-    )
+    made = tuple(dict.fromkeys(path for turn in tasks for path in _made(turn.diff)))
+    return Since(told=_told(tasks, limit), places=shown, made=made)
 
 
 def _made(diff: str) -> list[str]:
@@ -238,23 +228,14 @@ def _names(parts: Sequence[_Part]) -> str:
 
 
 class Turns:
-    """A project's conversation on disk.
-
-    Args:
-        directory: of all conversations; None: nothing is kept.
-        workspace: the project's directory.
-    """
+    """A project's conversation on disk; without a directory of all conversations nothing is kept."""
 
     def __init__(self, directory: Path | None, workspace: Path) -> None:
         name = hashlib.sha256(os.fsencode(workspace.resolve())).hexdigest()[:32]
         self.path = directory / f"{name}.jsonl" if directory is not None else None
 
     def read(self, path: Path | None = None) -> list[Turn]:
-        """The turns that are kept, or those of an earlier conversation, the oldest first; damaged lines are left out.
-
-        Raises:
-            StateError: they cannot be read.
-        """
+        """The turns of this or an earlier conversation, oldest first, but damaged ones. Raises StateError."""
         path = path or self.path
         if path is None or not path.is_file():
             return []
@@ -287,11 +268,7 @@ class Turns:
         return sorted(self.path.parent.glob(f"{self.path.stem}-*{self.path.suffix}"), reverse=True)
 
     def put_aside(self, instead: Path | None = None) -> None:
-        """Begin anew, or go on with an earlier conversation instead; what is kept can be come back to.
-
-        Raises:
-            StateError: the files cannot be moved.
-        """
+        """Begin anew, or go on with an earlier conversation; none is lost. Raises StateError: files cannot be moved."""
         if self.path is None:
             return
         with state_errors(self.path):

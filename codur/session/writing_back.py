@@ -16,15 +16,10 @@ from codur.types import RunResult, Task
 def write_back(
     task: Task, files: Mapping[str, bytes | None], originals: Mapping[str, bytes | None], settings: Settings, host: Host
 ) -> str:
-    """Write files, if all of them still are what was copied.
+    """Write files, if all of them still are what was copied; gives the run's id, empty if runs are not kept.
 
     Args:
-        task: names the directory, and what the run is listed as.
-        files: contents by path inside the directory; None deletes the file.
-        originals: what they were when they were copied; None for a file that was not there.
-
-    Returns:
-        The run's id; empty if runs are not kept.
+        files, originals: contents by path inside the directory, and what they were when copied; None for no file.
 
     Raises:
         WorkspaceError: a file was changed meanwhile, and nothing was written; or one cannot be written.
@@ -39,8 +34,7 @@ def write_back(
     ):
         workspace = open_workspace(task, settings, host=host, journal=journal)
         for path, data in originals.items():
-            present = workspace.read_bytes(path) if workspace.exists(path) else None
-            if present != data:
+            if data != (workspace.read_bytes(path) if workspace.exists(path) else None):
                 raise WorkspaceError(f"{path} was changed meanwhile, so nothing was written back")
         for path, data in files.items():
             if data is None:

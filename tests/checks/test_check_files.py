@@ -9,7 +9,7 @@ import pytest
 
 from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
-from codur.checks.compare import equal
+from codur.checks.compare import first_difference
 from codur.checks.confirmation.confirm import Change, confirm
 from codur.checks.signature import signature_of
 from codur.config.settings import VerificationSettings
@@ -174,8 +174,8 @@ def test_output_longer_than_what_is_kept_is_compared_whole(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(("expected", "actual"), [("\ufeffé\n", "é\n"), ("é\n", "\ufeffé\n"), ("\ufeff", "")])
 def test_byte_order_mark_does_not_count(expected: str, actual: str) -> None:
-    assert equal(expected, actual)
-    assert not equal(expected, f"x{actual}")
+    assert first_difference(expected, actual) is None
+    assert first_difference(expected, f"x{actual}") is not None
 
 
 @pytest.mark.parametrize(

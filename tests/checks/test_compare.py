@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codur.checks.compare import around, equal, first_difference, progress
+from codur.checks.compare import around, first_difference, progress
 from codur.types import Difference
 
 TEXT = st.text(alphabet="ab \t\n\r", max_size=30)
@@ -31,7 +31,7 @@ TEXT = st.text(alphabet="ab \t\n\r", max_size=30)
     ],
 )
 def test_equal_and_progress(expected: str, actual: str, same: bool, share: float) -> None:
-    assert equal(expected, actual) is same
+    assert (first_difference(expected, actual) is None) is same
     assert progress(expected, actual) == pytest.approx(share)
     assert (first_difference(expected, actual) is None) is same
 
@@ -52,7 +52,7 @@ def test_first_difference(expected: str, actual: str, difference: Difference) ->
 def test_progress_is_one_only_for_equal_outputs(expected: str, actual: str) -> None:
     share = progress(expected, actual)
     assert 0.0 <= share <= 1.0
-    assert (share == 1.0) == equal(expected, actual)
+    assert (share == 1.0) == (first_difference(expected, actual) is None)
 
 
 def test_around_shows_the_line_in_question() -> None:

@@ -58,9 +58,7 @@ def copy_workspace(workspace: Workspace, target: Path, *, may_instruct: MayInstr
 
     Left out: what git ignores, repositories, settings of other programs, files that are likely to hold secrets, and
     instructions for agents that the user has not accepted: whoever wrote them would command an agent with its key.
-
-    Raises:
-        WorkspaceError: there is too much to copy, or a file cannot be read.
+    Raises WorkspaceError: there is too much to copy, or a file cannot be read.
     """
     asked = workspace.to_copy()
     withheld = {path for path in asked if _is_withheld(path, workspace)}

@@ -71,12 +71,10 @@ def _interpreters(program: Path, environ: Mapping[str, str]) -> Iterator[Path]:
                 yield named
 
 
-_NETWORK_VARIABLES = tuple(
-    """
-    HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS
-    REQUESTS_CA_BUNDLE
-    """.split()
-)
+_NETWORK_VARIABLES = (
+    "HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS"
+    " REQUESTS_CA_BUNDLE"
+).split()
 """What it takes to reach the network from here."""
 _HOME_VARIABLES = {
     "XDG_CONFIG_HOME": ".config",

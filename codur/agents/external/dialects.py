@@ -54,7 +54,6 @@ class CodexReader(Reader):
     _COUNTS = _Counts(("usage.input_tokens",), "usage.cached_input_tokens", ("usage.output_tokens",))
 
     def take(self, event: Mapping[str, Any]) -> Iterator[Happening]:
-        """Take one event."""
         match event.get("type"):
             case "item.completed":
                 yield from self._item(mapping(event.get("item")))
@@ -104,7 +103,6 @@ class ClaudeReader(Reader):
         self._answers: dict[str, Usage] = {}
 
     def take(self, event: Mapping[str, Any]) -> Iterator[Happening]:
-        """Take one event."""
         match event.get("type"):
             case "assistant":
                 yield from self._answer(mapping(event.get("message")))
@@ -141,7 +139,6 @@ class GeminiReader(Reader):
         self._tools: dict[str, Used] = {}
 
     def take(self, event: Mapping[str, Any]) -> Iterator[Happening]:
-        """Take one event."""
         kind, number = event.get("type"), _words(event.get("tool_id"), 100)
         if kind != "message" and self._in_pieces:
             self._in_pieces = False
@@ -182,7 +179,6 @@ class OpencodeReader(Reader):
     )
 
     def take(self, event: Mapping[str, Any]) -> Iterator[Happening]:
-        """Take one event."""
         part = mapping(event.get("part"))
         match event.get("type"):
             case "text":
@@ -206,7 +202,6 @@ class PlainReader(Reader):
         self._counts: dict[str, Any] = {}
 
     def take(self, event: Mapping[str, Any]) -> Iterator[Happening]:
-        """Take one object."""
         found = {key: at(event, path) for key, path in self._answer.items()}
         if _words(found.get("text")):
             yield self._says(found["text"])

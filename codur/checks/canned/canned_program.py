@@ -18,6 +18,7 @@ MAX_STEPS = 200_000
 
 MAX_FOLDED_CHARS = 100_000
 
+_WRITERS = frozenset({"print", "write", "writelines", "echo"})
 _TEXT_METHODS = frozenset({"join", "strip", "split", "splitlines"})
 
 
@@ -87,13 +88,16 @@ class _Reader:
         for statement in statements:
             if not canned_syntax.is_text(statement):
                 self._node(statement, branch)
-            if isinstance(statement, ast.If) and _leaves(statement.body) and not _is_always(statement.test):
+            if not isinstance(statement, ast.If) or _is_always(statement.test):
+                continue
+            last = statement.body[-1]
+            if isinstance(last, ast.Return | ast.Raise | ast.Continue | ast.Break) or "exit(" in ast.unparse(last):
                 branch = next(self._branches)  # what follows is the other branch
 
     def _node(self, node: ast.AST, branch: int | None) -> None:
         if isinstance(node, ast.Constant):
             self.literals.append(Literal(node.value, branch))
-        if isinstance(node, ast.Call) and canned_syntax.is_writer(node):
+        if isinstance(node, ast.Call) and called_name(node) in _WRITERS:
             has_constants = any(isinstance(part, ast.Constant) for item in node.args for part in ast.walk(item))
             source = ", ".join(map(ast.unparse, node.args))
             self.sites.append(Site(self._folder.printed(node), source, branch, has_constants))
@@ -119,10 +123,6 @@ def _opens_branch(node: ast.AST, name: str) -> bool:
 def _is_always(test: ast.expr) -> bool:
     """Is it a condition that selects nothing: a constant, or the guard of a script?"""
     return isinstance(test, ast.Constant) or "__name__" in ast.unparse(test)
-
-
-def _leaves(body: Sequence[ast.stmt]) -> bool:
-    return isinstance(body[-1], ast.Return | ast.Raise | ast.Continue | ast.Break) or "exit(" in ast.unparse(body[-1])
 
 
 def _picked_from(tree: ast.Module) -> set[int]:

@@ -3,7 +3,7 @@
 import ast
 from collections import Counter
 
-from codur.python.project_files import called_name, parsed
+from codur.python.project_files import parsed
 
 MAX_INT_BITS = 14_000  # Python writes out no longer integers in decimal
 
@@ -32,10 +32,6 @@ def literal(node: ast.expr | None) -> str | None:
         return repr(ast.literal_eval(node))
     except (ValueError, TypeError, SyntaxError):
         return None
-
-
-def is_writer(call: ast.Call) -> bool:
-    return called_name(call) in {"print", "write", "writelines", "echo"}
 
 
 def is_text(statement: ast.AST) -> bool:

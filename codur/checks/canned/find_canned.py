@@ -42,17 +42,13 @@ def find_canned(
     prompt: str,
     tests: Mapping[str, str],
 ) -> str | None:
-    """Decides whether a change prints a canned answer (rules and limits: see the module).
+    """Why a change prints a canned answer (rules: see the module), in a sentence with its file; None if it does not.
 
     Args:
-        before: workspace-relative path → bytes before the change; None or a missing path where the file was absent.
-        after: the changed files, in the same way.
+        before, after: bytes of the changed files by workspace-relative path; None, or no such path, where one is not.
+            Those that do not parse are passed over.
         expected: the expected output; empty if tests judge.
-        prompt: the user's request.
         tests: the test files' text by path; empty if expected output judges.
-
-    Returns:
-        One sentence that names the file and what it does, or None. Files that do not parse are passed over.
     """
     paths = [path for path in after if _is_program(path, tests) and after[path] != before.get(path)]
     try:

@@ -117,16 +117,15 @@ def _excused(changes: Changes, case: Case, added: Counter[str]) -> set[str]:
     """Expected lines that may be new literals: told by the prompt, of a program that did not parse, or repaired."""
     broken = set(WORD.findall("\n".join(old.broken for old, _ in changes.values())))
     removed = _lines(old for old, _ in changes.values()) - _lines(new for _, new in changes.values())
+
+    def figures(line: str) -> set[str]:
+        return set(FIGURES.findall(line))
+
     return {
         line
         for line in case.lines
         if (case.told and case.tells(line))
         or (broken and _is_known(line, broken))
-        or (line in added and any(_repairs(line, old) for old in removed))
+        # A misspelt word may be mended; a number that was not there is an answer.
+        or (line in added and any(figures(line) <= figures(old) and is_similar(line, old) for old in removed))
     }
-
-
-def _repairs(new: str, old: str) -> bool:
-    """Is `new` a repaired spelling of `old`? That brings no figures."""
-    # A misspelt word may be mended; a number that was not there is an answer.
-    return set(FIGURES.findall(new)) <= set(FIGURES.findall(old)) and is_similar(new, old)

@@ -199,11 +199,10 @@ class _Strip(ast.NodeTransformer):
             return node.orelse
         if isinstance(node, ast.Call) and id(node) in self._out:
             return node.args[1]
-        if isinstance(node, ast.Match) and all(_is_rest(case) for case in node.cases):
+        if isinstance(node, ast.Match) and all(
+            case.guard is None and isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
+            for case in node.cases
+        ):
             return [statement for case in node.cases[:1] for statement in case.body]
         is_out = id(node) in self._out or (isinstance(node, ast.Assign) and id(node.value) in self._out)
         return None if is_out and isinstance(node, ast.Assign | ast.match_case) else node
-
-
-def _is_rest(case: ast.match_case) -> bool:
-    return case.guard is None and isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None

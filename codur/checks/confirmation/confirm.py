@@ -4,7 +4,6 @@ import shutil
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
-from pathlib import Path
 from posixpath import basename, splitext
 from secrets import token_hex
 
@@ -56,15 +55,10 @@ class Change(Struct):
 def confirm(
     checker: Checker, check: Check, verdict: Verdict | None, change: Change, *, runs: int | None = None
 ) -> Verdict:
-    """Test whether a pass holds.
+    """Test whether a pass holds, or the check, if that is still to be run: without a `verdict`.
 
-    Args:
-        verdict: the pass; None if the check is still to be run.
-        runs: how often it must repeat; None stands for what the settings say.
-
-    Returns:
-        The pass, with a note if the check does not reach what was changed, or a verdict `flaky` or `tampered` that
-        says why; or the check's own, if it was run here and failed.
+    It must repeat `runs` times, or as the settings say. Gives the pass, with a note if the check does not reach what
+    was changed, or a verdict `flaky` or `tampered` that says why; or the check's own, if it was run here and failed.
     """
     before, prompt = change.before, change.prompt
     workspace, conditions = checker.workspace, checker.conditions
@@ -75,7 +69,11 @@ def confirm(
     reason = next((why for path, why in changed.items() if not allowed_by(prompt, path)), "")
     if reason:
         return tampered(verdict or checker.run(check), reason)
-    with _apart(checker, check, before) as apart:
+    with ExitStack() as stack:
+        apart = None
+        if check.kind == "output" and before:
+            with suppress(WorkspaceError):  # too large to copy
+                apart = _apart(stack, checker, check, before)
         if verdict is None:
             verdict = checker.run(check)
             if not verdict.passed:
@@ -146,21 +144,8 @@ class _Apart(Struct):
     passes: Callable[[], bool]  # waits for the program's run there, and says whether it passed
 
 
-@contextmanager
-def _apart(checker: Checker, check: Check, before: Mapping[str, bytes | None]) -> Iterator[_Apart | None]:
-    """Such a copy, in which the program runs beside what the context does, and ends with it.
-
-    None if there is no expected output, nothing was changed, or the workspace is too large to copy.
-    """
-    with ExitStack() as stack:
-        apart = None
-        if check.kind == "output" and before:
-            with suppress(WorkspaceError):
-                apart = _begun(stack, checker, check, before)
-        yield apart
-
-
-def _begun(stack: ExitStack, checker: Checker, check: Check, before: Mapping[str, bytes | None]) -> _Apart:
+def _apart(stack: ExitStack, checker: Checker, check: Check, before: Mapping[str, bytes | None]) -> _Apart:
+    """Such a copy, in which the program runs beside what is done meanwhile, and ends with the stack."""
     copy = stack.enter_context(_copied(checker, before))
     expected = checker.pristine.expected(check, checker.workspace)
     inside = [check.expected_file] if check.expected_file is not None else []
@@ -168,7 +153,9 @@ def _begun(stack: ExitStack, checker: Checker, check: Check, before: Mapping[str
     copies = [
         each
         for each in copy.list_files()
-        if each not in kept and _holds(copy, each, expected, new=each in before) and not _was_read(each, before)
+        if each not in kept and _holds(copy, each, expected, new=each in before)
+        # Of one that the program read before it was changed nothing is held against it: that is its input.
+        if each in before or not any(basename(each).encode() in (text or b"") for text in before.values())
     ]
     for each in (*inside, *copies):
         (copy.root / each).unlink(missing_ok=True)
@@ -223,14 +210,10 @@ def _copied(
 ) -> Iterator[Workspace]:
     """A copy of the workspace, to be changed before a program runs in it: after that it may be full of links.
 
-    Args:
-        generated: with what git ignores, which may be an earlier output of the program.
-
-    Raises:
-        WorkspaceError: the workspace is too large to copy.
+    `generated`: with what git ignores, maybe earlier output of the program. Raises WorkspaceError: it is too large.
     """
     workspace = checker.workspace
-    with checker.temporary_directory() as temporary:
+    with checker.programs.launcher.temporary_directory() as temporary:
         copy = workspace.scratch_copy(temporary / workspace.root.name, extra=before, generated=generated)
         for path in without:
             (copy.root / path).unlink(missing_ok=True)
@@ -259,17 +242,11 @@ def _holds(workspace: Workspace, path: str, expected: str, *, new: bool) -> bool
     return wanted == lines or any(lines[at : at + len(wanted)] == wanted for at in places)
 
 
-def _was_read(path: str, before: Mapping[str, bytes | None]) -> bool:
-    """Whether the program read that file before it was changed: then it is its input."""
-    name = Path(path).name.encode()
-    return path not in before and any(name in (text or b"") for text in before.values())
-
-
 def _names_expected(workspace: Workspace, expected_file: str | None, before: Mapping[str, bytes | None]) -> str:
     """Which changed file newly names the expected output's file, or git, as a reason; or an empty text."""
     what = dict.fromkeys((b".git/", b"git show", b"cat-file", b"'git'", b'"git"'), "what git keeps")
     if expected_file is not None:
-        what = {Path(expected_file).name.encode(): "the file with the expected output", **what}
+        what = {basename(expected_file).encode(): "the file with the expected output", **what}
     for changed, old in before.items():
         if workspace.is_file(changed):
             new = workspace.read_bytes(changed)

@@ -15,11 +15,7 @@ _EXAMPLE = regex(r"^[ \t]*>>> (.*)\n((?:[ \t]*(?!>>> |\"\"\"|''')\S.*\n)*)", re.
 
 
 def changed_test(path: str, before: bytes, after: bytes, error: str) -> str:
-    """The test of a program's file that failed and is not what it was, by its name or text; empty if there is none.
-
-    Args:
-        error: what the check said before the change.
-    """
+    """The test of a program's file that an earlier `error` names and that is not what it was, by name or text."""
     units = _rust if path.endswith(".rs") else _python if path.endswith(".py") else None
     if units is None or before == after:
         return ""

@@ -52,12 +52,7 @@ def new_reaches(before: bytes | None, after: bytes | None) -> list[str]:
 
 
 def disarms(before: Mapping[str, bytes | None], after: Mapping[str, bytes], tests: Iterable[str]) -> str:
-    """What of a change has no place in a program whatever the tests say, as a sentence; or an empty text.
-
-    Args:
-        after: the changed files that are no tests.
-        tests: the check's own tests.
-    """
+    """What of a change, without its tests, has no place in a program whatever they say, as a sentence; or empty."""
     for path, text in after.items():
         if not path.endswith(".py"):
             old = set(_ELSEWHERE.findall((before.get(path) or b"").decode("utf-8", "replace")))

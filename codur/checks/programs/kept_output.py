@@ -9,7 +9,7 @@ import re
 import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from posixpath import splitext
@@ -58,9 +58,6 @@ class Judge(Protocol):
     programs: CheckPrograms
     allow_run: bool
     native: NativeBuild
-
-    def temporary_directory(self) -> AbstractContextManager[Path]:
-        """An empty directory outside the workspace."""
 
     def on(self, workspace: Workspace) -> "Judge":
         """The same for a copy of the workspace."""
@@ -121,11 +118,7 @@ def find(
 
 
 def verdict_on(check: Check, judge: Judge) -> Verdict:
-    """Whether the programs of such a check still print and write what they did.
-
-    Raises:
-        Interrupted, LimitReached, WorkspaceError: as `Checker.run`.
-    """
+    """Whether the programs of such a check still print and write what they did. Raises as `Checker.run`."""
     duration_s = 0.0
     # One that was moved or deleted prints nothing more, and that it should is nothing that anybody said.
     runs = [run for run in check.runs if judge.workspace.is_file(run.argv[1])]
@@ -148,7 +141,9 @@ def verdict_on(check: Check, judge: Judge) -> Verdict:
             progress = number / len(runs)
             return replace(verdict, check=told.check, sandbox=told.sandbox, progress=progress, duration_s=duration_s)
     earlier_s = sum(run.duration_s for run in runs)
-    took = f"; {duration_s:.1f} s, before {earlier_s:.1f} s" if _is_worth_telling(duration_s, earlier_s) else ""
+    short_s, long_s = sorted((duration_s, earlier_s))
+    telling = long_s - short_s >= _WORTH_TELLING_S and long_s >= _FASTER * short_s
+    took = f"; {duration_s:.1f} s, before {earlier_s:.1f} s" if telling else ""
     return replace(as_before(check, judge), note=f"the same is {what_of(check)}{took}", duration_s=duration_s)
 
 
@@ -172,11 +167,6 @@ def _but_for(texts: Iterable[str]) -> str:
     varying = sum(text.count(VARIES) for text in texts)
     line = "1 line that differs" if varying == 1 else f"{varying} lines that differ"
     return f" but for {line} each time" if varying else ""
-
-
-def _is_worth_telling(now_s: float, before_s: float) -> bool:
-    short, long = sorted((now_s, before_s))
-    return long - short >= _WORTH_TELLING_S and long >= _FASTER * short
 
 
 # --- which programs ---------------------------------------------------------------------------------------------------
@@ -264,13 +254,9 @@ def _clock() -> re.Pattern[str]:
 
 
 def _once(judge: Judge, program: ProgramRun, limit_s: float, *, seed: str = "0") -> tuple[ProgramRun, Verdict | None]:
-    """What a program does in a copy of the workspace, and the verdict if it does not end well.
-
-    Args:
-        seed: of the hashes of texts, by which sets are in order.
-    """
+    """What a program does in a copy, and the verdict if it does not end well; by the `seed` sets are in order."""
     root = judge.workspace.root
-    with judge.temporary_directory() as temporary:
+    with judge.programs.launcher.temporary_directory() as temporary:
         copy = judge.workspace.scratch_copy(temporary / root.name)
         _lead_to(copy, root)
         there = judge.on(copy)

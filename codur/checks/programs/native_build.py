@@ -97,9 +97,8 @@ def _digest(workspace: Workspace) -> bytes:
     found = sha256()
     for path in paths:
         status = (workspace.root / path).stat()
-        what = (
-            text_of(workspace, path) or f"{status.st_size} {status.st_mtime_ns}"
-        )  # of one that is too long to be read
+        # Size and time of one that is too long to be read.
+        what = text_of(workspace, path) or f"{status.st_size} {status.st_mtime_ns}"
         found.update(f"{path}\0{what}\0".encode("utf-8", "surrogateescape"))
     return found.digest()
 

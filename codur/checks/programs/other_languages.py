@@ -14,16 +14,11 @@ _USUAL = frozenset({"main", "index", "app"})
 
 
 class _Language(Struct):
-    """How programs of a language are run.
-
-    Attributes:
-        acts: what a file has that does something when it is run.
-        command: of the shell; `{main}` is the program's file, `{all}` all files of the language beside it, `{name}` the
-            program's name without its ending.
-    """
+    """How programs of a language are run."""
 
     endings: tuple[str, ...]
-    acts: re.Pattern[str]
+    acts: re.Pattern[str]  # what a file has that does something when it is run
+    # of the shell; `{main}` is the program's file, `{all}` all of the language beside it, `{name}` its name alone
     command: str
     is_built: bool = False
 
@@ -95,15 +90,7 @@ class OtherProgram(Struct):
 def other_program(
     workspace: Workspace, listing: Sequence[str], directory: str, named: Sequence[str]
 ) -> OtherProgram | None:
-    """The program directly in a directory that is run: one that is named, else the only one, else one of a usual name.
-
-    Args:
-        listing: the workspace's files.
-        named: files that the request names.
-
-    Returns:
-        None if it is not clear.
-    """
+    """The program of a directory that is run: a named one, the only one, or one of a usual name; None if unclear."""
     beside = [path for path in listing if dirname(path) == directory and not is_test_file(path)]
     if sum(_language(path) is not None for path in beside) > MAX_PARSED and not set(named).intersection(beside):
         return None

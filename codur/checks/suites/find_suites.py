@@ -85,7 +85,8 @@ class Suites(Struct, dict=True):  # cached properties need one
             self._pytest,
             self._declared,
             self._unittest,
-            self._other_language,
+            # Last, as a Makefile mostly calls Python's own suites.
+            lambda: next(self._other_languages(), None),
         )
         return next((suite for rule in rules if (suite := rule()) is not None), None)
 
@@ -173,11 +174,11 @@ class Suites(Struct, dict=True):  # cached properties need one
         command = (PYTHON, "-m", "pytest")
         foreign = [path for path in self._submodules if any(item.startswith(path) for item in self.listing)]
         files = self.pytest_files
-        note = _two_settings(self._settings)
+        file, ignored = self._settings.file, self._settings.ignored
+        note = f"; pytest takes its settings from {file}, not from {' and '.join(ignored)}" if ignored else ""
         if not files:
-            options = " ".join(self._settings.words("addopts"))
-            examples = _DOCTEST_OPTION.search(options)
-            return Suite(argv=command, source=f"the examples that {self._settings.file} names") if examples else None
+            examples = _DOCTEST_OPTION.search(" ".join(self._settings.words("addopts")))
+            return Suite(argv=command, source=f"the examples that {file} names") if examples else None
         argv = (*command, *(f"--ignore={path.rstrip('/')}" for path in foreign))
         suite = self._of_parts(files)
         if suite is None:
@@ -231,11 +232,8 @@ class Suites(Struct, dict=True):  # cached properties need one
         argv = (PYTHON, "-m", "unittest", *modules)
         return Suite(argv=argv, source=f"the test cases in {listed(files, 1)}", files=files, whole=argv)
 
-    def _other_language(self) -> Suite | None:
-        """What a file of another language's tools declares; last, as a Makefile mostly calls Python's own suites."""
-        return next(self._other_languages(), None)
-
     def _other_languages(self) -> Iterator[Suite]:
+        """What files of other languages' tools declare."""
         perl = any(path.startswith("t/") and path.endswith(".t") for path in self.listing)
         for name, argv, applies in _RUNNERS:
             if self.workspace.is_file(name) and applies(self._text(name)) and (perl or argv[0] != "prove"):
@@ -266,12 +264,6 @@ def _matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
     return lambda path: bool(names.match(basename(path)) or paths.match(f"/{path}"))
 
 
-def _two_settings(settings: PytestSettings) -> str:
-    if not settings.ignored:
-        return ""
-    return f"; pytest takes its settings from {settings.file}, not from {' and '.join(settings.ignored)}"
-
-
 def _has_test_script(text: str) -> bool:
     try:
         script = json.loads(text)["scripts"]["test"]
@@ -282,19 +274,10 @@ def _has_test_script(text: str) -> bool:
 
 
 def _takes_files(argv: Sequence[str], text: str) -> bool:
-    """Whether a runner can be given the files of which it runs the tests, in place of all.
-
-    Args:
-        text: of the file that declares the tests.
-    """
+    """Whether a runner can be given the files of which it runs the tests; `text`: of the file that declares them."""
     if argv[0] == "npm":
-        script = json.loads(text)["scripts"]["test"]
-        return _FILTERS.fullmatch(script) is not None
+        return _FILTERS.fullmatch(json.loads(text)["scripts"]["test"]) is not None
     return argv[0] == "go" or argv[-1].endswith(("rspec", "phpunit"))
-
-
-def _always(_: str) -> bool:
-    return True
 
 
 _MAKE_TARGET = r"^{}\s*:(?!=)"
@@ -314,7 +297,7 @@ _RUNNERS: tuple[tuple[str, tuple[str, ...], Callable[[str], object]], ...] = (
     ("build.gradle", ("gradle", "test"), bool),
     ("build.gradle.kts", ("gradle", "test"), bool),
     ("Gemfile", ("bundle", "exec", "rspec"), regex(r"\brspec\b").search),
-    (".rspec", ("rspec",), _always),
+    (".rspec", ("rspec",), lambda _: True),
     ("spec/spec_helper.rb", ("rspec",), regex(r"\bRSpec\b").search),
     ("Rakefile", ("rake", "test"), regex(r"\bTestTask\b|^[ \t]*task\b[ (]*[:'\"]?test\b", re.MULTILINE).search),
     ("vendor/bin/phpunit", ("vendor/bin/phpunit",), bool),
@@ -347,29 +330,17 @@ _SHOWN = 4
 
 
 def find_parts(listing: Sequence[str], is_test: Callable[[str], bool]) -> tuple[str, ...]:
-    """Directories below the top with a project and tests of their own, where no tests stand outside of them.
-
-    Args:
-        listing: the workspace's files.
-        is_test: whether a file is collected as a test.
-    """
+    """Directories below the top with a project and tests of their own, where no tests stand outside of them."""
     marked = {dirname(path) for path in listing if basename(path) in PROJECT_MARKS and "/" in path}
     tops = {path for path in marked if _NO_PARTS.isdisjoint(path.split("/"))}
-    owners = {path: _part_of(path, tops) for path in listing if is_test(path)}
-    parts = tuple(sorted(set(owners.values())))
+    parts = tuple(sorted({_part_of(path, tops) for path in listing if is_test(path)}))
     return parts if len(parts) > 1 and "" not in parts else ()
 
 
 def choose_part(parts: Sequence[str], named: Sequence[str], changed: Callable[[], Sequence[str]]) -> tuple[str, str]:
-    """The project that is meant: the one of the files that the prompt names, else of those that were changed.
+    """The directory of the project that is meant: of files that the prompt names, else of those that were changed.
 
-    Args:
-        parts: the projects, see `find_parts`.
-        named: files that the prompt names.
-        changed: gives files that are not as they were committed; asked only if the named ones do not tell.
-
-    Returns:
-        Its directory, empty if that is not clear; and why it is, or what would make it clear.
+    Empty if that is not clear; with why it is that one, or what would make it clear.
     """
     for why in ("the prompt names", "you changed"):
         files = named if why == "the prompt names" else changed()

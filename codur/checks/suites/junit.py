@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,12 +53,12 @@ def read_report(path: Path) -> TestCounts | None:
     except (OSError, ElementTree.ParseError):
         return None
     cases = list(root.iter("testcase"))
-    failures = [(case, problem) for case in cases for problem in _problems(case)]
+    failures = [(case, problem) for case in cases for problem in case if problem.tag in {"failure", "error"}]
     failing = tuple(dict.fromkeys(_name(case) for case, _ in failures))
-    skipped = sum(case.find("skipped") is not None for case in cases)
-    total = len(cases) - skipped
+    total = sum(case.find("skipped") is None for case in cases)
     error = _told([(_name(case), _text(problem)) for case, problem in failures])
-    ran = len({_name(case) for case in cases if case.find("skipped") is None and not _uncollected(case)})
+    uncollected = "error[@message='collection failure']"
+    ran = len({_name(case) for case in cases if case.find("skipped") is None and case.find(uncollected) is None})
     return TestCounts(passed=max(0, total - len(failing)), total=total, failing=failing, error=error, ran=ran)
 
 
@@ -97,11 +97,6 @@ def _said(end: TestEnd) -> str:
     return f"It printed:\n{printed}\n\n{text}" if printed else text
 
 
-def _uncollected(case: ElementTree.Element) -> bool:
-    problem = case.find("error")
-    return problem is not None and problem.get("message") == "collection failure"
-
-
 def _told(failures: Sequence[tuple[str, str]]) -> str:
     """The first failures (names and texts): those that end with the same words and came through the same sources once,
     other places before the same.
@@ -116,20 +111,13 @@ def _told(failures: Sequence[tuple[str, str]]) -> str:
     seen: Counter[str] = Counter()
     told = []
     for (name, text), *others in groups.values():
-        more = (
-            f" (and {len(others)} more in the same way: {listed([name for name, _ in others], SHOWN_FAILURES)})"
-            if others
-            else ""
-        )
+        alike = listed([other for other, _ in others], SHOWN_FAILURES)
+        more = f" (and {len(others)} more in the same way: {alike})" if others else ""
         place, words = (_FRAME.findall(text) or [name])[-1], normalised(text.rsplit("\n", 1)[-1])
         told.append(((seen[words], seen[place]), f"{name}{more}\n{text}"))
         seen.update((place, words))
     told.sort(key=lambda item: item[0])
     return "\n\n".join(text for _, text in told[:SHOWN_FAILURES])
-
-
-def _problems(case: ElementTree.Element) -> Iterator[ElementTree.Element]:
-    yield from (child for child in case if child.tag in {"failure", "error"})
 
 
 def _name(case: ElementTree.Element) -> str:

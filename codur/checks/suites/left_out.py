@@ -46,11 +46,7 @@ class LeftOut:
         self._names = (self._names or frozenset()) | frozenset(tests)
 
     def copy(self, workspace: Workspace | None = None, *, settled: bool = False) -> LeftOut:
-        """The same, for a copy of the workspace if one is given.
-
-        Args:
-            settled: whether no run there finds any more of them.
-        """
+        """The same, for a copy of the workspace if one is given; `settled`: no run there finds any more of them."""
         other = copy.copy(self)
         other._workspace = workspace or self._workspace
         other._names = self._names or frozenset() if settled else self._names
@@ -60,7 +56,9 @@ class LeftOut:
         """Those of the failing tests of a run of pytest."""
         failing = run.ids("failed")
         if self._is_open(check):
-            found = [name for name in failing if self._is_blocked(name, run)]
+            blocked = [(name, why) for name in failing if (why := run.ends[name].blocked)]
+            root = self._workspace.root
+            found = [name for name, why in blocked if not run_problem.is_unwritten(name, why, root)]
             # Where nothing else ran, nothing is left out.
             self._names = frozenset(found if run.ids("passed") or len(found) < len(failing) else ())
         return self._among(failing, check)
@@ -79,10 +77,6 @@ class LeftOut:
         names = {*(self._names or ()), *check.left_out}
         return tuple(name for name in failing if name in names)
 
-    def _is_blocked(self, name: str, run: TestRun) -> bool:
-        why = run.ends[name].blocked
-        return bool(why) and not run_problem.is_unwritten(name, why, self._workspace.root)
-
     def _lacks_module(self, name: str, said: str) -> bool:
         """Whether a test of Python fails for a module that is not installed, and is not what it is called after."""
         absent = run_problem.missing_modules(said, self._workspace.root, self._python)
@@ -91,19 +85,17 @@ class LeftOut:
 
 
 def named_failures(counts: TestCounts | None, output: str) -> TestCounts | None:
-    """What a runner told in words, if each test that failed can be told from the others by its name; else None.
-
-    Args:
-        counts: what was read in the output.
-        output: all that was printed; if more than tests went wrong, they say not all of it.
-    """
+    """What a runner told, if each test that failed is known by its name and nothing else went wrong; else None."""
     return None if counts is None or not are_named(counts) or _BROKEN.search(output) else counts
 
 
 def is_green(check: Check, exit_status: int | None, excused: Sequence[str], rest: TestCounts) -> bool:
     """Whether a run passed but for the tests that are left out: nothing else failed, and its exit status is theirs."""
+    words = plain_words(check.argv)[1]
+    # One program of Python and nothing else: its tests say all that its status does.
+    python = bool(words) and (words[0] == PYTHON or Path(words[0]).name.startswith("python"))
     # What a runner ends with when tests failed; mocha with how many did.
-    red = {*_RED, len(excused)} if check.kind == "tests" or _is_plain_python(check.argv) else ()
+    red = {*_RED, len(excused)} if check.kind == "tests" or python else ()
     return bool(excused) and not rest.failing and exit_status in red
 
 
@@ -111,24 +103,9 @@ def left_out_note(excused: Sequence[str], check: Check, run: TestRun | None = No
     """What is said of tests that are left out of a verdict; nothing if there are none."""
     blocked = [name for name in excused if name not in check.left_out]
     said = (("cannot run here", blocked), ("failed before", [name for name in excused if name in check.left_out]))
-    told = [
-        f"{_tests(names, why)} left out of the verdict: {listed(names, _NAMED)}{_because(run, names)}"
-        for why, names in said
-        if names
-    ]
+    told = []
+    for why, names in ((why, names) for why, names in said if names):
+        reason = run.blocked_by(names) if run is not None else ""
+        tests = f"1 test {why} and is" if len(names) == 1 else f"{len(names)} tests {why} and are"
+        told.append(f"{tests} left out of the verdict: {listed(names, _NAMED)}{f' ({reason})' if reason else ''}")
     return "; ".join(told)
-
-
-def _is_plain_python(argv: Sequence[str]) -> bool:
-    """Whether a command is one program of Python and nothing else, so that its tests say all that its status does."""
-    words = plain_words(argv)[1]
-    return bool(words) and (words[0] == PYTHON or Path(words[0]).name.startswith("python"))
-
-
-def _tests(names: Sequence[str], why: str) -> str:
-    return f"1 test {why} and is" if len(names) == 1 else f"{len(names)} tests {why} and are"
-
-
-def _because(run: TestRun | None, names: Sequence[str]) -> str:
-    reason = run.blocked_by(names) if run is not None else ""
-    return f" ({reason})" if reason else ""

@@ -45,12 +45,7 @@ _FILE_NAME_CHARS = 60
 
 
 def text_problem(text: str, prompt: str, files: Sequence[str]) -> str:
-    """What is wrong with a test before it is run; empty if nothing is.
-
-    Args:
-        prompt: the task; modules that it names may be new.
-        files: the workspace's files.
-    """
+    """What is wrong with a test before it is run; empty if nothing is. Modules that the prompt names may be new."""
     try:
         tree = _parsed(text)
     except (SyntaxError, ValueError, RecursionError) as error:
@@ -95,12 +90,7 @@ def made_check(text: str, project: Check | None, files: Sequence[str], *, near: 
 def why_not_red(
     check: Check, verdict: Verdict, ends: Mapping[str, TestEnd], prompt: str, *, known: Callable[[str], bool]
 ) -> str:
-    """Why the failure of a test is not the one that the task tells of; empty if it is.
-
-    Args:
-        verdict, ends: what came of its run.
-        known: whether something of that name is defined in the workspace.
-    """
+    """Why a test's failure is not the one that the task tells of, or empty; `known`: whether a name is defined."""
     if verdict.passed:
         return PASSES_NOW
     if verdict.status != "failed":

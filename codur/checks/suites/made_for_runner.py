@@ -131,11 +131,10 @@ def among(text: str, project: Check, ran: int, near: str, files: Sequence[str]) 
         files: the workspace's files.
     """
     path = path_of(text, near, files)
-    protected = (path, *project.protected)
     made = replace(
         project,
         entry=path,
-        protected=protected,
+        protected=(path, *project.protected),
         source="a test that was made for the task",
         text=text,
         beside=project,

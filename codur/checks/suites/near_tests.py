@@ -36,11 +36,7 @@ _FIXTURES = frozenset({"setUpClass", "tearDownClass", "setUpModule", "tearDownMo
 
 
 def fewer_tests(check: Check, tests: Iterable[str], workspace: Workspace) -> Check | None:
-    """A check of the files of these tests in place of all, for a suite that was found; None if there are none.
-
-    Args:
-        tests: ids, or files.
-    """
+    """A check of the files of these tests (ids, or files) in place of all, for a suite that was found; or None."""
     near = dict.fromkeys(test.partition("::")[0] for test in tests)
     python = check.argv[0] == PYTHON
     files = [path for path in near if path.endswith(".py") == python and workspace.is_file(path)][:_MOST_FILES]
@@ -140,7 +136,8 @@ def near_tests(sources: Iterable[str], protected: Sequence[str], workspace: Work
     named = [path for path in sources if path in tests]
     kinds = {_kind(path) for path in tests}
     modules = [path for path in sources if _kind(path) in kinds and path not in tests]
-    defined = {path: _defined(path, workspace) for path in modules}
+    patterns = ((path, _DEFINED if path.endswith(".py") else _DEFINED_ELSEWHERE) for path in modules)
+    defined = {path: set(pattern.findall(text_of(workspace, path))) for path, pattern in patterns}
     scores: dict[str, tuple[int, int]] = {}
     for test in tests[:_MOST_READ] if modules else ():
         text = text_of(workspace, test)
@@ -155,11 +152,6 @@ def near_tests(sources: Iterable[str], protected: Sequence[str], workspace: Work
     return [*named, *sorted(best, key=lambda path: (-scores[path][1], path))]
 
 
-def _defined(path: str, workspace: Workspace) -> set[str]:
-    pattern = _DEFINED if path.endswith(".py") else _DEFINED_ELSEWHERE
-    return set(pattern.findall(text_of(workspace, path)))
-
-
 def _is_test(path: str) -> bool:
     return is_python_suite(path) if path.endswith(".py") else is_test_code(path)
 
@@ -171,7 +163,7 @@ def _kind(path: str) -> str:
 
 def _nearness(test: str, text: str, module: str) -> int:
     """3: the test is called as the module; 2: it names it with its package; 1: its name has the module's; 0: none."""
-    stem = _stem(module)
+    stem = splitext(basename(module.removesuffix("/__init__.py")))[0]
     subject = subject_of(test)
     if subject.casefold() == stem.casefold():
         return 3
@@ -184,8 +176,3 @@ def _nearness(test: str, text: str, module: str) -> int:
     if name in text or (package and f"from {package} import {last}" in text):
         return 2
     return int(stem in subject.split("_"))
-
-
-def _stem(path: str) -> str:
-    name = splitext(basename(path))[0]
-    return basename(dirname(path)) if name == "__init__" else name

@@ -50,22 +50,7 @@ _AFTERWARDS = regex(
     r"|.*ELIFECYCLE.*"
 )
 """What is said after that, by what called the shell."""
-_RUNNERS = (
-    "python3",
-    "python",
-    "pytest",
-    "node",
-    "npm",
-    "npx",
-    "jest",
-    "mocha",
-    "vitest",
-    "cargo",
-    "make",
-    "ctest",
-    "tap",
-    "bats",
-)
+_RUNNERS = "python3 python pytest node npm npx jest mocha vitest cargo make ctest tap bats".split()
 _SLIP = 0.8  # how like a runner's name another must be to be a slip of the pen
 _SHOWN_NAMES = 6
 _DISTRIBUTIONS = {
@@ -94,14 +79,9 @@ class RunProblem(Struct):
 
 
 def run_problem(check: Check | None, verdict: Verdict, *, root: Path, python: str, task: str = "") -> RunProblem | None:
-    """What keeps a run of tests from saying anything of the program; None if it says that tests fail.
+    """What keeps a run of tests, before any change, from saying anything of the program; None if it says what fails.
 
-    Args:
-        check: the check that was run, if there is one.
-        verdict: what came of it, before anything was changed.
-        root: the workspace.
-        python: its interpreter.
-        task: the request, if what it names may still have to be written: modules that it or the name of a test names.
+    `task`: the request, if what it names may still have to be written: modules that it or the name of a test names.
     """
     if check is None or check.kind == "syntax" or verdict.status == "no_check":
         return RunProblem(
@@ -142,8 +122,7 @@ def no_program(output: str, exit_status: int | None) -> str:
     if rows and exit_status and _NO_TOOLCHAIN.fullmatch(rows[0]):
         return rows[0]
     while rows and _AFTERWARDS.fullmatch(rows[-1]):
-        by_make = rows.pop().endswith("Error 127")
-        exit_status = _NOT_FOUND_STATUS if by_make else exit_status
+        exit_status = _NOT_FOUND_STATUS if rows.pop().endswith("Error 127") else exit_status
     # What a program under test calls and misses is said before it fails for that, with a status of its own.
     ended = rows and exit_status == _NOT_FOUND_STATUS and _NO_PROGRAM.fullmatch(rows[-1])
     return rows[-1] if ended else ""
@@ -154,9 +133,6 @@ def missing_modules(output: str, root: Path, python: str) -> list[str]:
 
     What the workspace itself should have is not among them: that it is absent may be the fault. Nor is what Python 2
     finds: in its own library, or beside the file that imports it.
-
-    Args:
-        output: the errors as they were printed.
     """
     tops = dict.fromkeys(name.partition(".")[0] for name in _NOT_FOUND.findall(output))
     if not tops:
@@ -302,11 +278,7 @@ def _not_collected(output: str, root: Path) -> RunProblem | None:
 
 
 def _install_command(root: Path, python: str, names: list[str], *, known: bool) -> str:
-    """The command that installs what is missing: the project's own tool, or pip.
-
-    Args:
-        known: whether the project declares what is missing.
-    """
+    """The command that installs what is missing: the project's own tool, or pip; `known`: the project declares it."""
     for file, command in _INSTALLERS:
         if (root / file).is_file() and known:
             return command

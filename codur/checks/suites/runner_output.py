@@ -154,12 +154,14 @@ def counts_in(output: str) -> TestCounts | None:
     counted = False
     told: dict[str, str] = {}
     passing: list[str] = []
+    # Each part of a test that fails counts as one with unittest.
+    parts = [test for _, test in _OF_SUBTEST.findall(text)]
     for runner, lines in found:
         passing += runner.passes.findall(text) if runner.passes else ()
         sums: Counter[str] = Counter()
         for line in lines:
             sums.update({name: int(value) if value.isdigit() else 1 for name, value in line.groupdict("0").items()})
-        wrong = sums["failed"] + sums["errors"] - _more_subtests(text)
+        wrong = sums["failed"] + sums["errors"] - (len(parts) - len(set(parts)))
         good = sums["passed"] + max(0, sums["total"] - wrong - sums["skipped"] - sums["omitted"])
         # Failures alone are no count: how many passed was not told.
         if "passed" in sums or any(line.groupdict().get(name) for line in lines for name in ("total", "none")):
@@ -171,22 +173,15 @@ def counts_in(output: str) -> TestCounts | None:
     comparable = not any(runner.hooks for runner, _ in found)
     added = text.count(UNLOADED) + len(_ADDED.findall(text))
     ran = None if not counted else max(0, total - added) if comparable else 0
-    good_ones = tuple(" ".join(name.split()) for name in passing)
     return TestCounts(
         passed=passed,
         total=total,
         failing=tuple(told),
         error=_shown(told),
         ran=ran,
-        passing=good_ones,
+        passing=tuple(" ".join(name.split()) for name in passing),
         words=tuple(told.values()),
     )
-
-
-def _more_subtests(text: str) -> int:
-    """How many failures unittest counts beyond one for a test whose subtests failed."""
-    tests = [test for _, test in _OF_SUBTEST.findall(text)]
-    return len(tests) - len(set(tests))
 
 
 def are_named(counts: TestCounts) -> bool:
@@ -198,14 +193,13 @@ def without(counts: TestCounts, tests: Collection[str]) -> TestCounts:
     """The counts as if these tests, which failed, had not run."""
     told = {name: words for name, words in zip(counts.failing, counts.words, strict=True) if name not in tests}
     gone = len(counts.failing) - len(told)
-    ran = None if counts.ran is None else max(0, counts.ran - gone)
     return replace(
         counts,
         total=counts.total - gone,
         failing=tuple(told),
         words=tuple(told.values()),
         error=_shown(told),
-        ran=ran,
+        ran=None if counts.ran is None else max(0, counts.ran - gone),
     )
 
 
@@ -250,9 +244,8 @@ def _closing_counts(tail: str) -> TestCounts | None:
     passed = sum(int(number) for number in passes)
     failed = sum(int(number) for number in _FAILED.findall(tail)[-2:])
     closing = _PYTEST_CLOSING.findall(tail)
-    if not (
-        passes or closing or _FAILS.search(tail)
-    ):  # "Found 2 errors in 1 file" is said by type checkers, which run no tests
+    # "Found 2 errors in 1 file" is said by type checkers, which run no tests.
+    if not (passes or closing or _FAILS.search(tail)):
         return None
     ran = sum(int(number) for number in _PYTEST_RAN.findall(closing[-1])) if closing else None
     return TestCounts(passed=passed, total=passed + failed, ran=ran) if passed + failed or ran is not None else None

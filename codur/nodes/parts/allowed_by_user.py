@@ -118,16 +118,12 @@ def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     said = "\n".join((state["task"].prompt, *state["guidance"], *_answered(state, context)))
     # What is moved into another file goes.
     moved = [found[1] for found in _MOVED.finditer(said)]
-    moved += [
-        name.strip("`'\"@")
-        for found in _REPLACED.finditer(" ".join(said.split()))
-        for name in re.findall(_FILE, found[1])
-    ]
+    replaced = (found[1] for found in _REPLACED.finditer(" ".join(said.split())))
+    moved += [name.strip("`'\"@") for text in replaced for name in re.findall(_FILE, text)]
     files = context.workspace.list_files() if moved else []
     meant = [[path for path in files if path == name or path.endswith(f"/{name}")] for name in moved]
-    free = frozenset(
-        (*_revised(state), *_made_that_goes(said, state), *(paths[0] for paths in meant if len(paths) == 1))
-    )
+    sure = (paths[0] for paths in meant if len(paths) == 1)
+    free = frozenset((*_revised(state), *_made_that_goes(said, state), *sure))
     if not asks_to_delete(said):
         return free
     files = context.workspace.list_files()
@@ -182,8 +178,7 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     said = "\n".join(_answered(state, context))
     granted = [path for text in answers(state, context) for path in granted_by(text)] + _agreed_in_plan(state, context)
     named = (path for path in files_to_edit(said, check.protected) if is_test_code(path) and allowed_by(said, path))
-    allowed = guarded(state) if state["task"].may_edit_tests else ()
-    granted += allowed
+    granted += guarded(state) if state["task"].may_edit_tests else ()
     freed = {*granted, *named, *_revised(state)} & {*check.protected, *discovery.adds_tests}
     if not freed:
         return discovery

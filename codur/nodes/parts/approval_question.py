@@ -26,14 +26,11 @@ def end_run(origin: Origin, outcome: Outcome, reason: str, remedy: str = "", rec
 
 
 def ask_first(plan: Plan, problem: str, state: RunState, context: RunContext) -> RunUpdate | None:
-    """The question whether to carry out the plan; None if it need not be asked.
-
-    Args:
-        problem: what is wrong with the plan, as the user has edited it; it is then asked again in any case.
-    """
+    """The question whether to carry out the plan, in any case if it has a `problem`; None if it need not be asked."""
     task, does = state["task"], effects(plan, state, context)
     # Who cannot be asked has said so already; nothing but the name changes in the tests.
-    said = task.may_edit_tests or (context.consult is None and _is_new_name(plan) and means_everywhere(task.prompt))
+    renames = plan.origin == "repair" and all(step.capability == "rename_symbol" for step in plan.steps)
+    said = task.may_edit_tests or (context.consult is None and renames and means_everywhere(task.prompt))
     asked_for = task.show_plan or plan.asks or (bool(does.tests) and not said)
     if not problem and not needs_approval(does, context.settings.planning, asked_for=asked_for):
         return None
@@ -51,11 +48,6 @@ def ask_first(plan: Plan, problem: str, state: RunState, context: RunContext) ->
         return refused(_NOBODY, plan, context)
     question = Question(kind="approval", text=problem, plan=plan, effects=does, renews=_renews(plan, state, context))
     return go("consult", origin=plan.origin, why="the plan needs approval", question=question)
-
-
-def _is_new_name(plan: Plan) -> bool:
-    """Whether a rule's plan gives something another name, and no more."""
-    return plan.origin == "repair" and all(step.capability == "rename_symbol" for step in plan.steps)
 
 
 def ask_late(step: Step, plan: Plan, state: RunState, context: RunContext) -> RunUpdate | None:

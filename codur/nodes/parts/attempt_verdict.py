@@ -131,12 +131,8 @@ def _is_too_long(check: Check, verdict: Verdict, state: RunState, context: RunCo
         return False
     both = before.timed_out and verdict.timed_out
     # What was asked for may be that it uses less; what it printed itself says nothing.
-    over = (
-        check.whole
-        and state["discovery"].task_type != "code_fix"
-        and all(ENDED in each.note for each in (verdict, before))
-    )
-    if over and set(verdict.failing) <= set(before.failing):
+    over = all(ENDED in each.note for each in (verdict, before)) and set(verdict.failing) <= set(before.failing)
+    if over and check.whole and state["discovery"].task_type != "code_fix":
         return 0 < (before.tests_passed or 0) <= (verdict.tests_passed or 0)
     # One of few tests may hang, which is what is to be mended.
     many = (verdict.tests_passed or 0) > 0 or len(check.protected) >= MANY_TESTS
@@ -209,8 +205,7 @@ def put_back(context: RunContext) -> list[ScopeViolation]:
 def tried(check: Check, context: RunContext) -> tuple[Verdict, Mapping[str, TestEnd]]:
     """The verdict of a made test alone, and how each of its tests ended; WorkspaceError if it cannot be put there."""
     context.checker.conditions.forget(check)  # the one before at its place may have held more
-    verdict = context.checker.run(replace(check, beside=None))
-    return verdict, context.checker.last_tests
+    return context.checker.run(replace(check, beside=None)), context.checker.last_tests
 
 
 def unguarded(check: Check | None, context: RunContext) -> None:

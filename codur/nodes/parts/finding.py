@@ -141,12 +141,11 @@ def _named(failing: Sequence[str], prompt: str) -> tuple[str, ...]:
     known = {test: (bare_name(test), *filter(_OWN.search, test.split("::")[1:-1])) for test in failing}
     said = set(_WORD.findall(prompt))
     named = {name for names in known.values() for name in names if name in said}
-    rest = re.sub(
-        rf"\b(?:{'|'.join(map(re.escape, sorted(named)))})\b(?: (?:unit ?)?(?:tests?|class|suite))?", " ", prompt
-    )
+    names = "|".join(map(re.escape, sorted(named)))
+    rest = re.sub(rf"\b(?:{names})\b(?: (?:unit ?)?(?:tests?|class|suite))?", " ", prompt)
     if not named or _OTHER_TESTS.search(rest):
         return ()
-    return tuple(test for test, names in known.items() if not named.isdisjoint(names))
+    return tuple(test for test, own in known.items() if not named.isdisjoint(own))
 
 
 def _is_judged(state: RunState) -> bool:

@@ -107,12 +107,9 @@ _NO_PACKAGE = regex(r"Cannot find (?:module|package) '(?![./])")
 
 
 def with_others(discovery: Discovery, before: Verdict, context: RunContext, *, ends: bool) -> tuple[Discovery, Verdict]:
-    """With the tests of another language that fail, where those that were found pass.
+    """With the tests of another language that fail, where those that were found pass; others are told to be there.
 
-    Of tests that are not run it is told that they are there.
-
-    Args:
-        ends: that those pass would be the answer, so that the others are run.
+    `ends`: that those pass would be the answer, so that the others are run.
     """
     check = discovery.check
     if check is None or check.beside is not None or before.status not in {"passed", "failed"}:
@@ -151,9 +148,8 @@ def _narrowed(
 def check_before(discovery: Discovery, context: RunContext, *, sample: bool = False, alone: bool = False) -> Verdict:
     """The check's verdict on the untouched program; its files are guarded from now on.
 
-    Args:
-        alone: nothing follows, so that it may take all of the run's time.
-        sample: end early if all tests would take far too long and the task has files, which others may be near to.
+    `alone`: nothing follows, so that it may take all of the run's time. `sample`: end early if all tests would take far
+    too long and the task has files, which others may be near to.
     """
     check = discovery.check
     if check is not None:
@@ -215,12 +211,8 @@ def _unseen(command: str, verdict: Verdict, context: RunContext) -> str:
     root, missing = context.workspace.root, set(filter(None, chain.from_iterable(_MISSING.findall(verdict.error))))
     for path in _LEADS_OUT.findall(command):
         there = (root / path).resolve()
-        # A program names it as it was given, or whole.
-        if (
-            root not in there.parents
-            and not missing.isdisjoint({path, str(root / path), str(there)})
-            and there.exists()
-        ):
+        names = {path, str(root / path), str(there)}  # a program names it as it was given, or whole
+        if root not in there.parents and not missing.isdisjoint(names) and there.exists():
             return str(path)
     return ""
 

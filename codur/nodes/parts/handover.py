@@ -31,11 +31,7 @@ def stand_in_for(name: str, state: RunState, context: RunContext) -> tuple[Agent
 
 
 def affordable(agent: Agent, state: RunState, context: RunContext, *, answers: int = 1) -> bool:
-    """Whether what is left of the run's limits pays for an attempt of an agent that is as long as those before it.
-
-    Args:
-        answers: how many of a model are asked for, for this attempt.
-    """
+    """Whether what is left of the limits pays for an attempt of so many answers, each as long as those before it."""
     limits, used = state["task"].limits, context.models.usage
     verdict = state["verdict"]
     in_time = context.time_left() > (verdict.duration_s if verdict else 0.0)
@@ -73,11 +69,8 @@ def next_repair(judged: Judged, state: RunState, context: RunContext) -> RunUpda
 
 
 def _edit(references: Iterable[str], context: RunContext) -> list[Agent]:
-    return [
-        context.agents.resolve(name)
-        for name in references
-        if context.agents.codes(name) or agent_may_edit(name, context)
-    ]
+    names = (name for name in references if context.agents.codes(name) or agent_may_edit(name, context))
+    return [context.agents.resolve(name) for name in names]
 
 
 def _first_able(agents: Iterator[Agent], context: RunContext) -> tuple[Agent | None, list[str]]:

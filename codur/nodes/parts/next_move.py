@@ -16,7 +16,7 @@ from codur.parsing.bounded_text import listed
 from codur.planning import plans
 from codur.planning.retry import UNAFFORDABLE, Decision, Situation, decide
 from codur.questions import asks_of_tests
-from codur.types import CODE_TASKS, Attempt, Outcome, Step, StepRecord, Verdict
+from codur.types import CODE_TASKS, Attempt, Outcome, StepRecord, Verdict
 
 _KEEP_REMEDY = "Run it again with --keep to keep what came furthest, or without --offline."
 _CHOOSE_REMEDY = (
@@ -97,20 +97,15 @@ def is_due(record: StepRecord, state: RunState, context: RunContext) -> bool:
         return False
     step, rest = plan.steps[state["cursor"]], plan.steps[state["cursor"] + 1 :]
     if not updates.edits(step, context, code=code):
-        return _unjudged(step, state, context) and not any(updates.may_change(each, context) for each in rest)
+        # In a task about code, what programs changed, or may have, is judged once no other follows.
+        known = state["discovery"].task_type not in CODE_TASKS or state["verdict"] != state["before"]
+        if known or not updates.may_change(step, context) or any(updates.may_change(each, context) for each in rest):
+            return False
+        return updates.may_be_changed(context)
     if not record.ok:
         return True
     # After the last edit only: half of a change may well be red.
     return not any(updates.edits(each, context) for each in rest)
-
-
-def _unjudged(step: Step, state: RunState, context: RunContext) -> bool:
-    """Whether a step ran a program in a task about code, and what programs changed, or may have, was not judged."""
-    if state["discovery"].task_type not in CODE_TASKS or state["verdict"] != state["before"]:
-        return False
-    if not updates.may_change(step, context):
-        return False
-    return updates.may_be_changed(context)
 
 
 def _lacks_words(record: StepRecord, state: RunState, context: RunContext) -> bool:
@@ -156,8 +151,7 @@ def _plan_failed(lost: Sequence[str], state: RunState, context: RunContext) -> R
         ]
         rest = "Make a plan for what is left; its steps may use these outputs as inputs."
         done = f"Done already: {', '.join(ended)}. {rest}" if ended else "Nothing was done yet. Make another plan."
-        told = f"{reason}. {done}"
-        return go("llm_plan", origin="plan", tier="open", why=reason, replans=1, reason=told)
+        return go("llm_plan", origin="plan", tier="open", why=reason, replans=1, reason=f"{reason}. {done}")
     return _end(first, "not_achieved", f"{reason}; not run: {', '.join(lost)}")
 
 

@@ -16,7 +16,7 @@ from codur.planning.plans.first_plan import SEARCH
 from codur.planning.plans.step_references import escaped
 from codur.tools import code, git
 from codur.tools.tool import ToolError
-from codur.types import Check, Plan, Step, Verdict
+from codur.types import Check, Plan, Step
 
 if TYPE_CHECKING:
     from codur.tools.git.git_under_way import UnderWay
@@ -123,19 +123,15 @@ def why_no_search(state: RunState, context: RunContext) -> str:
         what = "linter" if check.of_linter else "test that was made for the task"
         return f"The check is a {what}; such a one does not guide a search."
     if before is None or before.status != "failed":
-        return f"The check cannot guide a search: {_not_red(before)}."
+        why = before.note or before.status if before is not None else "it was not run"
+        why = "it passes already" if before is not None and before.passed else why
+        return f"The check cannot guide a search: {why}."
     problem = suites.run_problem.run_problem(check, before, root=context.workspace.root, python=context.python)
     if problem is not None and problem.kind in suites.run_problem.ENVIRONMENT:
         return f"{problem.text} {problem.remedy}"
     if not (asked or before.failing or any(path.endswith(".py") for path in state["discovery"].files)):
         return f"The check fails (`{before.check}`), but nothing says which Python file it is about; name the file."
     return ""
-
-
-def _not_red(before: Verdict | None) -> str:
-    if before is None:
-        return "it was not run"
-    return "it passes already" if before.passed else before.note or before.status
 
 
 def not_of_the_program(state: RunState, context: RunContext) -> "suites.run_problem.RunProblem | None":
@@ -154,13 +150,11 @@ def not_of_the_program(state: RunState, context: RunContext) -> "suites.run_prob
 
 def may_make_check(state: RunState, context: RunContext) -> bool:
     """Whether a test for the task is worth a call: nothing fails because of it yet, and nobody named a check."""
-    task, check, before = state["task"], state["discovery"].check, state["before"]
-    settings, calls_left = context.settings, task.limits.max_llm_calls - context.models.usage.calls
-    named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
-    if state["making"] or named or settings.verification.make_check == "never" or calls_left < _LEAST_CALLS:
+    task, found, before = state["task"], state["discovery"], state["before"]
+    check, calls_left = found.check, task.limits.max_llm_calls - context.models.usage.calls
+    if calls_left < _LEAST_CALLS or not _may_begin(state, context):
         return False
-    found = state["discovery"]
-    unwanted = asks_for_tests(task.prompt) or checks.stated_output.wants_no_tests(task.prompt)
+    unwanted = asks_for_tests(task.prompt) or checks.stated_output.NONE_WANTED.search(task.prompt)
     if found.task_type not in {"code_fix", "code_generation"} or unwanted:
         return False
     if not context.workspace.list_files(limit=1):  # how what is to be made is called is for who makes it
@@ -176,12 +170,7 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
     other = suites.made_for_runner.is_other(check)
     # What fails for other reasons may go on to, if each test is told apart.
     named = check is not None and ("pytest" in check.argv or (before is not None and bool(before.failing)))
-    apart = named and rest_may_be_apart(state)
-    if is_red and not apart:
-        return False
-    if not (settings.tools.allow_run and settings.tools.allow_write) or state["attempts"]:
-        return False
-    if context.workspace.changed_files():
+    if is_red and not (named and rest_may_be_apart(state)):
         return False
     if other:  # all of its tests run each time
         ends = before is None or before.duration_s * _RUNS_OF_MADE <= context.time_left()
@@ -192,14 +181,19 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
 
 def may_keep_output(state: RunState, context: RunContext) -> bool:
     """Whether what programs print and write now is to be compared: a task may keep it, and nothing else is a check."""
-    task, check, settings = state["task"], state["discovery"].check, context.settings
+    check = state["discovery"].check
+    if state["discovery"].task_type != "refactor" or (check is not None and check.kind != "syntax"):
+        return False
+    return _may_begin(state, context)
+
+
+def _may_begin(state: RunState, context: RunContext) -> bool:
+    """Whether a check can still be made: nobody named one, and nothing was changed or tried."""
+    task, settings = state["task"], context.settings
     named = task.check_is_goal or task.check_command is not None or task.expect_file is not None
     if state["making"] or state["attempts"] or named or settings.verification.make_check == "never":
         return False
-    if state["discovery"].task_type != "refactor" or (check is not None and check.kind != "syntax"):
-        return False
-    may = settings.tools.allow_run and settings.tools.allow_write
-    return may and not context.workspace.changed_files()
+    return settings.tools.allow_run and settings.tools.allow_write and not context.workspace.changed_files()
 
 
 def repair_tried(state: RunState) -> bool:

@@ -18,6 +18,7 @@ from codur.nodes.parts.attempt_verdict import edit_name
 from codur.nodes.parts.handover import affordable
 from codur.nodes.parts.updates import edits
 from codur.nodes.run_state import RunContext, RunState
+from codur.parsing.bounded_text import listed
 from codur.repair.judge.worker_pool import processors
 from codur.sandbox.cancel import CancelToken
 from codur.sandbox.launcher import Launcher
@@ -39,7 +40,10 @@ Ask = Callable[[str, float | None, "Copy"], Awaitable[CodingOutcome]]
 def how_many(agent: Agent, state: RunState, context: RunContext) -> int:
     """How many answers are asked for: 1 where no check can judge them, else what the settings say and limits allow."""
     wanted = context.settings.agents.coding.samples
-    if wanted == 1 or not _judged_by_check(state, context) or not _stays_in_a_copy(agent, context):
+    tools = [context.toolbox.get(name) for name in agent.config.tools]
+    # What is done to files can be done in copies first.
+    copied = all(tool is not None and tool.side_effect in {"read", "write"} and not tool.permission for tool in tools)
+    if wanted == 1 or not copied or not _judged_by_check(state, context):
         return 1
     used, attempts = context.models.usage, state["attempts"]
     if wanted != "auto":
@@ -53,17 +57,11 @@ def how_many(agent: Agent, state: RunState, context: RunContext) -> int:
 def _judged_by_check(state: RunState, context: RunContext) -> bool:
     """Whether a red check will be run after this very step."""
     plan, verdict, check = state["plan"], state["verdict"], state["discovery"].check
-    if plan is None or verdict is None or verdict.status != "failed":
+    if plan is None or verdict is None or verdict.status != "failed" or check is None or check.kind == "syntax":
         return False
-    if check is None or check.kind == "syntax" or not context.settings.tools.allow_run:
-        return False
-    return not any(edits(step, context) for step in plan.steps[state["cursor"] + 1 :])
-
-
-def _stays_in_a_copy(agent: Agent, context: RunContext) -> bool:
-    """Whether what the agent's own tools do is done to files, and so can be done in copies first."""
-    tools = [context.toolbox.get(name) for name in agent.config.tools]
-    return all(tool is not None and tool.side_effect in {"read", "write"} and not tool.permission for tool in tools)
+    return context.settings.tools.allow_run and not any(
+        edits(step, context) for step in plan.steps[state["cursor"] + 1 :]
+    )
 
 
 class Copy:
@@ -135,20 +133,14 @@ class Copy:
 
 
 class _Answer(Struct):
-    """One answer, and what came of it.
+    """One answer, and what came of it."""
 
-    Attributes:
-        outcome: None if there was no answer, for the reason `error`.
-        verdict: what the check said; None if there was nothing to judge, or the same was judged already.
-        known: the change failed in an earlier attempt.
-    """
-
-    outcome: CodingOutcome | None = None
+    outcome: CodingOutcome | None = None  # None if there was no answer, for the reason `error`
     error: ModelUnavailable | LimitReached | None = None
-    verdict: Verdict | None = None
+    verdict: Verdict | None = None  # of the check; None if there was nothing to judge, or the same was judged already
     diff: str = ""
     same: bool = False
-    known: bool = False
+    known: bool = False  # the change failed in an earlier attempt
 
     @property
     def held(self) -> bool:
@@ -297,10 +289,6 @@ def _other(item: _Answer, best: _Answer) -> str:
         raise AssertionError("only answers that were judged are compared")
     mine, its = best.verdict.failing, item.verdict.failing
     parts = [verdict_line(item.verdict)]
-    parts += [f"passes {_listed(better)}"] if (better := [name for name in mine if name not in its]) else []
-    parts += [f"breaks {_listed(worse)}"] if (worse := [name for name in its if name not in mine]) else []
+    parts += [f"passes {listed(better, _NAMED)}"] if (better := [name for name in mine if name not in its]) else []
+    parts += [f"breaks {listed(worse, _NAMED)}"] if (worse := [name for name in its if name not in mine]) else []
     return f"- {'; '.join(parts)}\n{diff_text(item.diff, _DIFF_CHARS)}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")

@@ -1,7 +1,7 @@
 """The files that a model-backed step sees."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from posixpath import basename, dirname, splitext
 
@@ -76,7 +76,11 @@ def brief_of(state: RunState, step: Step, context: RunContext) -> CodingBrief:
         sources=texts,
         wants=tuple(want for want in sorted(wants, key=lambda want: want.need != "asked") if want.path in texts),
         outline=outline_of(
-            selection.ranked, files, lambda path: _glance(path, hidden, workspace), partial(_beginning, workspace)
+            selection.ranked,
+            files,
+            # Not what a program should print, nor what a model must not see.
+            lambda path: None if path in hidden or basename(path) in _EXPECTED else text_of(workspace, path),
+            partial(_beginning, workspace),
         ),
         withheld=tuple(path for path in named if workspace.hides(path) and workspace.is_file(path)),
         guessed=frozenset(state["discovery"].guessed) - {want.path for want in wants if want.need != "useful"},
@@ -126,6 +130,9 @@ def _selection(
     # something is lacking.
     leads = failed is not None and discovery.task_type == "code_fix" and not (check is not None and check.text)
     ran = {path for _, lines in runs for path, _ in lines}
+    # Where tests are to be written, those of the same sources show how, and where more belong.
+    tests = check.protected if check is not None and not leads and asks_for_tests(state["task"].prompt) else ()
+    beside = near_tests(discovery.files, tests, context.workspace)[:_MOST_BESIDE]
     clues = Clues(
         task=_about(state),
         named=named,
@@ -136,18 +143,10 @@ def _selection(
         runs=runs,
         looked_at="\n\n".join([quoted, *inputs(state, step, context).values()]),
         placed=places_in("\n".join(state["task"].places), files),
-        guessed=() if leads else (*discovery.guessed, *_tests_beside(state, context)),
+        guessed=() if leads else (*discovery.guessed, *beside),
         also=(*discovery.guessed, *(check.protected if check is not None else ())),
     )
     return select(context.repository, files, clues)
-
-
-def _tests_beside(state: RunState, context: RunContext) -> list[str]:
-    """Where tests are to be written, the tests of the same sources: they show how, and where more belong."""
-    check = state["discovery"].check
-    if check is None or not asks_for_tests(state["task"].prompt):
-        return []
-    return near_tests(state["discovery"].files, check.protected, context.workspace)[:_MOST_BESIDE]
 
 
 def _telling(state: RunState) -> Verdict | None:
@@ -284,11 +283,6 @@ def _without_other_tests(wants: Iterable[Want], named: Iterable[str]) -> Iterabl
         return wants
     told |= {f"{dirname(path)}/conftest.py".lstrip("/") for path in told}
     return [want for want in wants if want.path in told or not is_test_code(want.path)]
-
-
-def _glance(path: str, hidden: Collection[str], workspace: Workspace) -> str | None:
-    """The text of a file that may be told unasked: not what a program should print, nor what a model must not see."""
-    return None if path in hidden or basename(path) in _EXPECTED else text_of(workspace, path)
 
 
 def _beginning(workspace: Workspace, path: str) -> tuple[str, int]:

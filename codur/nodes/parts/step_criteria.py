@@ -61,10 +61,7 @@ def not_met(
 ) -> str:
     """A sentence that names the first criterion which does not hold; empty if there is none.
 
-    Args:
-        exit_status: of the program that the step ran; None if it ran none.
-        changed: paths that the step changed.
-        workspace: as those see it whose words the criteria are, see `seen_by_author`.
+    `exit_status`: of the step's program, if it ran one; `workspace`: see `seen_by_author`.
     """
     if not said_of(step):
         return ""
@@ -90,8 +87,7 @@ def held_to(record: StepRecord, output: str, state: RunState, context: RunContex
     Of an edit that the check judges, what a model thought of beforehand says less than the check: only the user's own
     criteria count there.
     """
-    by_user = origin_of(state) == "user"
-    if not record.ok or (_judged(record, state) and not by_user):
+    if not record.ok or (_judged(record, state) and origin_of(state) != "user"):
         return record
     unmet = not_met(current_step(state), output, None, record.changed_files, seen_by_author(state, context))
     return replace(record, code="failed", error=unmet) if unmet else record

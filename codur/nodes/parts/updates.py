@@ -118,9 +118,12 @@ def first_able(wanted: Agent, state: RunState, context: RunContext) -> tuple[Age
     in_words = state["discovery"].task_type not in CODE_TASKS
     notes: list[str] = []
     for agent in (wanted, *context.agents.fallbacks(besides=wanted.name, in_words=in_words)):
-        if can_run(agent, context):
+        # For the profile of a model another one may stand in.
+        able = not agent.external and context.models.available(agent.profile)
+        problem = "" if able else cannot_run(agent, context)
+        if not problem:
             return agent, notes
-        notes.append(f"{agent.name} is skipped: {cannot_run(agent, context)}")
+        notes.append(f"{agent.name} is skipped: {problem}")
     return None, notes
 
 
@@ -139,15 +142,9 @@ def plannable(context: RunContext) -> list[str]:
     without = CONVERSATION_TOOLS if context.toolbox.mcp is not None else CONVERSATION_TOOLS | SERVER_TOOLS
     if not context.workspace.list_files(pattern="*.py", limit=1):
         without |= _OF_PYTHON
-    may = context.settings.tools
-    allowed = {"", *(["allow_git_write"] if may.allow_git_write else [])}
+    allowed = {"", *(["allow_git_write"] if context.settings.tools.allow_git_write else [])}
     tools = ((name, context.toolbox.get(name)) for name in context.toolbox.names() if name not in without)
     return [name for name, tool in tools if tool is None or tool.permission in allowed]
-
-
-def can_run(agent: Agent, context: RunContext) -> bool:
-    """Whether an agent can be set to work: its program is here and has its key, or its model can be asked."""
-    return not cannot_run(agent, context) if agent.external else context.models.available(agent.profile)
 
 
 def cannot_run(agent: Agent, context: RunContext) -> str:
@@ -390,10 +387,9 @@ def output_of(step_id: str, state: RunState, context: RunContext) -> Output | No
     outputs = state["outputs"]
     if step_id not in outputs:
         return None
-    data = outputs.get(f"{step_id}.{DATA}")
-    return Output(
-        text=context.artifacts.get(outputs[step_id]), data=json.loads(context.artifacts.get(data)) if data else None
-    )
+    ref = outputs.get(f"{step_id}.{DATA}")
+    data = json.loads(context.artifacts.get(ref)) if ref else None
+    return Output(text=context.artifacts.get(outputs[step_id]), data=data)
 
 
 def origin_of(state: RunState) -> Origin:

@@ -122,7 +122,7 @@ def is_pure_refactoring(task: Task, discovery: Discovery, before: Verdict | None
 
 def says_more(prompt: str, discovery: Discovery) -> bool:
     """Whether the prompt says what is wrong, beyond a wish for a fix of some file."""
-    text = checks.stated_output.without_ban(prompt).casefold()
+    text = checks.stated_output.BAN.sub(" ", prompt).casefold()
     for path in (*discovery.files, *discovery.missing_files):
         for name in (path.casefold(), path.casefold().rsplit("/", 1)[-1]):
             text = text.replace(name, " ")

@@ -31,15 +31,9 @@ class DamagedRecord(CodurError):
 
 
 def encode(value: Any, redact: Callable[[str], str] = str) -> Any:
-    """The value as JSON types.
+    """The value (JSON types, tuples, mappings with text keys, structs of these modules, texts of errors) as JSON types.
 
-    Args:
-        value: JSON types, tuples, mappings with text keys, structs of these modules,
-            exceptions (as their text).
-        redact: applied to every text.
-
-    Raises:
-        TypeError: there is something else in it.
+    `redact` is applied to every text. Raises TypeError: there is something else in it.
     """
     # `bool` is an `int`; both are plain.
     if value is None or isinstance(value, bool | int | float):

@@ -48,11 +48,7 @@ class SkippedTime(Clock):
 
 @contextmanager
 def exchanging(wanted: Exchanges, task: Task, settings: Settings, record: Recording) -> Iterator[dict[str, Any]]:
-    """Which `PoolOptions` differ from those of any other run, for as long as the run lasts.
-
-    Raises:
-        UsageError: a recording cannot be made, or not be read.
-    """
+    """Which `PoolOptions` differ from other runs'. Raises UsageError: a recording cannot be made, or not be read."""
     arguments: dict[str, Any] = {"prompted": partial(record.prompted, show=wanted.show)}
     if wanted.replay is not None:
         arguments |= _replay(wanted.replay, task, settings, record)

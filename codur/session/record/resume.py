@@ -11,7 +11,7 @@ from codur.nodes.run_state import RunContext, RunState, apply
 from codur.redaction import Redactor
 from codur.session.record.codec import DamagedRecord, decode
 from codur.session.record.run_recording import START_MARK, Recording, locked, recording_again
-from codur.session.record.steps import read_steps
+from codur.session.record.steps import MARKS, read_steps
 from codur.store.directory import StateDirectory
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory
@@ -32,9 +32,7 @@ def resumed(
 ) -> Iterator[tuple[Task, Recording]]:
     """A run that was cut off, with its workspace locked and its record open.
 
-    Raises:
-        CannotResume: it has ended, or its record cannot be used.
-        WorkspaceBusy: another run works in the workspace.
+    Raises CannotResume: it has ended, or its record cannot be used; WorkspaceBusy: another run works there.
     """
     state.prepare()
     run.redact = redactor
@@ -79,11 +77,7 @@ def _cannot(run_id: str, why: str) -> CannotResume:
 
 
 def put_in_place(context: RunContext, record: Recording, start: RunState) -> None:
-    """Put the workspace, and what nodes know of it, where they were after the last finished node.
-
-    Raises:
-        CannotResume: the workspace was changed meanwhile.
-    """
+    """Put the workspace where it was after the last finished node. Raises CannotResume: it was changed meanwhile."""
     kept = record.kept
     assert kept is not None, "there is nothing to go on from"
     state = start
@@ -97,21 +91,11 @@ def put_in_place(context: RunContext, record: Recording, start: RunState) -> Non
     # At the start's state, in which the check's files are as the user had them.
     _guard(context, state)
     marks, best = kept.marks, context.best
-    if marks.best_mark:
-        context.workspace.rewind(marks.best_mark)
-        best.snapshot = context.workspace.snapshot()
-    if marks.harmless_mark:
-        context.workspace.rewind(marks.harmless_mark)
-        best.harmless = context.workspace.snapshot()
-    if marks.first_mark:
-        context.workspace.rewind(marks.first_mark)
-        best.first, best.lost = context.workspace.snapshot(), marks.lost
-    if marks.part_mark:
-        context.workspace.rewind(marks.part_mark)
-        best.part, best.apart = context.workspace.snapshot(), marks.apart
-    if marks.start_mark:
-        context.workspace.rewind(marks.start_mark)
-        best.start = context.workspace.snapshot()
+    for name, field in MARKS.items():
+        if mark := getattr(marks, field):
+            context.workspace.rewind(mark)
+            setattr(best, name, context.workspace.snapshot())
+    best.lost, best.apart = marks.lost, marks.apart
     best.progress, best.start_progress = marks.best_progress, marks.start_progress
     if kept.mark:
         context.workspace.rewind(kept.mark)
@@ -123,8 +107,7 @@ def _require_untouched(context: RunContext, record: Recording) -> None:
     """Make sure that what the run changed is as it left it; what a program left that was cut off with it is told."""
     journal, root = record.journal, Root(context.workspace.root)
     assert journal is not None, "a run that is gone on with has one"
-    look = PutBack(root, journal, by="rewind", dry=True)
-    conflicts = look.run(net_changes(journal.entries)).conflicts
+    conflicts = PutBack(root, journal, by="rewind", dry=True).run(net_changes(journal.entries)).conflicts
     if conflicts:
         raise _cannot(record.id, f"changed meanwhile: {', '.join(conflict.path for conflict in conflicts)}")
     left = [path for path in interrupted_changes(root, journal) if path not in net_changes(journal.entries)]

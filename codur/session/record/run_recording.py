@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from msgspec import to_builtins
 
@@ -13,7 +14,7 @@ from codur.graph.wiring import fingerprint
 from codur.nodes.run_state import NodeName, RunContext, RunState, RunUpdate
 from codur.redaction import Redactor
 from codur.session.record.codec import encode
-from codur.session.record.steps import Kept, Marks, StepLog
+from codur.session.record.steps import MARKS, Kept, Marks, StepLog
 from codur.session.record.trace import Trace
 from codur.session.stop import leaving
 from codur.store.directory import StateDirectory
@@ -32,14 +33,9 @@ START_MARK = "start"
 
 
 class Recording:
-    """One run's events and, where there is a state directory, its record.
+    """One run's events and, where there is a state directory, its record; all of it redacted.
 
-    Args:
-        emit: gets every event.
-        redactor: applied to all that is told and kept.
-        state: the state directory; None if nothing is kept.
-        run: the run's directory in it; None if nothing is kept.
-        kept: what the earlier part of a resumed run left.
+    Without `state` and `run` nothing is kept; `kept` is what the earlier part of a resumed run left.
     """
 
     def __init__(
@@ -62,12 +58,8 @@ class Recording:
         # Marks of each part have their own names: a part that was cut off may have made the same ones.
         part = self._record.resumed if self._record else 0
         self._steps = StepLog(run.steps, redact=redactor, part=part, kept=kept or Kept()) if run else None
-        self._best: Snapshot | None = None
-        self._part: Snapshot | None = None
-        self._harmless: Snapshot | None = None
-        self._first: Snapshot | None = None
+        self._states: dict[str, Snapshot | None] = dict.fromkeys(MARKS)  # those that have their marks
         self._edited = kept.mark if kept else ""  # the mark of the node before the one that finishes now
-        self._start: Snapshot | None = None
         self._marks = kept.marks if kept else Marks()
         self._prompt_chars = 0
         self._spent: Callable[[], tuple[Usage, float]] = lambda: (Usage(), 0.0)
@@ -85,11 +77,7 @@ class Recording:
             self._steps.spent(*self._spent())  # the budget counts on, whatever becomes of the answer
 
     def prompted(self, event: ModelPrompted, *, show: bool) -> None:
-        """Take a request as it is sent: keep it in the trace, up to a bound, and tell it if that is wanted.
-
-        Raises:
-            StateError: it cannot be kept.
-        """
+        """Keep a request as it is sent, up to a bound, and `show` it. Raises StateError: it cannot be kept."""
         self._prompt_chars += len(event.text)
         self._trace.some(event, keep=self._prompt_chars <= KEPT_CHARS, tell=show)
 
@@ -100,9 +88,7 @@ class Recording:
 
     def begin_again(self, context: RunContext) -> None:
         """Take note that the context is where the earlier part of the run left it."""
-        best = context.best
-        self._best, self._start, self._part, self._harmless = best.snapshot, best.start, best.part, best.harmless
-        self._first = best.first
+        self._states = {state: getattr(context.best, state) for state in MARKS}
         self.is_in_place = True
 
     def finished(self, context: RunContext) -> Callable[[NodeName, RunUpdate, RunState], None]:
@@ -114,19 +100,15 @@ class Recording:
             mark = self._steps.next_mark()
             # First the files, then the step: a step without its files is not gone on from.
             context.workspace.mark(mark)
-            best, marks = context.best, self._marks
-            if best.snapshot is not self._best:
-                self._best, marks = best.snapshot, replace(marks, best_mark=mark)
-            if best.start is not self._start:
-                self._start, marks = best.start, replace(marks, start_mark=mark if best.start else "")
-            if best.part is not self._part:
-                self._part, marks = best.part, replace(marks, part_mark=mark, apart=best.apart)
-            if best.harmless is not self._harmless:  # what was judged in this node and put back was there before it
-                self._harmless, marks = best.harmless, replace(marks, harmless_mark=self._edited)
-            if best.first is not self._first:  # as well
-                self._first, marks = best.first, replace(marks, first_mark=self._edited, lost=best.lost)
+            best, known = context.best, self._states
+            self._states = {state: getattr(best, state) for state in MARKS}
+            # What was judged in this node and put back was there before it.
+            there = {"harmless": self._edited, "first": self._edited, "start": mark if best.start else ""}
+            changed = (state for state in MARKS if self._states[state] is not known[state])
+            new: dict[str, Any] = {MARKS[state]: there.get(state, mark) for state in changed}
+            new |= {"best_progress": best.progress, "start_progress": best.start_progress}
+            self._marks = replace(self._marks, **new, apart=best.apart, lost=best.lost)
             self._edited = mark
-            self._marks = replace(marks, best_progress=best.progress, start_progress=best.start_progress)
             usage, used_s = self._spent()
             self._steps.step(node, update, usage=usage, used_s=used_s, marks=self._marks)
 
@@ -164,11 +146,7 @@ class Recording:
 def recording(
     task: Task, root: Path, *, state: StateDirectory | None, emit: Emit, redactor: Redactor
 ) -> Iterator[Recording]:
-    """Be the only run in the workspace, and keep what this one does.
-
-    Args:
-        root: the workspace, without links.
-        state: None keeps nothing.
+    """Be the only run in the workspace (`root`, without links), and keep what this one does; without a `state` nothing.
 
     Raises:
         StateError: the state directory cannot be used.
@@ -202,9 +180,7 @@ def recording_again(
 def locked(state: StateDirectory, root: Path, run_id: str, *, wait: bool, emit: Emit) -> Iterator[None]:
     """Hold the workspace's lock; if another run has it, wait for it where that is wanted, and say so.
 
-    Raises:
-        WorkspaceBusy: another run works in the workspace.
-        KeyboardInterrupt: the user does not want to wait any longer.
+    Raises WorkspaceBusy: another run works in the workspace; KeyboardInterrupt: the user does not want to wait longer.
     """
     tell = (lambda text: emit(Note(text=text))) if wait else None
     with workspace_lock(state.locks, root, run_id=run_id, tell=tell) as note:

@@ -22,6 +22,7 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
     unjudged = bool(changed) and before is not None and before.status != "no_check" and state["verdict"] == before
     better = best is not None and before is not None and best.progress > before.progress
     further = best is not None and not best.kept and (better or context.best.harmless is not None)
+    mended = [record.summary for record in state["records"] if record.node == "repair" and record.ok]
     return RunResult(
         outcome=outcome,
         exit_code=EXIT_CODES[outcome],
@@ -29,7 +30,7 @@ def result_of(state: RunState, context: RunContext) -> RunResult:
         remedy=state["remedy"] or (KEEP_REMEDY if further and outcome == "not_achieved" else ""),
         answer=context.artifacts.get(state["answer_ref"]) if state["answer_ref"] else "",
         command=_command(state),
-        explanation=_explanation(state),
+        explanation=mended[-1] if mended and state["solved_by"] == "repair" else "",
         made_test=_made_test(state, context),
         task_type=state["discovery"].task_type,
         before=before,
@@ -88,17 +89,10 @@ def _best(state: RunState, context: RunContext) -> BestAttempt | None:
 
 def error_result(error: CodurError, task: Task) -> RunResult:
     """The result of a run that an error ended."""
-    outcome = _OUTCOME_OF_EXIT[error.exit_code]
     return RunResult(
-        outcome=outcome,
+        outcome=_OUTCOME_OF_EXIT[error.exit_code],
         exit_code=error.exit_code,
         reason=error.message,
         remedy=error.remedy,
         workspace=task.workspace,
     )
-
-
-def _explanation(state: RunState) -> str:
-    """What the repair that solved the task found wrong."""
-    found = [record.summary for record in state["records"] if record.node == "repair" and record.ok]
-    return found[-1] if found and state["solved_by"] == "repair" else ""

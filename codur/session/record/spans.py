@@ -51,10 +51,7 @@ def exported(settings: Settings, emit: Emit) -> Iterator[Emit]:
 class Spans:
     """Makes spans of events: one of the run, in it one of each node, in that one of each request and each tool.
 
-    Args:
-        emit: gets every event.
-        provider: what makes spans.
-        settings: whether prompts and answers are attributes, and which api each profile speaks.
+    By the settings prompts and answers are attributes or not, and it is known which api each profile speaks.
     """
 
     def __init__(self, emit: Emit, provider: TracerProvider, settings: Settings) -> None:

@@ -27,6 +27,16 @@ class Marks(Struct):
     lost: bool = False  # and lost something
 
 
+MARKS = {
+    "snapshot": "best_mark",
+    "harmless": "harmless_mark",
+    "first": "first_mark",
+    "part": "part_mark",
+    "start": "start_mark",
+}
+"""Of the states in `BestState`, the fields that tell when they were there."""
+
+
 class Kept(Struct):
     """What the earlier part of a run left to go on from."""
 
@@ -57,14 +67,7 @@ class _Step(Marks):
 
 
 class StepLog:
-    """Writes the steps of one part of a run: from its start, or from where it was gone on with.
-
-    Args:
-        log: where they are kept.
-        redact: applied to every text.
-        part: how often the run was gone on with.
-        kept: what the earlier parts left.
-    """
+    """Writes the steps of a part of a run: of the first, or of one that was gone on with so many times."""
 
     def __init__(self, log: AppendLog, *, redact: Callable[[str], str], part: int, kept: Kept) -> None:
         self._log = log
@@ -77,13 +80,8 @@ class StepLog:
         return f"{self._part}.{self._count + 1}"
 
     def step(self, node: NodeName, update: RunUpdate, *, usage: Usage, used_s: float, marks: Marks) -> None:
-        """Keep a finished node.
-
-        Raises:
-            StateError: it cannot be written.
-            TypeError: its update holds what cannot be kept.
-        """
-        mark = self.next_mark()
+        """Keep a finished node. Raises StateError: it cannot be written; TypeError: it holds what cannot be kept."""
+        mark, plan = self.next_mark(), update.get("plan")
         self._count += 1
         self._append(
             {
@@ -92,7 +90,8 @@ class StepLog:
                 "mark": mark,
                 **to_builtins(marks),
                 "update": encode(update, self._redact),
-                "whole": self._is_whole(update),
+                # A plan with a blanked secret in it must not be carried out.
+                "whole": bool(encode(plan) == encode(plan, self._redact)),
             },
             usage,
             used_s,
@@ -110,21 +109,11 @@ class StepLog:
         # a killed process loses nothing that was written; only a loss of power would, and then a step is done again
         self._log.append({**record, "usage": encode(usage), "used_s": round(used_s, 3)}, durable=False)
 
-    def _is_whole(self, update: RunUpdate) -> bool:
-        """Whether the plan is kept as it is: one with a blanked secret in it must not be carried out."""
-        plan = update.get("plan")
-        return bool(encode(plan) == encode(plan, self._redact))
-
 
 def read_steps(log: AppendLog, *, on_damage: Callable[[str], None]) -> Kept:
-    """What the steps of a run are to be gone on from.
+    """What the steps of a run are to be gone on from; where the log is damaged, which is told, those before that.
 
-    Args:
-        on_damage: told if a part of the log was damaged; the steps before it are used.
-
-    Raises:
-        StateError: it cannot be read.
-        DamagedRecord: a step is not one of this version.
+    Raises StateError: it cannot be read; DamagedRecord: a step is not one of this version.
     """
     steps: list[_Step] = []
     spent: _Spent | _Step = _Spent()

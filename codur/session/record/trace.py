@@ -14,13 +14,7 @@ _PROGRESS_EVERY_S = 1.0  # of what is kept; whoever shows it gets every event
 
 
 class Trace:
-    """An `Emit` for a run.
-
-    Args:
-        emit: gets every event.
-        redactor: applied to every text of an event.
-        log: keeps the events; None keeps nothing.
-    """
+    """An `Emit` for a run: every event goes redacted to `emit`, and to the log if there is one."""
 
     def __init__(self, emit: Emit, redactor: Redactor, log: AppendLog | None = None) -> None:
         self._emit = emit
