@@ -29,22 +29,11 @@ _MOST_LOOKED_INTO = 200
 _SKIPPED = frozenset({"node_modules", "site-packages", "__pycache__", "venv", RESULTS_NAME})
 
 
-class _Listing(Struct, kw_only=False):
-    """What is directly in a directory: names of files, and of directories that may be entered."""
-
-    files: frozenset[str]
-    directories: tuple[str, ...]
-
-
 class Found(Struct):
-    """What is found below directories.
+    """What is found below directories."""
 
-    Attributes:
-        challenges: by name, each once.
-        passed_over: directories with sources in which nothing says what is right, below those that were given.
-    """
-
-    challenges: list[Challenge]
+    challenges: list[Challenge]  # by name, each once
+    # directories with sources in which nothing says what is right, below those that were given
     passed_over: tuple[str, ...] = ()
 
 
@@ -128,21 +117,22 @@ def _search(start: str, others: dict[str, bool]) -> Iterator[tuple[str, str]]:
     while waiting:
         directory = waiting.pop()
         try:
-            listing = _listing(directory)
-            is_challenge = _is_challenge(directory, listing)
+            files, directories = _listing(directory)
+            is_challenge = _is_challenge(directory, files, directories)
         except OSError as error:
             yield directory, f"{error.filename or directory}: cannot be read: {reason_of(error)}"
             continue
         if is_challenge:
             yield directory, ""
         else:
-            is_project = not _PROJECTS.isdisjoint(listing.files)
-            if is_project or any(map(_is_source, listing.files)):
+            is_project = not _PROJECTS.isdisjoint(files)
+            if is_project or any(map(_is_source, files)):
                 others[directory] = is_project
-            waiting += [f"{directory.rstrip('/')}/{name}" for name in listing.directories if name not in _SKIPPED]
+            waiting += [f"{directory.rstrip('/')}/{name}" for name in directories if name not in _SKIPPED]
 
 
-def _listing(directory: str) -> _Listing:
+def _listing(directory: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """What is directly in a directory: names of files, and of directories that may be entered."""
     files: list[str] = []
     directories: list[str] = []
     with os.scandir(directory) as entries:
@@ -152,20 +142,20 @@ def _listing(directory: str) -> _Listing:
                     directories.append(entry.name)
             elif entry.name in _MARKERS or entry.is_file():
                 files.append(entry.name)
-    return _Listing(frozenset(files), tuple(directories))
+    return frozenset(files), tuple(directories)
 
 
-def _is_challenge(directory: str, listing: _Listing) -> bool:
-    if not _MARKERS.isdisjoint(listing.files):
+def _is_challenge(directory: str, files: frozenset[str], directories: tuple[str, ...]) -> bool:
+    if not _MARKERS.isdisjoint(files):
         return True
-    if not any(_is_source(name) for name in listing.files) and _PROJECTS.isdisjoint(listing.files):
+    if not any(_is_source(name) for name in files) and _PROJECTS.isdisjoint(files):
         return False
-    if not _EXPECTED.isdisjoint(listing.files) or any(
-        name != "conftest.py" and (is_pytest_file(name) or is_test_file(name)) for name in listing.files
+    if not _EXPECTED.isdisjoint(files) or any(
+        name != "conftest.py" and (is_pytest_file(name) or is_test_file(name)) for name in files
     ):
         return True
-    below = _TEST_DIRECTORIES.intersection(listing.directories)
-    return any(_is_source(name) for each in below for name in _listing(f"{directory}/{each}").files)
+    below = _TEST_DIRECTORIES.intersection(directories)
+    return any(_is_source(name) for each in below for name in _listing(f"{directory}/{each}")[0])
 
 
 def _is_source(name: str) -> bool:

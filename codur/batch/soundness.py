@@ -92,7 +92,16 @@ def _checked(found: Soundness, prompt: str, copy: Path, settings: Settings, host
     )
     note = f"a run was stopped after {found.limit_s:g} s; `timeout` in challenge.yaml sets that time"
     notes = (note,) if found.timed_out else ()
-    return replace(found, problems=tuple(_problems(found, first, second)), notes=notes)
+    problems = []
+    if first.exit_status == _NO_PROGRAM and first.status == "failed":
+        problems.append(f"its check cannot be run: {found.told}")
+    elif first.passed:
+        problems.append("its check passes already, so it cannot show whether anything is solved")
+    elif first.status != "failed":
+        problems.append(f"its check says nothing: {found.told}")
+    if not found.alike:
+        problems.append(f"two runs of its check differ: {_told_apart(first, second)}")
+    return replace(found, problems=tuple(problems), notes=notes)
 
 
 def _two_runs(check: Check, workspace: Workspace, settings: Settings, host: Host) -> tuple[Verdict, Verdict]:
@@ -115,19 +124,6 @@ def _same(first: Verdict, second: Verdict) -> bool:
         return (verdict.status, verdict.signature, verdict.tests_passed, verdict.tests_total, *output)
 
     return known(first) == known(second)
-
-
-def _problems(found: Soundness, first: Verdict, second: Verdict) -> list[str]:
-    problems = []
-    if first.exit_status == _NO_PROGRAM and first.status == "failed":
-        problems.append(f"its check cannot be run: {found.told}")
-    elif first.passed:
-        problems.append("its check passes already, so it cannot show whether anything is solved")
-    elif first.status != "failed":
-        problems.append(f"its check says nothing: {found.told}")
-    if not found.alike:
-        problems.append(f"two runs of its check differ: {_told_apart(first, second)}")
-    return problems
 
 
 def _told_apart(first: Verdict, second: Verdict) -> str:

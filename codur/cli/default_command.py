@@ -64,7 +64,12 @@ def with_command(argv: Sequence[str], *, commands: Collection[str], app_options:
         return [TASK_COMMAND, "--commit", *([*argv[:place], task, *argv[place + 1 :]] if " " in word else [task])]
     # What is quoted is a sentence; to look at it closely would load difflib, a fiftieth of a start.
     if not explicit and len(argv) <= FEW_WORDS and " " not in word:
-        _refuse_misspelt(word, commands)
+        near = difflib.get_close_matches(word, commands, n=1, cutoff=0.8)
+        if near:
+            raise UsageError(
+                f"there is no command {word!r}; did you mean {near[0]}?",
+                remedy=f'To give it as a task: codur run "{word} …"',
+            )
     return [TASK_COMMAND, *argv]
 
 
@@ -75,15 +80,6 @@ def _is_given_text() -> bool:
     except OSError:
         return False
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
-
-
-def _refuse_misspelt(word: str, commands: Collection[str]) -> None:
-    near = difflib.get_close_matches(word, commands, n=1, cutoff=0.8)
-    if near:
-        raise UsageError(
-            f"there is no command {word!r}; did you mean {near[0]}?",
-            remedy=f'To give it as a task: codur run "{word} …"',
-        )
 
 
 def first_word(argv: Sequence[str]) -> int | None:

@@ -159,11 +159,7 @@ def overrides(
     samples: str | None = None,
     **limits: float | None,
 ) -> dict[str, dict[str, Any]]:
-    """The settings that options stand for.
-
-    Args:
-        limits: of `runtime`, under their own names.
-    """
+    """The settings that options stand for; `limits` are of `runtime`, under their own names."""
     answers = int(samples) if samples and samples.isdecimal() and len(samples) < 9 else samples
     given: dict[str, dict[str, Any]] = {
         "runtime": limits,

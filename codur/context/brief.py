@@ -34,14 +34,10 @@ _TRIES = 4  # of choosing fewer lines where their numbers take more room than th
 
 
 class Briefing(Struct):
-    """A request's user message.
-
-    Attributes:
-        shown: of each file that it shows, the numbers (1-based) of the shown lines.
-    """
+    """A request's user message."""
 
     text: str
-    shown: Mapping[str, tuple[range, ...]]
+    shown: Mapping[str, tuple[range, ...]]  # of each file that it shows, the numbers (1-based) of the shown lines
 
 
 _LIMITS = ((8000, 8000), (4000, 4000), (2000, 2000), (1000, 1000), (250, 0))
@@ -83,7 +79,13 @@ def brief_text(brief: CodingBrief, *, budget_tokens: int, source_tokens: int | N
         source_tokens: of sources and outline, beyond which nothing is added that is useful only; None: the budget.
     """
     budget = int(budget_tokens * BYTES_PER_TOKEN) - 2 * len(_BETWEEN)
-    head = _joined(_head(brief))
+    head = _joined(
+        [
+            ("Task", brief.task),
+            ("This step", brief.objective if brief.objective != brief.task else ""),
+            ("Situation", _situation(brief)),
+        ]
+    )
     tail = _fitting_tail(brief, budget, budget - len(head))
     room = max(0, budget - len(head) - len(tail) - _TITLES_CHARS)
     spare = max(0, min(int(budget * _TAIL_SHARE), _SPARE_CHARS) - len(tail))
@@ -115,14 +117,6 @@ def _fitting_tail(brief: CodingBrief, budget: int, left: int) -> str:
 
 def _joined(sections: Sequence[tuple[str, str]]) -> str:
     return _BETWEEN.join(f"# {title}\n{body}" for title, body in sections if body)
-
-
-def _head(brief: CodingBrief) -> list[tuple[str, str]]:
-    return [
-        ("Task", brief.task),
-        ("This step", brief.objective if brief.objective != brief.task else ""),
-        ("Situation", _situation(brief)),
-    ]
 
 
 def _tail(brief: CodingBrief, output_chars: int, diff_chars: int) -> list[tuple[str, str]]:

@@ -19,16 +19,12 @@ _LINE_END = regex(r"\r\n?|\n")
 
 
 class Part(Struct, kw_only=False):
-    """A definition (or the code between two), as 0-based half-open lines.
-
-    Attributes:
-        head: the line that introduces it.
-    """
+    """A definition (or the code between two), as 0-based half-open lines."""
 
     name: str
     start: int
     end: int
-    head: int = -1
+    head: int = -1  # the line that introduces it
 
 
 def lines_of(text: str) -> list[str]:

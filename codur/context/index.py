@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from codur.context.file_facts import Facts, facts_of
 from codur.errors import WorkspaceError
 from codur.lazy import regex
-from codur.structs import Struct
 from codur.tools.code.syntax_trees import family_of, grammar_of
 from codur.workspace.workspace import Workspace
 
@@ -28,11 +27,6 @@ Node = tuple[str, int]
 """A block: its file and its number in it."""
 
 
-class _Seen(Struct):
-    stamp: tuple[int, int]
-    facts: Facts | None
-
-
 class RepositoryIndex:
     """Looks into each file once, and again when its time or size changed.
 
@@ -43,7 +37,7 @@ class RepositoryIndex:
     def __init__(self, workspace: Workspace, *, max_files: int) -> None:
         self._workspace = workspace
         self._max_files = max_files
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, tuple[tuple[int, int], Facts | None]] = {}  # behind the time and size that it is of
         self._last = View({})
 
     def view(self, files: Sequence[str], near: Sequence[str] = ()) -> View:
@@ -70,10 +64,9 @@ class RepositoryIndex:
         # Both: two edits can fall into one tick of the file system's clock. No content is read to find out.
         stamp = (status.st_mtime_ns, status.st_size)
         seen = self._seen.get(path)
-        if seen is None or seen.stamp != stamp:
-            seen = _Seen(stamp=stamp, facts=self._look(path, status.st_size))
-            self._seen[path] = seen
-        return seen.facts
+        if seen is None or seen[0] != stamp:
+            seen = self._seen[path] = (stamp, self._look(path, status.st_size))
+        return seen[1]
 
     def _look(self, path: str, size: int) -> Facts | None:
         if size > MAX_CHARS:
@@ -149,21 +142,18 @@ class View:
     def lineage(self, path: str, owner: str) -> frozenset[Node]:
         """The blocks of a class and of its bases, as far as they are found."""
         if (path, owner) not in self._lineages:
-            self._lineages[path, owner] = self._lineage(path, owner)
+            found: set[Node] = set()
+            waiting = [(path, owner)]
+            while waiting and len(found) < _MAX_LINEAGE:
+                here, name = waiting.pop()
+                homes = [node for node in self.defined(name) if node not in found]
+                imported = self.imports(here) if homes else ()
+                near = [node for node in homes if node[0] == here] or [node for node in homes if node[0] in imported]
+                for node in near or homes[:1]:
+                    found.add(node)
+                    waiting += [(node[0], base) for base in self.facts[node[0]].blocks[node[1]].bases]
+            self._lineages[path, owner] = frozenset(found)
         return self._lineages[path, owner]
-
-    def _lineage(self, path: str, owner: str) -> frozenset[Node]:
-        found: set[Node] = set()
-        waiting = [(path, owner)]
-        while waiting and len(found) < _MAX_LINEAGE:
-            here, name = waiting.pop()
-            homes = [node for node in self.defined(name) if node not in found]
-            imported = self.imports(here) if homes else ()
-            near = [node for node in homes if node[0] == here] or [node for node in homes if node[0] in imported]
-            for node in near or homes[:1]:
-                found.add(node)
-                waiting += [(node[0], base) for base in self.facts[node[0]].blocks[node[1]].bases]
-        return frozenset(found)
 
     def imports(self, path: str) -> tuple[str, ...]:
         """The files of the workspace that a file imports, and what a package among them passes on."""

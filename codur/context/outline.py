@@ -20,15 +20,10 @@ _WORD = regex(r"\w")
 
 
 class Outline(Struct):
-    """What can be said of files that are not shown, the most relevant first.
+    """What can be said of files that are not shown, the most relevant first."""
 
-    Attributes:
-        entries: path and description of one or more lines.
-        names: all files.
-    """
-
-    entries: Sequence[tuple[str, str]] = ()
-    names: Sequence[str] = ()
+    entries: Sequence[tuple[str, str]] = ()  # path and description of one or more lines
+    names: Sequence[str] = ()  # all files
 
     def text(self, *, budget_chars: int, shown: Collection[str]) -> str:
         """As many descriptions as there is room for, then names of further files, then how many there are beside."""

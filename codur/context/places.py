@@ -74,11 +74,7 @@ def is_unfinished(text: str) -> bool:
 
 
 def edited_lines(diff: str, *, after: bool = False) -> str:
-    """The places of a diff's hunks in the files as they were before it, a line each as `places_in` reads them.
-
-    Args:
-        after: in the files as they are after it.
-    """
+    """The places of a diff's hunks, a line each as `places_in` reads them: in the files before it, or `after` it."""
     found, path = [], ""
     mark, prefix = ("+++ ", "b/") if after else ("--- ", "a/")
     for line in diff.splitlines():

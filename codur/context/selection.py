@@ -72,15 +72,10 @@ class Want(Struct):
 
 
 class Selection(Struct):
-    """What to show, the most useful first.
+    """What to show, the most useful first."""
 
-    Attributes:
-        wants: parts and whole files; a part may come again with its whole file.
-        ranked: sources by rank, for an outline: those that the task leads to, or all if it leads to none.
-    """
-
-    wants: tuple[Want, ...] = ()
-    ranked: tuple[str, ...] = ()
+    wants: tuple[Want, ...] = ()  # parts and whole files; a part may come again with its whole file
+    ranked: tuple[str, ...] = ()  # sources for an outline: those that the task leads to, or all if it leads to none
 
     @property
     def paths(self) -> tuple[str, ...]:

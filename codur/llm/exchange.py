@@ -173,7 +173,16 @@ class Exchange:
         # Before it is sent: a request that hangs is one that somebody looks for.
         self._options.emit(ModelCalled(profile=name, model=asked, purpose=request.purpose, prompt_chars=chars))
         if self._options.prompted is not None:
-            text = prompt_text(request)
+            # All that is sent, message by message; the tools by their names
+            parts = [
+                "\n".join([f"--- {message.role}", *filter(None, [message.content]), *_calls(message.tool_calls)])
+                for message in request.messages
+            ]
+            if request.tools:
+                parts.append(f"--- tools ({request.tool_choice})\n{', '.join(tool.name for tool in request.tools)}")
+            if request.schema is not None and not request.tools:
+                parts.append(f"--- form of the answer: {request.schema_name or 'JSON'}")
+            text = bounded("\n".join(parts), _MOST_CHARS)
             self._options.prompted(ModelPrompted(profile=name, model=asked, purpose=request.purpose, text=text))
 
     def _tell_answer(self, model: ChatModel, request: ChatRequest, answer: ChatReply, duration_s: float) -> None:
@@ -186,7 +195,7 @@ class Exchange:
                 completion_tokens=usage.completion_tokens,
                 duration_s=duration_s,
                 cost_usd=usage.cost_usd,
-                text=answer_text(answer),
+                text=bounded("\n".join([*filter(None, [answer.text]), *_calls(answer.tool_calls)]), _MOST_CHARS),
             )
         )
 
@@ -207,24 +216,6 @@ class Exchange:
 
 _MOST_CHARS = 64_000
 """Of one request; the middle of a longer one is left out."""
-
-
-def prompt_text(request: ChatRequest) -> str:
-    """All that is sent, message by message; the tools by their names."""
-    parts = [
-        "\n".join([f"--- {message.role}", *filter(None, [message.content]), *_calls(message.tool_calls)])
-        for message in request.messages
-    ]
-    if request.tools:
-        parts.append(f"--- tools ({request.tool_choice})\n{', '.join(tool.name for tool in request.tools)}")
-    if request.schema is not None and not request.tools:
-        parts.append(f"--- form of the answer: {request.schema_name or 'JSON'}")
-    return bounded("\n".join(parts), _MOST_CHARS)
-
-
-def answer_text(reply: ChatReply) -> str:
-    """All that an answer says: its words, then its calls."""
-    return bounded("\n".join([*filter(None, [reply.text]), *_calls(reply.tool_calls)]), _MOST_CHARS)
 
 
 def _calls(calls: Sequence[ToolCall]) -> list[str]:

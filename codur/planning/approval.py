@@ -98,20 +98,17 @@ def _kinds(step: Step, means: Means) -> set[Effect]:
 def _paths(step: Step) -> list[str]:
     """The files that a step names, as far as they are known before it runs."""
     if step.action == "tool" and step.capability == "apply_patch":
-        return _patched(step.arguments.get("patch"))
+        # The files that a patch changes; none if it cannot be read, or is not known yet
+        patch = step.arguments.get("patch")
+        if not isinstance(patch, str) or referred(patch):
+            return []
+        try:
+            files = file_tools.patch_text.read_patch(patch)
+        except ToolError:
+            return []
+        return [path for file in files for path in (file.source, file.target) if path]
     values = (step.arguments.get(key) for key in _NAMED_FILES)
     return [value for value in values if isinstance(value, str) and value and not referred(value)]
-
-
-def _patched(patch: Any) -> list[str]:
-    """The files that a patch changes; none if it cannot be read, or is not known yet."""
-    if not isinstance(patch, str) or referred(patch):
-        return []
-    try:
-        files = file_tools.patch_text.read_patch(patch)
-    except ToolError:
-        return []
-    return [path for file in files for path in (file.source, file.target) if path]
 
 
 def _chooses(step: Step) -> bool:

@@ -94,7 +94,12 @@ class _Option(Struct):
 
 
 def _run(path: str, tree: ast.Module, workspace: Workspace) -> list[str]:
-    users, module = _importers(path, workspace), look(workspace, path)
+    # Files that import this one
+    stem = basename(dirname(path)) if basename(path) == "__init__.py" else basename(path).rpartition(".")[0]
+    imports = re.compile(_IMPORTS.format(re.escape(stem)), re.MULTILINE)
+    others = (other for other in workspace.list_files(pattern="*.py", limit=_MAX_READ) if other != path)
+    near = (other for other in others if imports.search(text_of(workspace, other)))
+    users, module = [other for other in near if path in look(workspace, other).imports], look(workspace, path)
     used = f"It is imported by {listed(users, _MAX_NAMED)}." if users else "No file imports it by its name."
     if not module.guarded and (users or not module.script):
         return [f"It is no program of its own. {used}"]
@@ -140,15 +145,6 @@ def _called_at_top(tree: ast.Module) -> Iterator[str]:
             called = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
             names = (_dotted(node.func) for node in reversed(called))
             yield from (name for name in names if name.strip(".") == name != "")
-
-
-def _importers(path: str, workspace: Workspace) -> list[str]:
-    """Files that import this one."""
-    stem = basename(dirname(path)) if basename(path) == "__init__.py" else basename(path).rpartition(".")[0]
-    imports = re.compile(_IMPORTS.format(re.escape(stem)), re.MULTILINE)
-    others = (other for other in workspace.list_files(pattern="*.py", limit=_MAX_READ) if other != path)
-    near = (other for other in others if imports.search(text_of(workspace, other)))
-    return [other for other in near if path in look(workspace, other).imports]
 
 
 # --- what is in it ----------------------------------------------------------------------------------------------------

@@ -22,7 +22,6 @@ from codur.tools.compatibility import (
     Available,
     CompatibilityGraph,
     Edge,
-    Ends,
     promoted_after,
     runs_unasked,
 )
@@ -126,12 +125,17 @@ def guided_decision_points(
         edges = tools.after(name, task_type=by.task_type, data=by.data, known=by.known)
         near = tools.nearest(edges, max_candidates=by.max_candidates, min_compatibility=by.min_compatibility)
         if near:
+            # The fields of an output that some candidate uses
+            ends = tools.get(name)
+            used = {kind for edge in near for kind in edge.supplied.values()}
+            given = gives(ends.tool.output) if ends else {}
+            found = (place.partition("[]")[0].partition(".")[0] for place, kind in given.items() if kind in used)
             points.append(
                 GuidedDecisionPoint(
                     after_step=name,
                     candidate_tools=tuple(_candidate(tools, edge) for edge in near),
                     decision_prompt=by.decision_prompt,
-                    context_fields=_fields(tools.get(name), near),
+                    context_fields=tuple(dict.fromkeys(found)),
                     fallback_tool=by.fallback_tool,
                     promoted=promoted_after(name, by.promote),
                 )
@@ -264,11 +268,3 @@ def _candidate(graph: CompatibilityGraph, edge: Edge) -> ToolCandidate:
         arguments=edge.arguments,
         side_effect=ends.tool.side_effect,
     )
-
-
-def _fields(ends: Ends | None, edges: Sequence[Edge]) -> tuple[str, ...]:
-    """The fields of an output that some candidate uses."""
-    used = {kind for edge in edges for kind in edge.supplied.values()}
-    given = gives(ends.tool.output) if ends else {}
-    found = (place.partition("[]")[0].partition(".")[0] for place, kind in given.items() if kind in used)
-    return tuple(dict.fromkeys(found))

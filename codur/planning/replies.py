@@ -147,16 +147,12 @@ def read(reply: ChatReply, kind: type[Reply]) -> tuple[Reply | None, str]:
     try:
         return convert(found, kind, strict=False), ""
     except ValidationError as error:
-        return None, _told(error, kind)
-
-
-def _told(error: ValidationError, kind: type[Struct]) -> str:
-    """What is wrong, with the key first, and the words that it can have."""
-    problem, _, where = str(error).partition(" - at `$.")
-    key = where.rstrip("`")
-    path = tuple(int(part) if part.isdigit() else part for part in re.findall(r"\w+", key))
-    words = words_of(kind_at(kind, path))
-    return f"{key or 'object'}: {problem}{'; it is one of ' if words else ''}{', '.join(words)}"
+        # What is wrong, with the key first, and the words that it can have
+        problem, _, where = str(error).partition(" - at `$.")
+        key = where.rstrip("`")
+        path = tuple(int(part) if part.isdigit() else part for part in re.findall(r"\w+", key))
+        words = words_of(kind_at(kind, path))
+        return None, f"{key or 'object'}: {problem}{'; it is one of ' if words else ''}{', '.join(words)}"
 
 
 @cache

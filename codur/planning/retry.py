@@ -30,19 +30,14 @@ class Situation(Struct):
 
 
 class Decision(Struct):
-    """The next move.
-
-    Attributes:
-        stalls: attempts in a row without a gain of the agent at work, now.
-        outcome, reason: how the run ends, for `stop`.
-        steer: the hint for the next attempt, for `steer` and `escalate`.
-    """
+    """The next move."""
 
     move: Move
-    stalls: int = 0
+    stalls: int = 0  # attempts in a row without a gain of the agent at work, now
+    # outcome, reason: how the run ends, for `stop`
     outcome: Outcome = "not_achieved"
     reason: str = ""
-    steer: str = ""
+    steer: str = ""  # the hint for the next attempt, for `steer` and `escalate`
 
 
 def decide(now: Situation) -> Decision:
@@ -65,21 +60,17 @@ def decide(now: Situation) -> Decision:
     # The agent's turn has more attempts than those without a gain at its end.
     had_gains = 1 + sum(attempt.by == now.attempt.by for attempt in now.earlier) > stalls
     if stalls > now.patience or (stalls == now.patience and (_seen(now) or had_gains)):
-        return _given_up(now, stalls)
+        # An agent whose attempt cannot be paid for to its end would use up what is left and change nothing.
+        if now.another_agent and now.affordable:
+            return Decision(move="escalate", steer=_hint(now), reason="no progress; handing over to the next agent")
+        tries = "1 attempt" if stalls == 1 else f"{stalls} attempts in a row"
+        early = f"stopped early: {tries} came no further"
+        if now.another_agent:
+            return Decision(move="stop", stalls=stalls, outcome="limit", reason=f"{early}, and {UNAFFORDABLE}")
+        return Decision(move="stop", stalls=stalls, reason=early)
     if stalls == 1:
         return Decision(move="retry", stalls=1, reason="the check fails; trying again with its output")
     return Decision(move="steer", stalls=stalls, steer=_hint(now), reason="no progress; trying again with a hint")
-
-
-def _given_up(now: Situation, stalls: int) -> Decision:
-    # An agent whose attempt cannot be paid for to its end would use up what is left and change nothing.
-    if now.another_agent and now.affordable:
-        return Decision(move="escalate", steer=_hint(now), reason="no progress; handing over to the next agent")
-    tries = "1 attempt" if stalls == 1 else f"{stalls} attempts in a row"
-    early = f"stopped early: {tries} came no further"
-    if now.another_agent:
-        return Decision(move="stop", stalls=stalls, outcome="limit", reason=f"{early}, and {UNAFFORDABLE}")
-    return Decision(move="stop", stalls=stalls, reason=early)
 
 
 def _seen(now: Situation) -> bool:

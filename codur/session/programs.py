@@ -24,7 +24,7 @@ class Programs:
             self._emit(Note(level="warning", text=uncontained(self.launcher.note)))
         # Copies are thrown away; what changes there is nobody's loss.
         if root == self._workspace.root:
-            note = self._workspace.before_program()
+            note = self._workspace.programs.before()
             if note:
                 self._emit(Note(level="warning", text=note))
 
@@ -36,7 +36,7 @@ class Programs:
 
     def discard(self, root: Path) -> None:
         """The program has ended, and added too much."""
-        if root == self._workspace.root and not self._workspace.discard_of_program():
+        if root == self._workspace.root and not self._workspace.programs.discard():
             text = "a program added too much, and what it left could not all be told from yours: look at the workspace"
             self._emit(Note(level="warning", text=text))
 
@@ -44,7 +44,7 @@ class Programs:
         """The program has ended."""
         if root != self._workspace.root:
             return
-        for path in self._workspace.after_program().parted:
+        for path in self._workspace.programs.after().parted:
             text = f"{path} has other names outside: a program changed it, and they hold again what they held"
             self._emit(Note(level="info", text=text))
 

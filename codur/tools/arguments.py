@@ -31,7 +31,8 @@ def meant(tool: str, members: Collection[str], given: Mapping[str, Any]) -> dict
     table = synonyms_of(tool, tuple(members))
     bound: dict[str, Any] = {}
     for name, value in given.items():
-        own = name if name in members else table.get(_plain(str(name)), name)
+        # `file_path` for `filePath` and `file-path`
+        own = name if name in members else table.get(_CAPITAL.sub("_", str(name)).replace("-", "_").lower(), name)
         other = given.get(own, bound.get(own, value)) if own != name else value
         bound[own if other == value else name] = value
     return bound
@@ -42,11 +43,6 @@ def synonyms_of(tool: str, members: tuple[str, ...]) -> Mapping[str, str]:
     """The argument that each synonym stands for."""
     words = {own: f"{own} {SYNONYMS.get(own, '')} {SYNONYMS.get(f'{tool}.{own}', '')}".split() for own in members}
     return {word: own for own, listed in words.items() for word in listed}
-
-
-def _plain(name: str) -> str:
-    """`file_path` for `filePath` and `file-path`."""
-    return _CAPITAL.sub("_", name).replace("-", "_").lower()
 
 
 _JSON_TYPES: dict[type, str] = {str: "string", int: "integer", bool: "boolean"}

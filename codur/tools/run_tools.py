@@ -19,32 +19,6 @@ _WORD = regex(r"[^\s;|&<>()'\"=`]+")
 _QUOTED = regex(r"'([^']*)'|\"([^\"]*)\"")
 
 
-def require_none_named(words: Iterable[str], workspace: Workspace) -> None:
-    """Make sure that no argument of a program names a withheld file, or a link to one.
-
-    Raises:
-        ToolError: one does (code `refused`).
-    """
-    _refuse((part for word in words for part in _WORD.findall(word)), workspace)
-
-
-def require_none_in_command(command: str, workspace: Workspace) -> None:
-    """As `require_none_named` for a shell's command line, with its patterns expanded.
-
-    A pattern is tried in the root and in each directory that the line names, as the line may go there first.
-
-    Raises:
-        ToolError: a word names a withheld file (code `refused`).
-    """
-    words = _WORD.findall(command)
-    _refuse(words, workspace)
-    bases = ["", *dict.fromkeys(word for word in words if workspace.is_dir(word))]
-    # A shell does not expand what stands in quotes.
-    bare = _QUOTED.sub(lambda found: glob.escape(found[1] or found[2] or ""), command)
-    patterns = [word for word in _WORD.findall(bare) if glob.has_magic(word)]
-    _refuse((path for base in bases for pattern in patterns for path in _expanded(base, pattern, workspace)), workspace)
-
-
 def _expanded(base: str, pattern: str, workspace: Workspace) -> Iterator[str]:
     """What a pattern stands for in a directory of the workspace; nothing for one that leads out of it."""
     pattern = pattern.removeprefix(f"{glob.escape(str(workspace.root))}/")
@@ -82,7 +56,7 @@ def run_python_file(
     if not context.workspace.is_file(path):
         raise ToolError("not_found", f"there is no file {path}")
     context.workspace.require_readable(path)
-    require_none_named(args, context.workspace)
+    _refuse((part for word in args for part in _WORD.findall(word)), context.workspace)
     # Python would take a file named `-c` for an option.
     return _run(context, path, [context.python, f"./{path}" if path.startswith("-") else path, *args], stdin)
 
@@ -121,7 +95,17 @@ def run_command(
         raise ToolError("invalid", "command must be a command line that is not empty")
     if _BEGINS.search(command):
         raise ToolError("refused", "no program can make .git here; `codur commit --init` does, and commits the files")
-    require_none_in_command(command, context.workspace)
+    # Its patterns too, in the root and in each directory that it names, as the line may go there first.
+    words = _WORD.findall(command)
+    _refuse(words, context.workspace)
+    bases = ["", *dict.fromkeys(word for word in words if context.workspace.is_dir(word))]
+    # A shell does not expand what stands in quotes.
+    bare = _QUOTED.sub(lambda found: glob.escape(found[1] or found[2] or ""), command)
+    patterns = [word for word in _WORD.findall(bare) if glob.has_magic(word)]
+    _refuse(
+        (path for base in bases for pattern in patterns for path in _expanded(base, pattern, context.workspace)),
+        context.workspace,
+    )
     told = f"the command printed nothing: {beginning(' '.join(command.split()), _TOLD_CHARS)}"
     return _run(context, "the command", ["sh", "-c", command], stdin, silent=told)
 

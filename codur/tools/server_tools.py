@@ -114,22 +114,18 @@ def _server_tool(definition: Definition) -> Tool:
     def run(context: ToolContext, given: Mapping[str, Any]) -> ToolResult:
         return _called(context, definition.name, given)
 
+    # A server's schema in the form that ours have, whatever it holds
+    given, needed = definition.schema.get("properties"), definition.schema.get("required")
+    properties = {key: item for key, item in given.items() if isinstance(item, dict)} if isinstance(given, dict) else {}
+    required = [key for key in needed if key in properties] if isinstance(needed, list) else []
     return Tool(
         name=definition.name,
         description=definition.description,
         function=run,
         side_effect="run",
         task_types=EVERY_TASK,
-        parameters=_parameters(definition.schema),
+        parameters={**definition.schema, "type": "object", "properties": properties, "required": required},
     )
-
-
-def _parameters(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A server's schema in the form that ours have, whatever it holds."""
-    given, needed = schema.get("properties"), schema.get("required")
-    properties = {key: item for key, item in given.items() if isinstance(item, dict)} if isinstance(given, dict) else {}
-    required = [key for key in needed if key in properties] if isinstance(needed, list) else []
-    return {**schema, "type": "object", "properties": properties, "required": required}
 
 
 def _servers(context: ToolContext) -> McpServers:

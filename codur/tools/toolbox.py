@@ -167,7 +167,16 @@ class Toolbox:
             return ToolResult(code="refused", text=_sentence(error))
         except (OSError, ValueError, RecursionError, MemoryError) as error:
             # Arguments come from a model and files from anywhere: what a tool did not foresee must not end the run.
-            return _unforeseen(name, error)
+            match error:
+                case ValueError():
+                    return ToolResult(code="invalid", text=f"{name} cannot use these arguments: {error!s:.300}")
+                case OSError():
+                    reason = f"{error.strerror or error!s:.300}"
+                case RecursionError():
+                    reason = "the file or the arguments are nested too deeply"
+                case _:
+                    reason = "it would need too much memory"
+            return ToolResult(code="failed", text=f"{name} failed: {reason}")
 
     def _admit(self, name: str, arguments: Mapping[str, Any]) -> tuple[Tool, Any]:
         tool = self.get(name)
@@ -198,19 +207,6 @@ def _without(name: str) -> str:
 
 def _sendable(result: ToolResult) -> ToolResult:
     return replace(result, text=bounded(result.text, MAX_TEXT).encode("utf-8", "replace").decode())
-
-
-def _unforeseen(name: str, error: OSError | ValueError | RecursionError | MemoryError) -> ToolResult:
-    match error:
-        case ValueError():
-            return ToolResult(code="invalid", text=f"{name} cannot use these arguments: {error!s:.300}")
-        case OSError():
-            reason = f"{error.strerror or error!s:.300}"
-        case RecursionError():
-            reason = "the file or the arguments are nested too deeply"
-        case _:
-            reason = "it would need too much memory"
-    return ToolResult(code="failed", text=f"{name} failed: {reason}")
 
 
 def _sentence(error: ToolError | WorkspaceError) -> str:

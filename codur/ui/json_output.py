@@ -51,18 +51,14 @@ class MachineOutput:
         elif self._kind == "json_stream":
             self._out.put(json_line({"event": "run_finished", "result": result.to_json()}))
         else:
-            self._put_raw(result)
-
-    def _put_raw(self, result: RunResult) -> None:
-        """A diff that goes to a pipe or a file is written byte for byte, so that it can be applied: a sanitised one
-        could not where a file holds carriage returns. On a terminal it is sanitised like everything else.
-        """
-        if result.answer or self._out.isatty():
-            put_lines(self._out, block(result.answer or result.diff))
-        elif result.diff:
-            self._out.write_exact(result.diff)
-        if result.outcome != "done":
-            put_lines(self._err, error_lines(result))
+            # A diff that goes to a pipe or a file is written byte for byte, so that it can be applied: a sanitised one
+            # could not where a file holds carriage returns. On a terminal it is sanitised like everything else.
+            if result.answer or self._out.isatty():
+                put_lines(self._out, block(result.answer or result.diff))
+            elif result.diff:
+                self._out.write_exact(result.diff)
+            if result.outcome != "done":
+                put_lines(self._err, error_lines(result))
 
     def close(self) -> None:
         """Nothing is held back."""

@@ -39,7 +39,8 @@ def text_of(raw: str) -> str | None:
 def merged(raw: str, text: str) -> str:
     """A notebook with the cells of a text; what does not differ from `raw` stays as it is there."""
     notebook, old = json.loads(raw), _cells(raw) or []
-    notebook["cells"] = list(_merged(old, _read(text), ids=_has_ids(notebook)))
+    minor = notebook.get("nbformat_minor")
+    notebook["cells"] = list(_merged(old, _read(text), ids=isinstance(minor, int) and minor >= 5))
     indent = _INDENT.match(raw)
     form = (indent[1] or None) if indent else 1
     marks = (",", ":") if form is None and '": ' not in raw else None
@@ -162,8 +163,3 @@ def _cell(was: Mapping[str, Any], kind: str, source: str, *, name: str) -> _Cell
     cleared: _Cell = {"execution_count": None, "outputs": []} if kind == "code" else {}
     ends = _source(was)[len(_source(was).rstrip("\n")) :]  # which a text of cells does not tell
     return {**(was or {**fresh, "metadata": {}}), **cleared, "source": (source + ends).splitlines(keepends=True)}
-
-
-def _has_ids(notebook: Mapping[str, Any]) -> bool:
-    minor = notebook.get("nbformat_minor")
-    return isinstance(minor, int) and minor >= 5

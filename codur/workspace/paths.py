@@ -37,7 +37,10 @@ def normalise(root: Path, path: str | Path) -> str:
     if normal == ".." or normal.startswith("../"):
         raise outside(os.fspath(path))
     _require_text(normal)
-    _require_short(root, normal)
+    if any(len(part.encode()) > MAX_NAME_BYTES for part in normal.split("/")):
+        raise FileError(f"a name in the path is longer than {MAX_NAME_BYTES} bytes", code="invalid")
+    if len(os.fsencode(root)) + 1 + len(normal.encode()) > MAX_PATH_BYTES:
+        raise FileError(f"the path is longer than {MAX_PATH_BYTES} bytes", code="invalid")
     return "" if normal == "." else normal
 
 
@@ -45,13 +48,6 @@ def _require_text(relative: str) -> None:
     odd = _SURROGATE.search(relative)
     if odd:
         raise FileError(f"a path must not contain {odd[0]!r}, which is no character", code="invalid")
-
-
-def _require_short(root: Path, relative: str) -> None:
-    if any(len(part.encode()) > MAX_NAME_BYTES for part in relative.split("/")):
-        raise FileError(f"a name in the path is longer than {MAX_NAME_BYTES} bytes", code="invalid")
-    if len(os.fsencode(root)) + 1 + len(relative.encode()) > MAX_PATH_BYTES:
-        raise FileError(f"the path is longer than {MAX_PATH_BYTES} bytes", code="invalid")
 
 
 def real(root: Path, path: str | Path) -> str:

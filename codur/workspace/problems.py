@@ -33,11 +33,7 @@ _REMEDIES: dict[int, str] = {
 
 
 class FileError(WorkspaceError):
-    """A path or file is refused or cannot be used.
-
-    Args:
-        code: the outcome that a tool call reports for it.
-    """
+    """A path or file is refused or cannot be used; `code` is the outcome that a tool call reports for it."""
 
     def __init__(self, message: str, *, code: ToolCode, remedy: str = "") -> None:
         super().__init__(message, remedy=remedy)

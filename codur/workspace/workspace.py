@@ -28,7 +28,7 @@ from codur.workspace.history.diff import FileChange
 from codur.workspace.history.edits import Edits, Snapshot
 from codur.workspace.history.journal import Journal, MemoryJournal
 from codur.workspace.history.net_changes import CommandChange, breaches, command_changes, violations
-from codur.workspace.history.program_changes import Observed, ProgramWatch
+from codur.workspace.history.program_changes import ProgramWatch
 from codur.workspace.history.sweep import sweep
 from codur.workspace.problems import FileError, from_os_error, require_mode
 from codur.workspace.protection import Protection
@@ -39,7 +39,7 @@ from codur.workspace.usable_root import usable_root
 if TYPE_CHECKING:
     from codur.workspace.around import Around
 
-__all__ = ["CommandChange", "FileChange", "FileError", "Image", "Observed", "Snapshot", "TextFile", "Workspace"]
+__all__ = ["CommandChange", "FileChange", "FileError", "Image", "Snapshot", "TextFile", "Workspace"]
 
 copy = late("copy")
 
@@ -53,6 +53,7 @@ class Workspace:
         root: the directory, absolute and without links.
         max_file_bytes: the largest file that is read or written.
         scope: which files may change.
+        programs: what programs change here, if that is watched.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Workspace:
         self._pinned = Root(root)
         self._journal = journal or MemoryJournal(durable=durable)
         self._edits = Edits(self._pinned, self._journal, max_bytes=max_file_bytes)
-        self._programs = ProgramWatch(self._pinned, journal) if journal else None
+        self.programs = ProgramWatch(self._pinned, self._journal, watches=journal is not None)
         self._protection = Protection(root)
         self.scope = Scope(root)
         self._withholds: Callable[[str], bool] = lambda _: False
@@ -466,7 +467,7 @@ class Workspace:
 
     def snapshot(self) -> Snapshot:
         """The present state of the changed files, for `restore`."""
-        return self._edits.snapshot()
+        return Snapshot(len(self._journal.entries))
 
     def restore(self, snapshot: Snapshot | None = None) -> tuple[str, ...]:
         """Put the files that were changed through this object back: to the snapshot, or to how they were at the start.
@@ -481,34 +482,9 @@ class Workspace:
         """
         if snapshot is None:
             return self._edits.back_to(0, by="restore")
-        return self._edits.back_to(snapshot.position, by="restore", of_programs=True)
+        return self._edits.back_to(snapshot, by="restore", of_programs=True)
 
     # --- what lasts -----------------------------------------------------------------------------------------------
-
-    def before_program(self) -> str:
-        """Look before a program runs here, so that what it changes can be undone. Without a journal on disk: nothing.
-
-        Returns:
-            What the user must know, once: that not all can be undone; else empty.
-
-        Raises:
-            StateError: the contents cannot be kept.
-        """
-        return self._programs.before() if self._programs else ""
-
-    def discard_of_program(self) -> bool:
-        """Remove what a program added that added too much, before `after_program`; says whether that could be told."""
-        return self._programs is not None and self._programs.discard()
-
-    def after_program(self) -> Observed:
-        """Look after the program has ended, and write down what it changed.
-
-        Raises:
-            StateError: it cannot be written down.
-        """
-        if self._programs is None:
-            return Observed()
-        return self._programs.after()
 
     def command_changes(self) -> tuple[CommandChange, ...]:
         """What programs changed since the beginning, net, by path; tools' changes are in `changes`."""
@@ -521,11 +497,6 @@ class Workspace:
             with suppress(OSError):
                 found[path] = os.lstat(self.root / path).st_size
         return found
-
-    @property
-    def sees_programs(self) -> bool:
-        """Whether it is known what programs change; without a journal on disk it is not."""
-        return self._programs is not None
 
     def mark(self, label: str) -> None:
         """Name this moment, for `rewind`. Raises StateError: it cannot be written down."""

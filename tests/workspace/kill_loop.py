@@ -127,10 +127,10 @@ def _victim(mode: str, spot: Path) -> None:
             workspace.move("sub/run.sh", "sub/moved.sh")
             workspace.move("sub/moved.sh", "sub/run.sh")
         elif mode == "program":
-            workspace.before_program()
+            workspace.programs.before()
             _replace(run.root / "a.txt", b"p" * _LARGE)
             (run.root / "made").write_text(str(step))
-            workspace.after_program()
+            workspace.programs.after()
         else:
             run.undo()
             run.redo()

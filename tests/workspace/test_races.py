@@ -101,8 +101,8 @@ def test_the_workspace_itself_leaks_nothing(tmp_path: Path) -> None:
             with contextlib.suppress(WorkspaceError):
                 assert not any("secret" in name for name in workspace.list_files())
             if number % 30 == 0:
-                workspace.before_program()
-                assert not any("secret" in change.path for change in workspace.after_program().changes)
+                workspace.programs.before()
+                assert not any("secret" in change.path for change in workspace.programs.after().changes)
         assert picture(tmp_path / "outside") == before
     kept = [path.read_bytes() for path in (tmp_path / "state" / "blobs").rglob("*") if len(path.name) == 64]
     assert b"secret\n" not in kept

@@ -140,7 +140,7 @@ def scoped(run: Run, **rules: object) -> Workspace:
 def test_what_programs_did_out_of_scope_is_put_back_and_told(run: Run) -> None:
     workspace = scoped(run, allow=("src",))
     before = picture(run.root)
-    workspace.before_program()
+    workspace.programs.before()
     (run.root / "src/a.py").write_text("better\n")
     (run.root / "notes.txt").write_text("worse\n")
     (run.root / "data/old.csv").rename(run.root / "data/new.csv")
@@ -148,7 +148,7 @@ def test_what_programs_did_out_of_scope_is_put_back_and_told(run: Run) -> None:
     (run.root / "deep/er/file").write_text("new\n")
     (run.root / "link").unlink()
     (run.root / "link").symlink_to("/etc/passwd")
-    workspace.after_program()
+    workspace.programs.after()
     found = workspace.enforce_scope()
     assert {(item.path, item.change, item.reverted) for item in found} == {
         ("notes.txt", "changed", True),
@@ -168,10 +168,10 @@ def test_what_programs_did_out_of_scope_is_put_back_and_told(run: Run) -> None:
 def test_programs_keep_to_the_number_of_files_too(run: Run) -> None:
     workspace = scoped(run, max_files=2)
     workspace.write_text("src/b.py", "tool\n")
-    workspace.before_program()
+    workspace.programs.before()
     for name in ("data/old.csv", "notes.txt", "src/a.py"):
         (run.root / name).write_text("program\n")
-    workspace.after_program()
+    workspace.programs.after()
     assert [item.path for item in workspace.enforce_scope()] == ["notes.txt", "src/a.py"]
     assert (run.root / "data/old.csv").read_text() == "program\n"
     assert (run.root / "notes.txt").read_text() == "notes.txt\n"
@@ -179,9 +179,9 @@ def test_programs_keep_to_the_number_of_files_too(run: Run) -> None:
 
 def test_what_someone_changed_once_more_is_told_and_left(run: Run) -> None:
     workspace = scoped(run, allow=("src",))
-    workspace.before_program()
+    workspace.programs.before()
     (run.root / "notes.txt").write_text("by the program\n")
-    workspace.after_program()
+    workspace.programs.after()
     (run.root / "notes.txt").write_text("by the user, afterwards\n")
     assert workspace.enforce_scope() == (ScopeViolation(path="notes.txt", change="changed", reverted=False),)
     assert (run.root / "notes.txt").read_text() == "by the user, afterwards\n"
@@ -190,9 +190,9 @@ def test_what_someone_changed_once_more_is_told_and_left(run: Run) -> None:
 def test_an_edit_after_a_violation_is_undone_to_the_byte(run: Run) -> None:
     before = picture(run.root)
     workspace = scoped(run, allow=("src",))
-    workspace.before_program()
+    workspace.programs.before()
     (run.root / "notes.txt").unlink()
-    workspace.after_program()
+    workspace.programs.after()
     workspace.enforce_scope()
     workspace.write_text("src/a.py", "edited\n")
     workspace.restore()

@@ -63,11 +63,7 @@ class Cluster(Struct):
 
 
 class RayEngine:
-    """See `batch_run.Engine`.
-
-    Args:
-        cluster: where the work is done.
-    """
+    """See `batch_run.Engine`; `cluster` is where the work is done."""
 
     def __init__(self, setup: Setup, work: Sequence[Work], keeper: Keeper, watch: Watch, *, cluster: Cluster) -> None:
         self._setup = setup

@@ -118,7 +118,11 @@ class Supervisor:
         """Start what may be started; False if there is nothing left to wait for."""
         if self._ended == "all":
             while work := self._next():
-                self._start(work)
+                key = self._keeper.keys(work)
+                if self._worker is None:
+                    self._worker = WorkerProcess(self._setup)
+                self._running[work.number] = Running(work=work, key=key, began=time.monotonic())
+                self._worker.send(Start(work=work, key=key))
         return bool(self._running)
 
     def _next(self) -> Work | None:
@@ -129,13 +133,6 @@ class Supervisor:
         if not self._waiting or alone or len(self._running) >= self._setup.jobs:
             return None
         return self._waiting.popleft()
-
-    def _start(self, work: Work) -> None:
-        key = self._keeper.keys(work)
-        if self._worker is None:
-            self._worker = WorkerProcess(self._setup)
-        self._running[work.number] = Running(work=work, key=key, began=time.monotonic())
-        self._worker.send(Start(work=work, key=key))
 
     # --- listening ----------------------------------------------------------------------------------------------------
 

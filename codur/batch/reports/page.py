@@ -59,7 +59,24 @@ def page(results: Collection[ChallengeResult], *, title: str) -> Iterator[str]:
 
 def _data(results: Collection[ChallengeResult], title: str) -> Iterator[str]:
     """The page's data as JSON that can stand inside a script element, with its long texts cut to what fits."""
-    rest = _inert(_rest(results, title))
+    comparison = compare(results)
+    rest = _inert(
+        {
+            "title": title,
+            "started": min((item.started for item in results if item.started), default=""),
+            "totals": to_builtins(totals_of(results)),
+            "tiers": TIER_WORDS,
+            "charts": charts_of(results),
+            "bars": bars_of(results),
+            "agents": [to_builtins(one) for one in comparison.agents],
+            "any": comparison.by_any,
+            "matrix": [
+                [name, [None if found is None else [found.solved, found.attempts] for found in row]]
+                for name, row in comparison.matrix
+            ],
+            "passAtK": [to_builtins(one) for one in comparison.pass_at_k],
+        }
+    )
     room = MAX_DATA_BYTES - len(rest.encode())
     *limits, least = _TEXT_LIMITS
     limit = next((limit for limit in limits if _fit(results, limit, room)), least)
@@ -85,25 +102,6 @@ def _inert(value: Any) -> str:
     for char, escaped in _ESCAPED.items():
         text = text.replace(char, escaped)
     return text
-
-
-def _rest(results: Collection[ChallengeResult], title: str) -> dict[str, Any]:
-    comparison = compare(results)
-    return {
-        "title": title,
-        "started": min((item.started for item in results if item.started), default=""),
-        "totals": to_builtins(totals_of(results)),
-        "tiers": TIER_WORDS,
-        "charts": charts_of(results),
-        "bars": bars_of(results),
-        "agents": [to_builtins(one) for one in comparison.agents],
-        "any": comparison.by_any,
-        "matrix": [
-            [name, [None if found is None else [found.solved, found.attempts] for found in row]]
-            for name, row in comparison.matrix
-        ],
-        "passAtK": [to_builtins(one) for one in comparison.pass_at_k],
-    }
 
 
 def _row(item: ChallengeResult, limit: int) -> dict[str, Any]:

@@ -16,11 +16,7 @@ from codur.types import Task
 
 
 class Keys:
-    """The keys of work; a challenge's files are read once for attempts that come in a row.
-
-    Args:
-        settings: of `settings_hash`.
-    """
+    """The keys of work under `settings` (of `settings_hash`); files are read once for attempts that come in a row."""
 
     def __init__(self, settings: str) -> None:
         self.settings = settings

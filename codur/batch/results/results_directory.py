@@ -70,22 +70,15 @@ class ResultsDirectory:
             UsageError: they cannot be written.
         """
         with _unwritable(self.path):
-            self._require_place()
+            # Make sure that what is written is found again: a file can be written to when it has lost its name
+            if not os.path.samestat(os.fstat(self._descriptor), (self.path / RESULTS_FILE).stat()):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path / RESULTS_FILE))
             if result.patch:
                 write_whole(self.path / result.patch, patch.encode("utf-8", "surrogateescape"))
             line = json.dumps(result.to_json(), ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
             while line:
                 line = line[os.write(self._descriptor, line) :]
             os.fsync(self._descriptor)
-
-    def _require_place(self) -> None:
-        """Make sure that what is written is found again: a file can be written to when it has lost its name.
-
-        Raises:
-            OSError: the directory or the file was removed, or another one is in its place.
-        """
-        if not os.path.samestat(os.fstat(self._descriptor), (self.path / RESULTS_FILE).stat()):
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self.path / RESULTS_FILE))
 
     def drop_patch(self, patch: str) -> None:
         """Remove the patch of an earlier result of the same work, if there is one, lest it be taken for that of now.

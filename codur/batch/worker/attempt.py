@@ -75,7 +75,12 @@ def attempt(job: Work, key: str, setup: Setup, host: Host, *, below: Path, emit:
                 copy,
                 redactor_of(setup.settings, host.environ),
             )
-            return _attempted(result, replace(base, prompt=bounded(prompt, MAX_PROMPT)), copy, patch)
+            found = outcome_of(result, replace(base, prompt=bounded(prompt, MAX_PROMPT)))
+            files = {path: _bytes(copy / path) for path in result.changed_files} if is_solved(result) else {}
+            if files:
+                found = replace(found, verified=verified_hash(files.items()))
+            interrupted = result.outcome == "interrupted"
+            return Attempted(result=found, patch=patch, files=files, interrupted=interrupted)
         finally:
             remove_tree(place)
 
@@ -156,15 +161,6 @@ def _broken(error: CodurError, base: ChallengeResult, task: Task, usage: Usage) 
 def _ended_by(error: CodurError, base: ChallengeResult, task: Task, usage: Usage) -> Attempted:
     result = replace(error_result(error, task), usage=usage, model_calls=usage.calls)
     return Attempted(result=outcome_of(result, base))
-
-
-def _attempted(result: RunResult, base: ChallengeResult, copy: Path, patch: str) -> Attempted:
-    found = outcome_of(result, base)
-    files = {path: _bytes(copy / path) for path in result.changed_files} if is_solved(result) else {}
-    if files:
-        found = replace(found, verified=verified_hash(files.items()))
-    interrupted = result.outcome == "interrupted"
-    return Attempted(result=found, patch=patch, files=files, interrupted=interrupted)
 
 
 def _bytes(path: Path) -> bytes | None:

@@ -35,11 +35,7 @@ class FrameWriter:
 
 
 class FrameReader(Generic[M]):
-    """Takes messages from a socket.
-
-    Args:
-        kind: the types of these messages.
-    """
+    """Takes messages of these kinds from a socket."""
 
     def __init__(self, connection: socket.socket, kind: Any) -> None:
         self._connection = connection

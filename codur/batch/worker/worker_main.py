@@ -32,11 +32,7 @@ SWITCH_S = 0.002
 
 
 def main(descriptor: int) -> None:
-    """Work until the supervisor says that it is over, or has gone.
-
-    Args:
-        descriptor: a socket to the supervisor.
-    """
+    """Work until the supervisor, at the other end of the socket `descriptor`, says that it is over, or has gone."""
     close_to_others()
     os.chdir("/")
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the supervisor, which tells us
@@ -58,11 +54,7 @@ def main(descriptor: int) -> None:
 
 
 class Worker:
-    """Works on challenges in threads.
-
-    Args:
-        below: where copies are made; removed by `close`.
-    """
+    """Works on challenges in threads, on copies `below` a directory that `close` removes."""
 
     def __init__(self, setup: Setup, frames: FrameWriter, *, below: Path) -> None:
         self._setup = replace(setup, settings=side_by_side(setup))

@@ -54,7 +54,11 @@ class WorkerProcess:
             os.kill(self.pid, signal.SIGKILL)
             _, self._status = os.waitpid(self.pid, 0)
         self._connection.close()
-        return _words(self._status or 0)
+        code = os.waitstatus_to_exitcode(self._status or 0)
+        if code >= 0:
+            return f"exit status {code}"
+        known = {item.value for item in signal.Signals}
+        return signal.Signals(-code).name if -code in known else f"signal {-code}"
 
     def _has_ended(self) -> bool:
         if self._status is None:
@@ -67,6 +71,8 @@ class WorkerProcess:
 def _spawn(descriptor: int, environ: dict[str, str]) -> int:
     variables = {**environ, **_ARENAS}
     argv = [sys.executable, "-P", *(f"-W{option}" for option in sys.warnoptions), "-c", _BOOT, str(_DESCRIPTOR)]
+    # Where this process imports from, without what is relative: the worker is elsewhere.
+    path = [*(item for item in sys.path if item.startswith("/")), str(Path(__file__).resolve().parents[3])]
     null = os.devnull
     actions = [
         (os.POSIX_SPAWN_DUP2, descriptor, _DESCRIPTOR),
@@ -77,23 +83,9 @@ def _spawn(descriptor: int, environ: dict[str, str]) -> int:
         actions.append((os.POSIX_SPAWN_OPEN, 2, null, os.O_WRONLY, 0))
     try:
         # a group of its own: the terminal's Ctrl-C is for the supervisor
-        return os.posix_spawn(sys.executable, [*argv, *_import_path()], variables, file_actions=actions, setpgroup=0)
+        return os.posix_spawn(sys.executable, [*argv, *path], variables, file_actions=actions, setpgroup=0)
     except OSError as error:
         raise CodurError(
             f"the worker of the batch cannot be started: {reason_of(error)}",
             remedy="Check that more processes are allowed (ulimit -u), and that memory is left.",
         ) from error
-
-
-def _import_path() -> list[str]:
-    """Where this process imports from, without what is relative: the worker is elsewhere."""
-    own = str(Path(__file__).resolve().parents[3])
-    return [*(item for item in sys.path if item.startswith("/")), own]
-
-
-def _words(status: int) -> str:
-    code = os.waitstatus_to_exitcode(status)
-    if code >= 0:
-        return f"exit status {code}"
-    known = {item.value for item in signal.Signals}
-    return signal.Signals(-code).name if -code in known else f"signal {-code}"

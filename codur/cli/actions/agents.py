@@ -82,7 +82,13 @@ def try_agent(name: str, config: Path | None, overrides: Mapping[str, Any], *, j
         The exit code of the run.
     """
     loaded = machine.settings_for(None, config, overrides, agents=shipped_names())
-    settings = _alone(loaded.settings)
+    # The settings with which nobody but the agent does the work
+    preferences = structs.replace(loaded.settings.agents.preferences, fallback_order=(), escalation=())
+    settings = structs.replace(
+        loaded.settings,
+        repair=structs.replace(loaded.settings.repair, mode="off"),
+        agents=structs.replace(loaded.settings.agents, preferences=preferences),
+    )
     agent = AgentRegistry(settings).resolve(name)
     host = replace(machine.host(), state=None)
     with tempfile.TemporaryDirectory(prefix="codur-agent-test-") as place:
@@ -95,16 +101,6 @@ def try_agent(name: str, config: Path | None, overrides: Mapping[str, Any], *, j
             output.close()
     _tell(agent, result, json=json)
     return result.exit_code
-
-
-def _alone(settings: Settings) -> Settings:
-    """The settings with which nobody but the agent does the work."""
-    preferences = structs.replace(settings.agents.preferences, fallback_order=(), escalation=())
-    return structs.replace(
-        settings,
-        repair=structs.replace(settings.repair, mode="off"),
-        agents=structs.replace(settings.agents, preferences=preferences),
-    )
 
 
 def make_agent(name: str, kind: str) -> None:

@@ -20,11 +20,7 @@ _SIGNS = {"passes": "✔", "fails": "✘", "cannot be tested": "-"}
 def find_commit(
     directory: Path, wanted: Wanted, *, config: Path | None, overrides: Mapping[str, Any], json: bool
 ) -> int:
-    """Find the commit that made the check fail, and show it.
-
-    Returns:
-        0 if it was found, 1 if not, 4 if the time was up.
-    """
+    """Find the commit that made the check fail, and show it; gives 0, 1 if it was not found, 4 if the time was up."""
     settings = machine.settings_for(machine.existing(directory), config, overrides).settings
     tell = (lambda _: None) if json else _show_step
     found = bisect(directory, settings, wanted, host=machine.host(), tell=tell)

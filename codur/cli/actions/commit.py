@@ -109,13 +109,6 @@ class Committed(Struct):
     unanswered: str = ""  # the profile that was asked for it, and gave none
 
 
-class TakenBack(Struct):
-    """A commit that was taken back."""
-
-    commit: Commit
-    files: tuple[str, ...]  # below the workspace
-
-
 class _Kept(Struct):
     """A run, and what it changed and did not put back."""
 
@@ -145,10 +138,13 @@ def take_back_last(directory: Path, *, dry: bool, json: bool) -> int:
     """Take back the last commit, if Codur made it, and tell it; gives the exit code."""
     with _at(directory.absolute().resolve(), "commit") as (repository, _):
         commit, files = take_back(repository, dry=dry)
-    found = TakenBack(commit=commit, files=files)
     told = "would be taken back" if dry else "taken back"
-    lines = [f"{told}: {found.commit.hash[:10]} {found.commit.subject}", *(f"  {path}" for path in found.files)]
-    say_found(found, [*lines, "The files stay as they are: `codur commit`, or `codur undo`."], as_json=json)
+    lines = [f"{told}: {commit.hash[:10]} {commit.subject}", *(f"  {path}" for path in files)]
+    say_found(
+        {"commit": commit, "files": files},
+        [*lines, "The files stay as they are: `codur commit`, or `codur undo`."],
+        as_json=json,
+    )
     return 0
 
 
@@ -167,7 +163,14 @@ def reword(directory: Path, message: str, *, json: bool) -> int:
 def begin(directory: Path, message: str | None, *, json: bool) -> int:
     """Begin a repository where there is none, commit the files that are there, and tell it; gives the exit code."""
     root, said = directory.absolute().resolve(), (message or "Initial commit").strip()
-    _require_beginning(root, said)
+    if not said:
+        raise UsageError("the commit message is empty", remedy="Say what was done, or leave --message out.")
+    if root in {Path(os.environ.get("HOME") or "/"), Path("/")}:
+        raise UsageError(
+            "the home directory is no project", remedy="Go to the project's directory, or name it with -C."
+        )
+    if above := next((top for top in root.parents if os.path.lexists(top / ".git")), None):
+        raise UsageError(f"the directory is in the repository of {above}", remedy="`codur commit` commits to that one.")
     with _at(root, "commit", new=True) as (repository, _):
         with contextlib.suppress(ToolError):  # it has no commit
             commit_of(repository, "HEAD")
@@ -189,17 +192,6 @@ def begin(directory: Path, message: str | None, *, json: bool) -> int:
         )
     say_found(found, lines, as_json=json)
     return 0
-
-
-def _require_beginning(root: Path, message: str) -> None:
-    if not message:
-        raise UsageError("the commit message is empty", remedy="Say what was done, or leave --message out.")
-    if root in {Path(os.environ.get("HOME") or "/"), Path("/")}:
-        raise UsageError(
-            "the home directory is no project", remedy="Go to the project's directory, or name it with -C."
-        )
-    if above := next((top for top in root.parents if os.path.lexists(top / ".git")), None):
-        raise UsageError(f"the directory is in the repository of {above}", remedy="`codur commit` commits to that one.")
 
 
 def _would_be_added(repository: Repository) -> list[str]:
@@ -299,21 +291,15 @@ def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Comm
         if wish.staged:
             found = _of_index(repository, wish, settings)
         else:
-            found = _of_runs(runs, workspace, wish, repository, settings)
+            kept = [_kept(run) for run in runs] or _found(repository, workspace, wish)
+            if len(runs) > 1:  # of a conversation: what was committed since is not told again
+                kept = _not_committed(sorted(kept, key=_begun, reverse=True), workspace, repository) or kept
+            kept.sort(key=_begun)
+            found = _made(kept, repository, wish, settings)
         if not last:
             return found
         commit = joined(repository, last, found.message, identity(repository, os.environ))
         return replace(found, commit=commit, files=files_of(repository, commit.hash))
-
-
-def _of_runs(
-    runs: Sequence[RunDirectory], workspace: Path, wish: Wish, repository: Repository, settings: Settings
-) -> Committed:
-    kept = [_kept(run) for run in runs] or _found(repository, workspace, wish)
-    if len(runs) > 1:  # of a conversation: what was committed since is not told again
-        kept = _not_committed(sorted(kept, key=_begun, reverse=True), workspace, repository) or kept
-    kept.sort(key=_begun)
-    return _made(kept, repository, wish, settings)
 
 
 def _of_index(repository: Repository, wish: Wish, settings: Settings) -> Committed:
@@ -395,7 +381,17 @@ def _those_left(runs: Iterable[RunDirectory]) -> list[_Kept]:
 
 def _kept(run: RunDirectory) -> _Kept:
     record, journal = run.record(), journal_of(run, machine.kept_state())
-    return _Kept(run=run, record=record, journal=journal, changes=_still_there(journal, record))
+    # The files that the run changed, without those that were put back since
+    found = [item for item in run_changes(journal) if "directory" not in {_kind(item.before), _kind(item.after)}]
+    if not found:
+        raise UsageError(f"run {record.id} left nothing changed", remedy="`codur runs` lists the runs.")
+    now = net_changes(journal.entries)
+    there = [item for item in found if not same(now[item.path].before, now[item.path].after) or _mode_alone(item)]
+    if not there or (journal.undone_at() is not None and len(there) == sum(map(_mode_alone, there))):
+        raise UsageError(
+            f"what run {record.id} changed was put back", remedy=f"`codur undo {record.id} --redo` brings it back."
+        )
+    return _Kept(run=run, record=record, journal=journal, changes=there)
 
 
 def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: Settings) -> Committed:
@@ -515,20 +511,6 @@ def _nothing(left: Sequence[str], wish: Wish) -> UsageError:
         f"the last commit has all of it already, but for what {why}: {listed(left, _LISTED)}",
         remedy=f"If it is to be committed, add it yourself: {how} FILE",
     )
-
-
-def _still_there(journal: Journal, record: RunRecord) -> list[RunChange]:
-    """The files that the run changed, without those that were put back since."""
-    found = [item for item in run_changes(journal) if "directory" not in {_kind(item.before), _kind(item.after)}]
-    if not found:
-        raise UsageError(f"run {record.id} left nothing changed", remedy="`codur runs` lists the runs.")
-    now = net_changes(journal.entries)
-    there = [item for item in found if not same(now[item.path].before, now[item.path].after) or _mode_alone(item)]
-    if not there or (journal.undone_at() is not None and len(there) == sum(map(_mode_alone, there))):
-        raise UsageError(
-            f"what run {record.id} changed was put back", remedy=f"`codur undo {record.id} --redo` brings it back."
-        )
-    return there
 
 
 def _kind(state: PathState | None) -> str:

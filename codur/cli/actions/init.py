@@ -47,11 +47,7 @@ planning:
 
 
 def begin(directory: Path, *, yes: bool, json: bool) -> int:
-    """Write the settings file of a project; gives the exit code.
-
-    Args:
-        yes: do not ask before.
-    """
+    """Write the settings file of a project, after a question unless `yes`; gives the exit code."""
     workspace = Workspace.open(machine.existing(directory), home=machine.home())
     there = next((name for name in PROJECT_FILES if os.path.lexists(workspace.root / name)), None)
     if there:

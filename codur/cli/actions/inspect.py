@@ -23,14 +23,9 @@ def show_route(task: Task, directory: Path, config: Path | None, *, json: bool) 
     workspace = Workspace.open(directory, home=machine.home())
     with Launcher(os.environ, sandbox=settings.sandbox) as launcher:
         decision = decide(task, workspace, settings=settings, launcher=launcher)
-    report = _report(decision)
-    say_found(report, _route_lines(decision, report), as_json=json)
-
-
-def _report(decision: PatternDecision) -> dict[str, Any]:
     found = decision.discovery
     steps = decision.plan.steps if decision.plan else ()
-    return {
+    report = {
         "type": found.task_type,
         "settled": decision.plan is not None,
         "tool_calls": [
@@ -46,6 +41,7 @@ def _report(decision: PatternDecision) -> dict[str, Any]:
         "confidence": found.confidence,
         "reason": found.reason,
     }
+    say_found(report, _route_lines(decision, report), as_json=json)
 
 
 def _route_lines(decision: PatternDecision, report: Mapping[str, Any]) -> list[str]:

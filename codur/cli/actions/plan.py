@@ -16,11 +16,20 @@ from codur.types import Task
 
 def make(task: Task, *, to: Path | None, force: bool, config: Path | None, showing: Showing) -> int:
     """Make a plan and show it, or write it to the file `to`, which is replaced with `force`; gives the exit code."""
-    if to is not None:
-        _require_writable(to, force=force)  # before a model is paid for the plan
+    if to is not None:  # said before a model is paid for the plan
+        if to.is_dir():
+            raise UsageError(f"{to} is a directory", remedy="Name a file in it.")
+        if os.path.lexists(to) and not force:
+            raise UsageError(f"{to} is there already", remedy="Name another file, or replace it with --force.")
+        if not to.parent.is_dir():
+            raise UsageError(f"{to}: there is no directory {to.parent}", remedy="Make it, or name another file.")
     result, shown = carried_out(task, showing, config=config, overrides={})
     if result.outcome == "done" and to is not None:
-        _write(to, result.answer, force=force)
+        try:
+            write(to, result.answer, new=not force, remedy="Name a file in a directory that is there and yours.")
+        except UsageError:
+            say(result.answer)  # it was paid for
+            raise
         if not showing.json:
             tell(f"{result.reason or 'the plan'}: {to}")
             tell(f"carry it out with: codur run --plan-file {shlex.quote(str(to))}")
@@ -30,23 +39,6 @@ def make(task: Task, *, to: Path | None, force: bool, config: Path | None, showi
         result = replace(result, answer="")
     shown.result(result)
     return result.exit_code
-
-
-def _require_writable(path: Path, *, force: bool) -> None:
-    if path.is_dir():
-        raise UsageError(f"{path} is a directory", remedy="Name a file in it.")
-    if os.path.lexists(path) and not force:
-        raise UsageError(f"{path} is there already", remedy="Name another file, or replace it with --force.")
-    if not path.parent.is_dir():
-        raise UsageError(f"{path}: there is no directory {path.parent}", remedy="Make it, or name another file.")
-
-
-def _write(path: Path, text: str, *, force: bool) -> None:
-    try:
-        write(path, text, new=not force, remedy="Name a file in a directory that is there and yours.")
-    except UsageError:
-        say(text)  # it was paid for
-        raise
 
 
 def read(path: Path, directory: Path) -> PlanFile:

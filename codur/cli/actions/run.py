@@ -54,19 +54,15 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
         )
     code = _ended(result, shown, showing)
     if task.dry_run and showing.is_for_people and result.outcome == "done":
-        _tell_patch(result.diff)
+        # Lay down what a dry run would have changed, and say how it is taken over: another run may find something else.
+        root = machine.state_directory()
+        if result.diff and root is not None:
+            state = StateDirectory(root)
+            state.prepare()
+            path = state.cache / "dry-run.patch"
+            write_private(path, result.diff.encode("utf-8", "surrogateescape"), durable=False)
+            tell(f"next: patch -p1 < {shlex.quote(str(path))}")
     return code
-
-
-def _tell_patch(diff: str) -> None:
-    """Lay down what a dry run would have changed, and say how it is taken over: another run may find something else."""
-    root = machine.state_directory()
-    if diff and root is not None:
-        state = StateDirectory(root)
-        state.prepare()
-        path = state.cache / "dry-run.patch"
-        write_private(path, diff.encode("utf-8", "surrogateescape"), durable=False)
-        tell(f"next: patch -p1 < {shlex.quote(str(path))}")
 
 
 def _ended(result: RunResult, shown: Output, showing: Showing) -> int:

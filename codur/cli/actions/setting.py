@@ -43,7 +43,12 @@ def set_value(key: str, text: str, file: Path, *, project: bool) -> None:
     after = with_value(before, path, value, name=str(file))
     _require_sound(file, after, key, project=project)
     if after != before:
-        _write(target, after)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _NEW_FILE
+            write_whole(target, after.encode(), mode=mode)
+        except OSError as error:
+            raise unwritable(target, error, "Make it writable, or name another file with --config.") from error
     say(f"{file}: {dotted(path)}: {text}{'' if after != before else ' (as it was)'}")
 
 
@@ -79,12 +84,3 @@ def _require_sound(file: Path, text: str, key: str, *, project: bool) -> None:
             raise UsageError(f"nothing was written: {said}", remedy=error.remedy) from error
     if said := next((note for note in loaded.notes if key in note), ""):
         raise UsageError(f"nothing was written: {said}", remedy="Set it in your own file: leave --project out.")
-
-
-def _write(target: Path, text: str) -> None:
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _NEW_FILE
-        write_whole(target, text.encode(), mode=mode)
-    except OSError as error:
-        raise unwritable(target, error, "Make it writable, or name another file with --config.") from error

@@ -1,6 +1,6 @@
 """What `codur tools` prints."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from codur.cli import machine
@@ -20,13 +20,32 @@ _NOTHING = f"nothing yet: no tool was chosen alike after another {LEARNED_AFTER}
 def show_tools(after: str | None, task_type: str | None, *, json: bool) -> None:
     """Print the tools, or the graph's edges from one of them."""
     graph = builtin_graph()
-    kind = _kind(task_type)
+    if task_type is not None and task_type not in EVERY_TASK:
+        raise UsageError(
+            f"{task_type!r:.60} is no kind of task", remedy=f"Give one of {', '.join(sorted(EVERY_TASK))} to --for."
+        )
     if after is None:
-        shown = _all(graph, kind)
+        tools = [
+            {
+                "name": name,
+                "arguments": ends.summary,
+                "description": ends.tool.description,
+                "side_effect": ends.tool.side_effect,
+                "output": ends.tool.output.__name__,
+                "task_types": sorted(ends.tool.task_types),
+            }
+            for name in graph.names(task_type)
+            if (ends := graph.get(name)) is not None
+        ]
+        shown: dict[str, Any] = {"for": task_type, "tools": tools}
         form = "{name}({arguments}) → {output} [{side_effect}]: {description}"
         lines = [form.format_map(item) for item in shown["tools"]]
     else:
-        shown = _after(graph, _known(after, graph.names()), kind)
+        names = graph.names()
+        if after not in names:
+            remedy = did_you_mean(after, names, "`codur tools` lists them all.", cutoff=0.5)
+            raise UsageError(f"there is no tool {after!r:.80}", remedy=remedy)
+        shown = _after(graph, after, task_type)
         lines = [_headline(shown), *(_edge_line(item) for item in shown["successors"])]
     say_found(shown, lines, as_json=json)
 
@@ -61,37 +80,6 @@ def learned(events: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         for after, (choice, count) in sorted(times.items())
         if choice and count >= LEARNED_AFTER
     ]
-
-
-def _kind(given: str | None) -> TaskType | None:
-    if given is not None and given not in EVERY_TASK:
-        raise UsageError(
-            f"{given!r:.60} is no kind of task", remedy=f"Give one of {', '.join(sorted(EVERY_TASK))} to --for."
-        )
-    return given
-
-
-def _known(name: str, names: Sequence[str]) -> str:
-    if name not in names:
-        remedy = did_you_mean(name, names, "`codur tools` lists them all.", cutoff=0.5)
-        raise UsageError(f"there is no tool {name!r:.80}", remedy=remedy)
-    return name
-
-
-def _all(graph: CompatibilityGraph, kind: TaskType | None) -> dict[str, Any]:
-    tools = [
-        {
-            "name": name,
-            "arguments": ends.summary,
-            "description": ends.tool.description,
-            "side_effect": ends.tool.side_effect,
-            "output": ends.tool.output.__name__,
-            "task_types": sorted(ends.tool.task_types),
-        }
-        for name in graph.names(kind)
-        if (ends := graph.get(name)) is not None
-    ]
-    return {"for": kind, "tools": tools}
 
 
 def _after(graph: CompatibilityGraph, name: str, kind: TaskType | None) -> dict[str, Any]:

@@ -246,13 +246,6 @@ def told(report: UndoReport, record: RunRecord, *, dry: bool, again: bool, json:
     if not json:
         _name(record)
     found = {"run": record.id, "workspace": record.workspace, "dry_run": dry, **to_builtins(report)}
-    say_found(found, _lines(report, record, dry=dry, again=again), as_json=json)
-    if not (json or dry or again) and (report.restored or report.removed):
-        show(sanitise("to take that back: codur undo --redo"), sys.stderr)
-    return EXIT_CODES["not_achieved"] if report.conflicts else EXIT_CODES["done"]
-
-
-def _lines(report: UndoReport, record: RunRecord, *, dry: bool, again: bool) -> list[str]:
     would = "would be " if dry else ""
     restored = "made again" if again else "restored"
     lines = [f"{would}{restored}: {path}" for path in report.restored]
@@ -263,7 +256,10 @@ def _lines(report: UndoReport, record: RunRecord, *, dry: bool, again: bool) -> 
     lines += [f"note: {note}" for note in report.notes]
     if not (report.restored or report.removed or report.conflicts):
         lines.append(f"run {record.id}: there is nothing to {'redo' if again else 'undo'}")
-    return lines
+    say_found(found, lines, as_json=json)
+    if not (json or dry or again) and (report.restored or report.removed):
+        show(sanitise("to take that back: codur undo --redo"), sys.stderr)
+    return EXIT_CODES["not_achieved"] if report.conflicts else EXIT_CODES["done"]
 
 
 def _name(record: RunRecord, since: Undone = "") -> None:

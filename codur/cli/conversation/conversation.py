@@ -312,11 +312,22 @@ class Conversation:
 
     def _session(self, settings: Settings) -> PromptSession[str]:
         state, names = machine.state_directory(), ProjectNames(self._directory)
+        # Alt-Enter begins a new line, Esc clears
+        keys = KeyBindings()
+
+        @keys.add("escape", "enter")
+        def _new_line(event: KeyPressEvent) -> None:
+            event.current_buffer.insert_text("\n")
+
+        @keys.add("escape")
+        def _clear(event: KeyPressEvent) -> None:
+            event.current_buffer.reset()
+
         return PromptSession(
             history=_history(StateDirectory(state).conversations if state else None, self._kept.path, self._redactor),
             completer=LineCompleter(names.files, names.symbols, _values(settings, names)),
             complete_in_thread=True,
-            key_bindings=_keys(),
+            key_bindings=keys,
             bottom_toolbar=lambda: FormattedText([("", sanitise(self._choices.shown))]),
             enable_history_search=True,
         )
@@ -335,21 +346,6 @@ def _values(settings: Settings, names: ProjectNames) -> dict[str, Callable[[], S
         **dict.fromkeys(("repair", "add", "drop"), names.files),
         **dict.fromkeys(("diff", "undo", "redo", "commit", "show", "resume"), lambda: run_ids(names.directory)),
     }
-
-
-def _keys() -> KeyBindings:
-    """Alt-Enter begins a new line, Esc clears."""
-    keys = KeyBindings()
-
-    @keys.add("escape", "enter")
-    def _new_line(event: KeyPressEvent) -> None:
-        event.current_buffer.insert_text("\n")
-
-    @keys.add("escape")
-    def _clear(event: KeyPressEvent) -> None:
-        event.current_buffer.reset()
-
-    return keys
 
 
 class _LineHistory(FileHistory):

@@ -50,11 +50,7 @@ class Session(Struct, frozen=False):
 
 
 class CodurAgent:
-    """What an editor speaks to.
-
-    Args:
-        environ: the environment of each run.
-    """
+    """What an editor speaks to; `environ` is the environment of each run."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ

@@ -30,7 +30,11 @@ def broken_rules(settings: Settings) -> Iterator[Problem]:
     for name, config in settings.agents.configs.items():
         for key, message, remedy in _of_agent(name, config, settings):
             yield ("agents", "configs", name, *([key] if key else [])), message, remedy
-    yield from _dangling_references(settings)
+    for path, name, what, names in _references(settings):
+        if name not in names:
+            known = sorted({*names, *(reading.agent_files.shipped_names() if what == "agent" else ())})
+            remedy = did_you_mean(name, known, f"Known: {', '.join(known)}.")
+            yield path, f"there is no {what} {shown(name)}", remedy
     for name, server in settings.mcp_servers.items():
         for path, message, remedy in _of_entry(name, server):
             yield ("mcp_servers", name, *path), message, remedy
@@ -175,14 +179,6 @@ def incomplete_profiles(profiles: Mapping[str, Mapping[str, Any]]) -> Iterator[P
         if keys:
             remedy = f"Add {keys}, or correct the entry's name."
             yield ("llm", "profiles", name), f"a new entry needs {keys}", remedy
-
-
-def _dangling_references(settings: Settings) -> Iterator[Problem]:
-    for path, name, what, names in _references(settings):
-        if name not in names:
-            known = sorted({*names, *(reading.agent_files.shipped_names() if what == "agent" else ())})
-            remedy = did_you_mean(name, known, f"Known: {', '.join(known)}.")
-            yield path, f"there is no {what} {shown(name)}", remedy
 
 
 def _references(settings: Settings) -> Iterator[_Reference]:

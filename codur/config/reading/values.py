@@ -38,7 +38,21 @@ def _checked(value: Any, kind: Any, at: At) -> Any:
     if entry is not None:
         return {name: _checked(inner, entry, _named(name, at)) for name, inner in _mapping(value, at).items()}
     if item is None:
-        return _leaf(value, kind, at)
+        if kind is Any:
+            return value
+        if value is False and "off" in setting_types.words_of(kind):  # YAML 1.1 reads a bare `off` as false
+            return "off"
+        if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
+            raise at.error("must be text that UTF-8 can hold", _REMEDY)  # from an escape, or from bytes of a variable
+        (first, limits), *_ = setting_types.types_of(kind).items()
+        exact = int(value) if first is int and isinstance(value, float) and value.is_integer() else value  # such as 1e6
+        try:
+            if exact in (math.inf, -math.inf):
+                raise ValidationError
+            return convert(exact, kind)
+        except ValidationError as error:
+            remedy = (limits.extra or {}).get("remedy", _REMEDY)
+            raise at.error(f"must be {_expected(kind, value)}", remedy) from error
     if not isinstance(value, list | tuple):
         raise at.error(f"must be a list, not {_what(value)}", "Write it as [one, two].")
     return tuple(_checked(inner, item, at.child(index)) for index, inner in enumerate(value))
@@ -68,24 +82,6 @@ def _named(name: str, at: At) -> At:
     if not name or not name.isprintable():
         raise at.child(name).error("a name must be printable text", "Give the entry another name.")
     return at.child(name)
-
-
-def _leaf(value: Any, kind: Any, at: At) -> Any:
-    if kind is Any:
-        return value
-    if value is False and "off" in setting_types.words_of(kind):  # YAML 1.1 reads a bare `off` as false
-        return "off"
-    if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
-        raise at.error("must be text that UTF-8 can hold", _REMEDY)  # from an escape, or from bytes of a variable
-    (first, limits), *_ = setting_types.types_of(kind).items()
-    exact = int(value) if first is int and isinstance(value, float) and value.is_integer() else value  # such as 1e6
-    try:
-        if exact in (math.inf, -math.inf):
-            raise ValidationError
-        return convert(exact, kind)
-    except ValidationError as error:
-        remedy = (limits.extra or {}).get("remedy", _REMEDY)
-        raise at.error(f"must be {_expected(kind, value)}", remedy) from error
 
 
 def _expected(kind: Any, value: Any) -> str:

@@ -56,7 +56,11 @@ def messages_body(
     body |= {"system": system} if system else {}
     body["messages"] = _turns([item for item in messages if item.role != "system"], said)
     body |= temperature(request, profile)
-    output = _output_config(request, profile)
+    output: dict[str, Any] = {}
+    if profile.reasoning_effort is not None:
+        output["effort"] = profile.reasoning_effort
+    if request.schema is not None and not request.tools and profile.json_mode == "strict":
+        output["format"] = {"type": "json_schema", "schema": dict(request.schema)}
     body |= {"output_config": output} if output else {}
     return body | ({"stream": True} if stream else {})
 
@@ -76,10 +80,18 @@ def as_completion(body: Mapping[str, Any]) -> dict[str, Any]:
     reason = body.get("stop_reason")
     message = {"content": joined("text"), "reasoning": joined("thinking"), "tool_calls": calls}
     finish = _FINISH.get(reason, reason) if isinstance(reason, str) else None
+    # The service counts what it reads from its cache, and what it writes there, apart from the rest of the prompt
+    raw = body.get("usage")
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    fresh, read, written = (part if isinstance(part := at(raw, name), int) else 0 for name in names)
     return {
         "model": body.get("model"),
         "choices": [{"message": message, "finish_reason": finish}],
-        "usage": _usage(body.get("usage")),
+        "usage": {
+            "prompt_tokens": fresh + read + written,
+            "completion_tokens": at(raw, "output_tokens"),
+            "prompt_tokens_details": {"cached_tokens": read, "cache_write_tokens": written},
+        },
     }
 
 
@@ -87,26 +99,6 @@ def call_id(own: str) -> str:
     """An id in the characters that the service allows."""
     # Ids of other services, whose conversation this one may go on with, have other characters.
     return _FOREIGN.sub("_", own)
-
-
-def _usage(raw: Any) -> dict[str, Any]:
-    """The service counts what it reads from its cache, and what it writes there, apart from the rest of the prompt."""
-    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    fresh, read, written = (part if isinstance(part := at(raw, name), int) else 0 for name in names)
-    return {
-        "prompt_tokens": fresh + read + written,
-        "completion_tokens": at(raw, "output_tokens"),
-        "prompt_tokens_details": {"cached_tokens": read, "cache_write_tokens": written},
-    }
-
-
-def _output_config(request: ChatRequest, profile: Profile) -> dict[str, Any]:
-    config: dict[str, Any] = {}
-    if profile.reasoning_effort is not None:
-        config["effort"] = profile.reasoning_effort
-    if request.schema is not None and not request.tools and profile.json_mode == "strict":
-        config["format"] = {"type": "json_schema", "schema": dict(request.schema)}
-    return config
 
 
 def _turns(messages: Sequence[Message], said: Mapping[str, Blocks]) -> list[dict[str, Any]]:

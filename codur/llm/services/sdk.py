@@ -90,6 +90,12 @@ def _made(kind: Any, library: Any, endpoint: Endpoint, **more: Any) -> Any:
     plain = endpoint.base_url.startswith("http:")
     timeout = library.Timeout(endpoint.timeout_s, connect=min(CONNECT_TIMEOUT_S, endpoint.timeout_s))
     keys: dict[str, str] = {}
+
+    async def only_ours(request: Any) -> None:
+        for name in [name for name in request.headers if name.lower() not in _SENT]:
+            del request.headers[name]
+        request.headers.update({**keys, **endpoint.headers})
+
     http_client = library.AsyncClient(
         timeout=timeout,
         follow_redirects=False,
@@ -97,7 +103,7 @@ def _made(kind: Any, library: Any, endpoint: Endpoint, **more: Any) -> Any:
         verify=_tls(library, plain=plain, trust_env=not endpoint.local),
         # Uncompressed, so that the bound on a body is one on memory.
         headers={"Accept-Encoding": "identity"},
-        event_hooks={"request": [_only_ours(endpoint, keys)], "response": [_body_cap(library)]},
+        event_hooks={"request": [only_ours], "response": [_body_cap(library)]},
     )
     client = kind(
         api_key=endpoint.key or _NO_KEY,
@@ -112,15 +118,6 @@ def _made(kind: Any, library: Any, endpoint: Endpoint, **more: Any) -> Any:
     # After the client is made, which knows how its service wants the key.
     keys |= client.auth_headers if endpoint.key else {}
     return client
-
-
-def _only_ours(endpoint: Endpoint, keys: Mapping[str, str]) -> Callable[[Any], Awaitable[None]]:
-    async def hook(request: Any) -> None:
-        for name in [name for name in request.headers if name.lower() not in _SENT]:
-            del request.headers[name]
-        request.headers.update({**keys, **endpoint.headers})
-
-    return hook
 
 
 @lru_cache(maxsize=8)

@@ -199,7 +199,7 @@ def changed_by_programs(context: RunContext) -> list[str]:
 
 def may_be_changed(context: RunContext) -> bool:
     """Whether programs changed something, or it is not known what they did."""
-    return not context.workspace.sees_programs or bool(changed_by_programs(context))
+    return not context.workspace.programs.watches or bool(changed_by_programs(context))
 
 
 def agent_may_edit(agent: str, context: RunContext) -> bool:

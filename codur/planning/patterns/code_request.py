@@ -16,7 +16,7 @@ from codur.planning.patterns.request import MAX_CANDIDATES, Request
 from codur.planning.renaming import renamed
 from codur.structs import replace
 from codur.tools.git.git_history import uncommitted
-from codur.types import CODE_TASKS, Check, Discovery, TaskType
+from codur.types import CODE_TASKS, Check, Discovery
 
 SMALL_WORKSPACE = 8
 """Up to this many source files, those that the program imports belong to the files in question."""
@@ -36,7 +36,13 @@ def discover_code(request: Request, found: Classification) -> Discovery:
     `expect_file` does not exist, or a file that defines the check is wrong.
     """
     discovery = request.discovery(found)
-    if _names_absent_source(request, found.task_type):
+    # Whether the source that is to be changed is not there; another one must not be taken in its place
+    text = request.task.prompt[:_CHECK_CHARS]
+    absent = any(
+        suffix_of(name) in SOURCE_SUFFIXES and not re.search(_MADE.format(re.escape(name)), text, re.IGNORECASE)
+        for name in request.missing
+    )
+    if absent and not request.files and found.task_type != "code_generation" and not request.task.check_command:
         return discovery
     workspace = request.names.workspace
     named = request.files or _modules(request)
@@ -91,16 +97,6 @@ def _tested_files(request: Request, check: Check | None) -> tuple[str, ...]:
         return ()
     tests = tuple(path for path in check.protected if path.endswith(".py"))
     return tuple(path for path in _involved(request, *tests) if path not in tests)
-
-
-def _names_absent_source(request: Request, kind: TaskType) -> bool:
-    """Whether the source that is to be changed is not there; another one must not be taken in its place."""
-    text = request.task.prompt[:_CHECK_CHARS]
-    absent = any(
-        suffix_of(name) in SOURCE_SUFFIXES and not re.search(_MADE.format(re.escape(name)), text, re.IGNORECASE)
-        for name in request.missing
-    )
-    return absent and not request.files and kind != "code_generation" and not request.task.check_command
 
 
 def _check(request: Request, files: tuple[str, ...]) -> Check | None:

@@ -172,19 +172,15 @@ def _written(tokens: Iterable[Token], names: FileNames) -> Iterator[str]:
     """Words and quoted texts that may be file names."""
     for token in tokens:
         if token.kind in {"quote", "code"} and token.text and len(token.text) <= 400:
-            yield from _quoted(token, names)
+            # The quoted text, if it is a file's name as a whole, else the names in it
+            if _may_be_file(token) and (" " not in token.text or names.find(token.text)):
+                yield token.text
+            elif " " in token.text:
+                yield from (
+                    inner.text for inner in read_prompt(token.text).tokens if inner.kind == "word" and "." in inner.text
+                )
         elif token.kind == "word" and _may_be_file(token):
             yield token.text
-
-
-def _quoted(token: Token, names: FileNames) -> Iterator[str]:
-    """The quoted text, if it is a file's name as a whole, else the names in it."""
-    if _may_be_file(token) and (" " not in token.text or names.find(token.text)):
-        yield token.text
-    elif " " in token.text:
-        yield from (
-            inner.text for inner in read_prompt(token.text).tokens if inner.kind == "word" and "." in inner.text
-        )
 
 
 def _may_be_file(token: Token) -> bool:

@@ -71,7 +71,11 @@ def read_prompt(prompt: str) -> PromptText:
     complete = True
     if len(prompt) > LONG_PROMPT and (len(pieces) > EDGE or sum(map(len, pieces[::2])) > 2 * EDGE):
         complete = False
-        pieces = [*_front(pieces), "", *_back(pieces)]
+        # As `_front`, from the end; begins with an outside piece
+        last_is_inside = len(pieces) % 2 == 0
+        mirrored = [piece[::-1] for piece in reversed(pieces[-2 * EDGE :])]
+        kept = _front(mirrored[1:] if last_is_inside else mirrored)
+        pieces = [*_front(pieces), "", *([piece[::-1] for piece in reversed(kept)] + ([""] if last_is_inside else []))]
     return PromptText(tokens=tuple(_tokens(pieces)), complete=complete)
 
 
@@ -86,14 +90,6 @@ def _front(pieces: list[str]) -> list[str]:
         if left <= 0:
             break
     return kept if len(kept) % 2 else kept[:-1]
-
-
-def _back(pieces: list[str]) -> list[str]:
-    """As `_front`, from the end; begins with an outside piece."""
-    last_is_inside = len(pieces) % 2 == 0
-    mirrored = [piece[::-1] for piece in reversed(pieces[-2 * EDGE :])]
-    kept = _front(mirrored[1:] if last_is_inside else mirrored)
-    return [piece[::-1] for piece in reversed(kept)] + ([""] if last_is_inside else [])
 
 
 def _tokens(pieces: list[str]) -> Iterator[Token]:

@@ -11,7 +11,7 @@ steps:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from msgspec import Struct, field
@@ -30,17 +30,12 @@ _NO_CAPABILITY = frozenset({"respond", "ask", "repair"})
 
 
 class PlanFile(Struct, frozen=True, kw_only=True):
-    """What a plan file holds.
-
-    Attributes:
-        workspace: the absolute path of the directory that the plan was made for; empty: it fits any.
-        workspace_line: the line that says so.
-    """
+    """What a plan file holds."""
 
     task: str
-    workspace: str
+    workspace: str  # the absolute path of the directory that the plan was made for; empty: it fits any
     plan: Plan
-    workspace_line: int = 0
+    workspace_line: int = 0  # the line that says so
 
 
 class StepEntry(Struct, frozen=True, kw_only=True):
@@ -84,9 +79,24 @@ def read_plan(data: bytes, name: str) -> PlanFile:
     """The plan in the content of a file; ConfigError if it is no plan: what is wrong, with file, line and key."""
     source = reading.yaml_source.parse_yaml(data, name)
     values = reading.values.check(source, PlanDocument, noun="key")
-    _require_version(source)
+    found = source.values.get("codur_plan")
+    if found is None:
+        raise source.error(("codur_plan",), "is missing; this is no plan file", f"Begin it with codur_plan: {VERSION}.")
+    if found != VERSION or isinstance(found, bool):
+        raise source.error(
+            ("codur_plan",), f"this version reads plans of version {VERSION}", "Make the plan anew with `codur plan`."
+        )
     steps = tuple(_step(source, number, entry) for number, entry in enumerate(values.get("steps", ())))
-    _require_own_ids(source, steps)
+    first: dict[str, int] = {}
+    for number, step in enumerate(steps):
+        if step.id in first:
+            line = source.place(("steps", first[step.id])).line
+            raise source.error(
+                ("steps", number, "id"),
+                f"there is a step {step.id} already, on line {line}",
+                "Give each step an id of its own.",
+            )
+        first[step.id] = number
     if not steps:
         raise source.error(("steps",), "the plan has no steps", "Give it at least one, with an id and an action.")
     if not values.get("task", "").strip():
@@ -111,29 +121,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _require_version(source: Source) -> None:
-    found = source.values.get("codur_plan")
-    if found is None:
-        raise source.error(("codur_plan",), "is missing; this is no plan file", f"Begin it with codur_plan: {VERSION}.")
-    if found != VERSION or isinstance(found, bool):
-        raise source.error(
-            ("codur_plan",), f"this version reads plans of version {VERSION}", "Make the plan anew with `codur plan`."
-        )
-
-
-def _require_own_ids(source: Source, steps: Sequence[Step]) -> None:
-    first: dict[str, int] = {}
-    for number, step in enumerate(steps):
-        if step.id in first:
-            line = source.place(("steps", first[step.id])).line
-            raise source.error(
-                ("steps", number, "id"),
-                f"there is a step {step.id} already, on line {line}",
-                "Give each step an id of its own.",
-            )
-        first[step.id] = number
 
 
 def _step(source: Source, number: int, entry: Mapping[str, Any]) -> Step:

@@ -99,26 +99,22 @@ def filled(arguments: Mapping[str, Any], output: Callable[[str], Output | None])
 
 def _filled(value: Any, output: Callable[[str], Output | None], *, quote: bool = False) -> Any:
     if isinstance(value, str):
-        return _filled_text(value, output, quote=quote)
+        whole = REFERENCE.fullmatch(value)
+        if whole is not None and not whole["escape"]:
+            return _named(whole, output)
+
+        def put_in(match: re.Match[str]) -> str:
+            if match["escape"]:
+                return match[0][1:]
+            found = _as_text(_named(match, output))
+            return shlex.quote(found) if quote else found
+
+        return REFERENCE.sub(put_in, value)
     if isinstance(value, Mapping):
         return {key: _filled(item, output, quote=quote) for key, item in value.items()}
     if isinstance(value, Sequence):
         return [_filled(item, output, quote=quote) for item in value]
     return value
-
-
-def _filled_text(text: str, output: Callable[[str], Output | None], *, quote: bool) -> Any:
-    whole = REFERENCE.fullmatch(text)
-    if whole is not None and not whole["escape"]:
-        return _named(whole, output)
-
-    def put_in(match: re.Match[str]) -> str:
-        if match["escape"]:
-            return match[0][1:]
-        found = _as_text(_named(match, output))
-        return shlex.quote(found) if quote else found
-
-    return REFERENCE.sub(put_in, text)
 
 
 def _named(match: re.Match[str], output: Callable[[str], Output | None]) -> Any:

@@ -72,16 +72,13 @@ def parse(path: str, text: str) -> ast.Module:
         with warnings.catch_warnings(action="ignore"):  # of code that is only looked at
             return ast.parse(text)
     except SyntaxError as error:
-        raise ToolError("syntax_error", syntax_message(path, text, error)) from error
+        number = error.lineno or 1
+        line = next(iter(text.split("\n")[number - 1 : number]), "").strip()
+        raise ToolError(
+            "syntax_error", f"{path} line {number}: {error.msg}{f': {line:.120}' if line else ''}"
+        ) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise ToolError("syntax_error", f"{path} cannot be parsed: {type(error).__name__} {error}") from error
-
-
-def syntax_message(path: str, text: str, error: SyntaxError) -> str:
-    """One line with place, reason and source line."""
-    number = error.lineno or 1
-    line = next(iter(text.split("\n")[number - 1 : number]), "").strip()
-    return f"{path} line {number}: {error.msg}{f': {line:.120}' if line else ''}"
 
 
 def assigned(node: ast.stmt) -> Iterator[ast.Name]:
@@ -98,24 +95,20 @@ def definitions(tree: ast.Module) -> list[Definition]:
 def _walk(node: ast.AST, around: tuple[str, ...], *, in_class: bool) -> Iterator[Definition]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, DefinitionNode):
-            yield _definition(child, around, in_class=in_class)
+            kind: Kind = "class" if isinstance(child, ast.ClassDef) else "method" if in_class else "function"
+            yield Definition(
+                name=child.name,
+                qualname=".".join((*around, child.name)),
+                kind=kind,
+                node=child,
+                line=child.lineno,
+                start=min([child.lineno, *(item.lineno for item in child.decorator_list)]),
+                end=child.end_lineno or child.lineno,
+                top=not around,
+            )
             yield from _walk(child, (*around, child.name), in_class=isinstance(child, ast.ClassDef))
         else:
             yield from _walk(child, around, in_class=in_class)
-
-
-def _definition(node: DefinitionNode, around: tuple[str, ...], *, in_class: bool) -> Definition:
-    kind: Kind = "class" if isinstance(node, ast.ClassDef) else "method" if in_class else "function"
-    return Definition(
-        name=node.name,
-        qualname=".".join((*around, node.name)),
-        kind=kind,
-        node=node,
-        line=node.lineno,
-        start=min([node.lineno, *(item.lineno for item in node.decorator_list)]),
-        end=node.end_lineno or node.lineno,
-        top=not around,
-    )
 
 
 def names_of(found: Sequence[Defined], kind: Kind | None = None) -> str:

@@ -162,7 +162,10 @@ def inject_function(
     found = definitions(tree)
     lines = text.split("\n") if text else []
     owner = _one_class(path, found, lines, class_name) if class_name else None
-    _require_new(path, found, owner, name)
+    qualname = f"{owner.qualname}.{name}" if owner else name
+    if any(item.qualname == qualname for item in found):
+        tool = "replace_method" if owner else "replace_function"
+        raise ToolError("invalid", f"{path} defines {qualname} already; use {tool}")
     anchor = _anchor(path, found, owner, after)
     after_line = anchor.end if anchor else owner.end if owner else end_of_definitions(tree, lines)
     indent = leading(lines[owner.node.body[-1].lineno - 1]) if owner else ""
@@ -181,13 +184,6 @@ def _one_class(path: str, found: list[Definition], lines: list[str], name: str) 
     if not has_own_lines(classes[0].node, lines):
         raise ToolError("invalid", f"class {name} in {path} has its body on its first line; use replace_class")
     return classes[0]
-
-
-def _require_new(path: str, found: list[Definition], owner: Definition | None, name: str) -> None:
-    qualname = f"{owner.qualname}.{name}" if owner else name
-    if any(item.qualname == qualname for item in found):
-        tool = "replace_method" if owner else "replace_function"
-        raise ToolError("invalid", f"{path} defines {qualname} already; use {tool}")
 
 
 def _anchor(path: str, found: list[Definition], owner: Definition | None, after: str) -> Definition | None:

@@ -41,7 +41,14 @@ def replaced(context: ToolContext, given_path: str, grammar: Grammar, code: str,
     syntax = Syntax(grammar, text)
     given = without_fence(code).strip("\n").split("\n")
     target = _one(path, find(syntax.definitions), given)
-    _require_own_lines(path, target, syntax.definitions)
+    # A definition that shares a line with code around or beside it cannot be exchanged by lines
+    for other in syntax.definitions:
+        apart = other.end < target.line or other.start > target.end
+        around = other.line < target.line and other.end > target.end
+        if other is not target and not apart and not around and not _is_in(other, target):
+            raise ToolError(
+                "invalid", f"{target.qualname} shares a line with {other.qualname} in {path}; use replace_in_file"
+            )
     if _MADE_BY.search(target.signature) and "=" not in given[0]:
         told = f"{target.qualname} is what another function makes of one; give all of it: {target.signature:.60} …"
         raise ToolError("invalid", told)
@@ -120,17 +127,6 @@ def _one(path: str, candidates: Sequence[SyntaxDefinition], given: Sequence[str]
         "many_matches",
         f"{path} defines {candidates[0].qualname} {len(candidates)} times ({places}); use replace_in_file",
     )
-
-
-def _require_own_lines(path: str, target: SyntaxDefinition, found: Sequence[SyntaxDefinition]) -> None:
-    """A definition that shares a line with code around or beside it cannot be exchanged by lines."""
-    for other in found:
-        apart = other.end < target.line or other.start > target.end
-        around = other.line < target.line and other.end > target.end
-        if other is not target and not apart and not around and not _is_in(other, target):
-            raise ToolError(
-                "invalid", f"{target.qualname} shares a line with {other.qualname} in {path}; use replace_in_file"
-            )
 
 
 def _is_in(item: SyntaxDefinition, outer: SyntaxDefinition) -> bool:

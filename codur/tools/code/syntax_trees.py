@@ -189,6 +189,7 @@ class Syntax:
         first = _first_attached(mark.node, self._source)
         above = self._source[first.start_byte : mark.node.start_byte].decode("utf-8", "replace")
         words = [word for word in _NAME.findall(plain) if word != name] if mark.kind == "class" else []
+        text = " ".join(plain.split()).removesuffix("=>").removesuffix(" do").rstrip(" {=")
         return SyntaxDefinition(
             name=name,
             qualname=f"{around}.{name}" if around else name,
@@ -197,7 +198,7 @@ class Syntax:
             start=first.start_point[0] + 1,
             end=_last_row(mark.node) + 1,
             top=not around,
-            signature=_signature(plain, name),
+            signature=(text if name in text else f"{text} {name}")[:_SIGNATURE_CHARS],
             inside=inside,
             bases=tuple(dict.fromkeys((*words, *mark.bases))),
             own=mark.own,
@@ -276,8 +277,3 @@ def _wrapped(node: Node) -> list[Node]:
 def _last_row(node: Node) -> int:
     row, column = node.end_point
     return row - 1 if column == 0 and row > node.start_point[0] else row
-
-
-def _signature(head: str, name: str) -> str:
-    text = " ".join(head.split()).removesuffix("=>").removesuffix(" do").rstrip(" {=")
-    return (text if name in text else f"{text} {name}")[:_SIGNATURE_CHARS]

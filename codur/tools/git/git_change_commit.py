@@ -50,11 +50,7 @@ class Wanted(Struct):
 
 
 def known_files(repository: Repository, paths: Sequence[str], *, new: bool) -> frozenset[str]:
-    """Those of the paths that git has; or those that it would add, which are there and not ignored.
-
-    Args:
-        paths: relative to the workspace.
-    """
+    """Those of the paths in the workspace that git has; or (`new`) that it would add: there, and not ignored."""
     options = ("--others", "--exclude-standard") if new else ()
     return frozenset(repository.safe("ls-files", "-z", *options, "--", *paths).split("\0") if paths else ())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -112,8 +112,13 @@ def _read(repository: Repository, text_of: Callable[[str], str | None], since: s
     suspected = overall.hunks or uncommitted or walk.hunks
     places = {_place(each) for each in walk.hunks}
     hunks = [*walk.hunks, *(each for each in overall.hunks if _place(each) not in places)]
+    # The lines of hunks, by path; of a gap the lines around it
+    found: dict[str, set[int]] = {}
+    for hunk in suspected:
+        lines = range(hunk.start, hunk.end) or range(max(hunk.start - 1, 1), hunk.start + 1)
+        found.setdefault(hunk.path, set()).update(lines)
     return History(
-        changed=_changed(suspected),
+        changed={path: frozenset(lines) for path, lines in found.items()},
         hunks=tuple(hunks[:_MAX_HUNKS]),
         versions=(*walk.versions, *overall.versions),
         since=base if overall.hunks else "the last commit" if uncommitted else f"the last {last} commits",
@@ -150,15 +155,6 @@ def _last_tag(repository: Repository) -> str:
     except ToolError:
         return ""
     return tag if REVISION.fullmatch(tag) else ""
-
-
-def _changed(hunks: Iterable[Hunk]) -> dict[str, frozenset[int]]:
-    """The lines of hunks, by path; of a gap the lines around it."""
-    found: dict[str, set[int]] = {}
-    for hunk in hunks:
-        lines = range(hunk.start, hunk.end) or range(max(hunk.start - 1, 1), hunk.start + 1)
-        found.setdefault(hunk.path, set()).update(lines)
-    return {path: frozenset(lines) for path, lines in found.items()}
 
 
 class _Walk:

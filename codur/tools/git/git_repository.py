@@ -112,7 +112,15 @@ class Repository(Struct):
         if done.timed_out:
             return ToolError("timeout", f"git ran longer than {self.timeout_s:g} s")
         # "nothing to commit" is said where answers are.
-        return _failure(done.stderr or output or f"it was stopped ({done.limit or 'cancelled'})")
+        problem = done.stderr or output or f"it was stopped ({done.limit or 'cancelled'})"
+        line = next((line for line in problem.splitlines() if line.startswith(("fatal:", "error:"))), "")
+        said = " ".join(problem.split())  # of a hook, whose last words tell the most
+        text = line.partition(": ")[2] or (said if len(said) <= _SAID_CHARS else f"…{said[-_SAID_CHARS:]}")
+        if "bad config" in text or "not a git repository" in text:
+            return ToolError("failed", f"git cannot read this repository: {text:.200}")
+        if any(words in text for words in _NO_SUCH_REVISION):
+            return ToolError("not_found", f"git knows no such revision: {text:.200}")
+        return ToolError("failed", f"git failed: {text:.{_SAID_CHARS}}")
 
     def setting(self, key: str, file: str | None = None) -> str:
         """A setting of the repository, or of a settings file; empty if it has none."""
@@ -210,17 +218,6 @@ def require_revision(text: str) -> str:
 
 def _not_installed(path: str) -> ToolError:
     return ToolError("failed", f"git is not installed in {path}")
-
-
-def _failure(problem: str) -> ToolError:
-    line = next((line for line in problem.splitlines() if line.startswith(("fatal:", "error:"))), "")
-    said = " ".join(problem.split())  # of a hook, whose last words tell the most
-    text = line.partition(": ")[2] or (said if len(said) <= _SAID_CHARS else f"…{said[-_SAID_CHARS:]}")
-    if "bad config" in text or "not a git repository" in text:
-        return ToolError("failed", f"git cannot read this repository: {text:.200}")
-    if any(words in text for words in _NO_SUCH_REVISION):
-        return ToolError("not_found", f"git knows no such revision: {text:.200}")
-    return ToolError("failed", f"git failed: {text:.{_SAID_CHARS}}")
 
 
 # --- finding the repository -------------------------------------------------------------------------------------------

@@ -81,7 +81,10 @@ def under_way(repository: Repository) -> UnderWay | None:
     unmerged = {os.path.relpath(top / each[3:], repository.root): each[:2] for each in items if each[:2] in _UNMERGED}
     marked = {path: ", ".join(lines) for path in unmerged if (lines := list(_marked(repository.root / path)))}
     first = text_of(own / "MERGE_MSG").strip().partition("\n")[0]
-    sized = _of_other_marks(repository, list(unmerged))
+    # The files whose conflict markers have another length than git's own
+    paths = list(unmerged)
+    words = repository.safe("check-attr", "-z", "conflict-marker-size", "--", *paths).split("\0") if paths else []
+    sized = {path for path, value in zip(words[::3], words[2::3], strict=False) if value != "unspecified"}
     unclear = [
         path
         for path, how in unmerged.items()
@@ -104,12 +107,6 @@ def _marked(path: Path) -> Iterator[str]:
             begun = 0
     if begun:
         yield f"{begun}"
-
-
-def _of_other_marks(repository: Repository, paths: list[str]) -> set[str]:
-    """The files whose conflict markers have another length than git's own."""
-    words = repository.safe("check-attr", "-z", "conflict-marker-size", "--", *paths).split("\0") if paths else []
-    return {path for path, value in zip(words[::3], words[2::3], strict=False) if value != "unspecified"}
 
 
 def _is_plain(path: Path) -> bool:

@@ -74,14 +74,10 @@ def _table(steps: Sequence[Step], columns: int) -> list[Line]:
         )
         if step.action == "tool" and step.arguments:
             before = " " * (names + _BETWEEN - 2)
-            lines.append(line((before + _arguments(step, max(_LEAST_WIDE, columns - len(before))), "dim")))
+            # What a tool is called with: what it does is in this, whatever the objective says
+            given = (f"{name}={clip(str(value), width=50)!r}" for name, value in step.arguments.items())
+            lines.append(line((before + clip(", ".join(given), width=max(_LEAST_WIDE, columns - len(before))), "dim")))
     return lines
-
-
-def _arguments(step: Step, width: int) -> str:
-    """What a tool is called with: what it does is in this, whatever the objective says."""
-    given = (f"{name}={clip(str(value), width=50)!r}" for name, value in step.arguments.items())
-    return clip(", ".join(given), width=width)
 
 
 def _effect_lines(effects: PlanEffects) -> list[Line]:

@@ -27,20 +27,16 @@ def search_lines(report: RepairReport) -> list[Line]:
     """Give what supports the repair that was taken, and what speaks for others."""
     if report.chosen < 0:
         return [line((_effort(report), "dim"))] if report.patches else []
-    lines = [line(("evidence: ", "dim"), _evidence(report))]
+    operators = ", ".join(report.patches[report.chosen].operators)
+    by = {"model": "; the model chose it", "user": "; you chose it"}.get(report.chosen_by, "")
+    first = f"; tried first: {report.hint}" if report.hint else ""
+    lines = [line(("evidence: ", "dim"), f"{operators}; {_effort(report)}{by}{first}")]
     others = [patch for place, patch in enumerate(report.patches) if place != report.chosen]
     if report.tier == "guided" and others:
         lines.append(line(("not the only one: ", "warn"), _others(report, others)))
     elif not report.compared:
         lines.append(line(("hardly compared: ", "warn"), f"{_JUDGED}, and another may pass, too"))
     return lines
-
-
-def _evidence(report: RepairReport) -> str:
-    operators = ", ".join(report.patches[report.chosen].operators)
-    by = {"model": "; the model chose it", "user": "; you chose it"}.get(report.chosen_by, "")
-    first = f"; tried first: {report.hint}" if report.hint else ""
-    return f"{operators}; {_effort(report)}{by}{first}"
 
 
 def _effort(report: RepairReport) -> str:

@@ -48,23 +48,19 @@ def runs_table(
     for record in records:
         outcome = state_of(record)
         since = undone.get(record.id, "")
+        # What the check said; a run is done with one that fails in nothing but what failed before
+        said = record.summary.verdict or "-"
         row = (
             line(record.id),
             line(age(record.started, now)),
             line((outcome, _STYLES.get(outcome, "bad")), f", {UNDONE[since]}" if since else ""),
-            line(_check_of(record)),
+            line("as before" if (said, record.summary.outcome) == ("failed", "done") else said),
             line(f"{record.summary.model_calls:,}"),
             line(money(record.summary.cost_usd)),
             line(clip(" ".join(record.prompt.split()), width=60)),
         )
         cells.append((*row, line(record.workspace)) if workspaces else row)
     return table(titles, cells, right={"age", "calls", "cost"}, width=width)
-
-
-def _check_of(record: RunRecord) -> str:
-    """What the check said; a run is done with one that fails in nothing but what failed before."""
-    said = record.summary.verdict or "-"
-    return "as before" if (said, record.summary.outcome) == ("failed", "done") else said
 
 
 class KeptRun(Struct):

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from itertools import zip_longest
 
-from codur.types import Attempt, Outcome, RunResult, Usage, Verdict
+from codur.types import Attempt, Outcome, RunResult, Verdict
 from codur.ui.shown.diffs import diff_lines
 from codur.ui.shown.repairs import every_repair, search_lines
 from codur.ui.shown.verdicts import proven, verdict_line
@@ -71,7 +71,12 @@ def end_line(result: RunResult) -> Line:
     done = result.outcome == "done"
     ended = "solved" if done and proven(result) else _OUTCOMES[result.outcome]
     by = f" · {_worker_words(result)}" if done and result.solved_by else ""
-    cost = cost_words(result.usage, calls=result.model_calls, seconds=result.duration_s)
+    # `2 calls · 3,210 tokens · $0.0012 · 4.5 s`; without tokens and dollars where there are none
+    retries = f" ({result.usage.retries:,} repeated)" if result.usage.retries else ""
+    parts = [f"{count(result.model_calls, 'call')}{retries}"]
+    if result.usage.total_tokens or result.usage.cost_usd:
+        parts += [count(result.usage.total_tokens, "token"), money(result.usage.cost_usd)]
+    cost = " · ".join([*parts, f"{result.duration_s:.1f} s"])
     return line((ended, "good" if ended == "solved" else "strong"), f"{by} · ", (cost, "dim"))
 
 
@@ -114,15 +119,6 @@ def is_prose(result: RunResult) -> bool:
 def answers_only(result: RunResult) -> bool:
     """Whether a result is an answer and nothing more: done, nothing changed, nothing to judge."""
     return result.outcome == "done" and not result.diff and verdict_line(result) is None
-
-
-def cost_words(usage: Usage, *, calls: int, seconds: float) -> str:
-    """Give `2 calls · 3,210 tokens · $0.0012 · 4.5 s`; without tokens and dollars where there are none."""
-    retries = f" ({usage.retries:,} repeated)" if usage.retries else ""
-    parts = [f"{count(calls, 'call')}{retries}"]
-    if usage.total_tokens or usage.cost_usd:
-        parts += [count(usage.total_tokens, "token"), money(usage.cost_usd)]
-    return " · ".join([*parts, f"{seconds:.1f} s"])
 
 
 def money(dollars: float) -> str:

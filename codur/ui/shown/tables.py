@@ -78,7 +78,10 @@ def table(
         width: use colours and fold long cells to so many columns; 0 for neither.
     """
     header = [line((title, "plain" if title in right else "strong")) for title in titles]
-    if 0 < width < _least_width(header, rows):
+    # Columns of the terminal that a table takes at least
+    held = [[head, *column] for head, column in zip(header, zip(*rows, strict=True), strict=True)] if rows else []
+    widths = [LEAST_OF_SENTENCES if folds(column) else max(cells(cell.text) for cell in column) for column in held]
+    if 0 < width < (sum(widths) + _GAP * (len(widths) - 1)):
         return _stacked(header, rows, footer, width)
     if width:
         return ui.screen.render_table(header, rows, footer, width=width)
@@ -90,13 +93,6 @@ def table(
     if footer:
         lines.insert(len(lines) - 1, rule)
     return joined(lines)
-
-
-def _least_width(header: Sequence[Line], rows: Sequence[Sequence[Line]]) -> int:
-    """Columns of the terminal that a table takes at least."""
-    held = [[head, *column] for head, column in zip(header, zip(*rows, strict=True), strict=True)] if rows else []
-    widths = [LEAST_OF_SENTENCES if folds(column) else max(cells(cell.text) for cell in column) for column in held]
-    return sum(widths) + _GAP * (len(widths) - 1)
 
 
 def _stacked(header: Sequence[Line], rows: Sequence[Sequence[Line]], footer: Sequence[Line], width: int) -> Shown:

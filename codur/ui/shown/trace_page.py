@@ -56,6 +56,13 @@ def trace_page(run: KeptRun, edges: Mapping[str, Sequence[str]]) -> str:
     style = Path(__file__).with_suffix(".css").read_text(encoding="utf-8")
     narrator = Narrator(verbose=True)
     steps = "\n".join(_step(node, narrator) for node in nodes)
+    # How often each edge of the graph was taken
+    names = ["start", *(node.name for node in nodes if node.name)]
+    last = nodes[-1].decided if nodes else None
+    names += ["end"] if last is not None and last.route == "end" else []
+    taken: dict[tuple[str, str], int] = {}
+    for link in pairwise(names):
+        taken[link] = taken.get(link, 0) + 1
     return _PAGE.format(
         style_hash=b64encode(sha256(style.encode()).digest()).decode(),
         title=_text(f"{state_of(record)}: {' '.join(record.prompt.split())[:200]}"),
@@ -63,19 +70,8 @@ def trace_page(run: KeptRun, edges: Mapping[str, Sequence[str]]) -> str:
         head=_paragraphs(run_head(record, run.undone)),
         steps=steps or "<p>none were kept</p>",
         result=_result(run.result, narrator),
-        graph=graph_svg(edges, way=_way(nodes)),
+        graph=graph_svg(edges, way=taken),
     )
-
-
-def _way(nodes: Sequence[TracedNode]) -> dict[tuple[str, str], int]:
-    """How often each edge of the graph was taken."""
-    names = ["start", *(node.name for node in nodes if node.name)]
-    last = nodes[-1].decided if nodes else None
-    names += ["end"] if last is not None and last.route == "end" else []
-    taken: dict[tuple[str, str], int] = {}
-    for link in pairwise(names):
-        taken[link] = taken.get(link, 0) + 1
-    return taken
 
 
 def _step(node: TracedNode, narrator: Narrator) -> str:

@@ -74,10 +74,6 @@ def present(
         return PathState(kind="other")
     if max_bytes is not None and status.st_size > max_bytes:
         return PathState(kind="file", mode=stat.S_IMODE(status.st_mode), stamp=stamp_of(status))
-    return _file(root, relative, keep)
-
-
-def _file(root: Root, relative: str, keep: BlobStore | None) -> PathState | None:
     try:
         with reported(relative), open_file(root, relative) as descriptor:
             status = os.fstat(descriptor)

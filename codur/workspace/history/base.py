@@ -43,7 +43,7 @@ class Base:
         name = f"base-{hashlib.sha256(os.fsencode(root.path)).hexdigest()[:16]}.json"
         self._cache = journal.cache / name if journal.cache else None
         self._known = known or {}
-        self._unsure: set[str] = set()
+        self.unsure: set[str] = set()  # files whose status may stay the same though they change
         self._secrets: dict[str, bytes] = {}
         self.left_out = 0
 
@@ -58,22 +58,29 @@ class Base:
     def save(self) -> None:
         """Write down what is known, for the next run; without the files that must be read again, and secrets."""
         if self._cache is not None:
-            self._write(self._cache, {path for path in self._known if not may_hold_secrets(path)} - self._unsure)
+            self.save_as(self._cache, {path for path in self._known if not may_hold_secrets(path)} - self.unsure)
 
-    def save_as(self, target: Path) -> None:
-        """Write down what is known."""
-        self._write(target, self._known)
-
-    def _write(self, target: Path, paths: Iterable[str]) -> None:
-        known = {path: [*self._known[path][0], self._known[path][1]] for path in paths}
+    def save_as(self, target: Path, paths: Iterable[str] | None = None) -> None:
+        """Write down what is known of these paths; of all if none are given."""
+        known = {
+            path: [*self._known[path][0], self._known[path][1]] for path in (self._known if paths is None else paths)
+        }
         with state_errors(target):
             write_private(target, json.dumps(known, separators=(",", ":")).encode(), durable=False)
 
     def learn(self, found: Scan) -> bool:
         """Copy what is not known yet; says whether there was anything. Raises StateError: it cannot be kept."""
-        chosen = self._chosen(found)
+        # The files to copy: all, or the smallest
+        links = [path for path, status in found.entries.items() if status.kind == "link"]
+        sized = [(status.size, path) for path, status in found.entries.items() if status.kind == "file"]
+        total = len(sized)
+        # The smallest first: sources are small, and what is large is mostly made.
+        if total > self._max_files or sum(size for size, _ in sized) > self._max_bytes:
+            sized = self._within(sorted(sized)[: self._max_files])
+        self.left_out = total - len(sized)
+        chosen = {*links, *(path for _, path in sized)}
         now = time.time_ns()
-        fresh = [path for path in chosen if path in self._unsure or self._status(path) != found.entries[path]]
+        fresh = [path for path in chosen if path in self.unsure or self._status(path) != found.entries[path]]
         for path in fresh:
             self._copy(path, found.entries[path], now)
         for path in self._known.keys() - chosen:
@@ -108,21 +115,6 @@ class Base:
         if state is not None and state.content in self._secrets:
             self._blobs.put(self._secrets[state.content], durable=False)
 
-    def unsure(self) -> frozenset[str]:
-        """Files whose status may stay the same though they change."""
-        return frozenset(self._unsure)
-
-    def _chosen(self, found: Scan) -> set[str]:
-        """The files to copy: all, or the smallest."""
-        links = [path for path, status in found.entries.items() if status.kind == "link"]
-        sized = [(status.size, path) for path, status in found.entries.items() if status.kind == "file"]
-        total = len(sized)
-        # The smallest first: sources are small, and what is large is mostly made.
-        if total > self._max_files or sum(size for size, _ in sized) > self._max_bytes:
-            sized = self._within(sorted(sized)[: self._max_files])
-        self.left_out = total - len(sized)
-        return {*links, *(path for _, path in sized)}
-
     def _within(self, sized: list[tuple[int, str]]) -> list[tuple[int, str]]:
         left = self._max_bytes
         for index, (size, _) in enumerate(sized):
@@ -137,7 +129,7 @@ class Base:
 
     def _copy(self, path: str, status: Status, now: int) -> None:
         self._known.pop(path, None)
-        self._unsure.discard(path)
+        self.unsure.discard(path)
         try:
             self._known[path] = (status, self._content(path, status))
         except (FileError, OSError):  # not ours to read, or just gone: then it cannot be put back either
@@ -145,7 +137,7 @@ class Base:
             return
         # A change within the same tick of the clock would leave the same status.
         if now - max(status.modified, status.changed) < COARSE_NS:
-            self._unsure.add(path)
+            self.unsure.add(path)
 
     def _content(self, path: str, status: Status) -> str:
         if status.kind == "link":

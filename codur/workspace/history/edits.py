@@ -3,9 +3,9 @@
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from typing import NewType
 
 from codur.errors import StateError
-from codur.structs import Struct
 from codur.workspace.disk import file_access
 from codur.workspace.disk.file_access import Image
 from codur.workspace.disk.path_state import PathState, file_state, present, same
@@ -16,11 +16,8 @@ from codur.workspace.history.net_changes import directories_made, file_change, n
 from codur.workspace.history.put_back import PutBack
 from codur.workspace.problems import FileError, require_mode
 
-
-class Snapshot(Struct):
-    """The files as they were at one moment: after so many entries of the journal."""
-
-    position: int
+Snapshot = NewType("Snapshot", int)
+"""The files as they were at one moment: after so many entries of the journal."""
 
 
 def _state(image: Image | None) -> PathState | None:
@@ -163,10 +160,6 @@ class Edits:
         """What was changed here, net, by path."""
         changes = net_changes(entry for _, entry in of_tools(self._journal.entries)).values()
         return tuple(file_change(change, self._journal.blobs) for change in changes if change.differs)
-
-    def snapshot(self) -> Snapshot:
-        """This moment, for `back_to`."""
-        return Snapshot(position=len(self._journal.entries))
 
     def back_to(
         self, position: int, *, by: By, must_record: bool = False, of_programs: bool = False

@@ -141,11 +141,7 @@ def breaches(entries: Iterable[Entry], scope: Scope, edited: Collection[str]) ->
 
 
 def violations(found: Iterable[NetChange], left: Collection[str]) -> tuple[ScopeViolation, ...]:
-    """What is told of such changes; a directory is told of by what is in it.
-
-    Args:
-        left: paths that could not be put back.
-    """
+    """What is told of such changes (`left`: not put back); a directory is told of by what is in it."""
     return tuple(
         ScopeViolation(path=change.path, change=change.kind, reverted=change.path not in left)
         for change in found

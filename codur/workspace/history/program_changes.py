@@ -34,9 +34,11 @@ class ProgramWatch:
 
     Args:
         journal: gets what programs changed; says how much is copied at most.
+        watches: whether it looks at all; for a journal in memory alone it does not.
     """
 
-    def __init__(self, root: Root, journal: Journal) -> None:
+    def __init__(self, root: Root, journal: Journal, *, watches: bool) -> None:
+        self.watches = watches
         self._root = root
         self._journal = journal
         self._base: Base | None = None
@@ -52,6 +54,8 @@ class ProgramWatch:
         Raises:
             StateError: the contents cannot be kept.
         """
+        if not self.watches:
+            return ""
         found = self._scan(())
         for path in found.strays:
             with suppress(FileError):
@@ -172,7 +176,7 @@ class ProgramWatch:
     def _is_unsure(self, path: str, status: Status | None, base: Base) -> bool:
         if status is None or status.kind != "file":
             return False
-        return path in base.unsure() or self._began - max(status.changed, status.modified) < COARSE_NS
+        return path in base.unsure or self._began - max(status.changed, status.modified) < COARSE_NS
 
     def _change(self, path: str, before: PathState | None) -> Entry | None:
         max_bytes = self._journal.max_bytes

@@ -200,7 +200,10 @@ class PutBack:
             file_access.set_mode(self._root, path, wanted.mode | (_OWNER_ALL if wanted.kind == "directory" else 0))
             return
         if now is not None and (now.kind == "directory") != (wanted.kind == "directory"):
-            self._make_room(path, now)
+            if now.kind != "directory":
+                file_access.remove(self._root, path, durable=False)
+            elif not file_access.remove_empty_directory(self._root, path):
+                raise FileError("is a directory now, and not empty", code="refused")
         match wanted.kind:
             case "directory":
                 file_access.make_directory(self._root, path)
@@ -209,12 +212,6 @@ class PutBack:
                 file_access.write_link(self._root, path, wanted.target)
             case _:
                 file_access.write_image(self._root, path, data, mode=wanted.mode, durable=self._journal.durable)
-
-    def _make_room(self, path: str, now: PathState) -> None:
-        if now.kind != "directory":
-            file_access.remove(self._root, path, durable=False)
-        elif not file_access.remove_empty_directory(self._root, path):
-            raise FileError("is a directory now, and not empty", code="refused")
 
     def _conflict(self, change: NetChange, reason: str) -> None:
         copy = self._write_copy(change) if self._copies else ""

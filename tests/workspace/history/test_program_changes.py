@@ -11,8 +11,9 @@ import pytest
 
 from codur.workspace.disk.root import Root
 from codur.workspace.history.journal import Entry
+from codur.workspace.history.program_changes import Observed
 from codur.workspace.history.scan import scan
-from codur.workspace.workspace import Observed, Workspace
+from codur.workspace.workspace import Workspace
 from tests.workspace.kit import Run, picture
 
 
@@ -33,9 +34,9 @@ def settle(root: Path) -> None:
 
 
 def observe(workspace: Workspace, script: str) -> Observed:
-    assert workspace.before_program() == ""
+    assert workspace.programs.before() == ""
     subprocess.run(["sh", "-ec", script], cwd=workspace.root, check=True)
-    return workspace.after_program()
+    return workspace.programs.after()
 
 
 def paths(changes: tuple[Entry, ...]) -> list[str]:
@@ -76,9 +77,9 @@ def test_a_change_within_one_tick_of_the_clock_is_seen(run: Run) -> None:
     descriptor = os.open(target, os.O_WRONLY)
     for number in range(200):
         os.pwrite(descriptor, b"%04d\n" % number, 0)
-        workspace.before_program()
+        workspace.programs.before()
         os.pwrite(descriptor, b"%04d\n" % (number + 5000), 0)
-        assert paths(workspace.after_program().changes) == ["src/0.py"], number
+        assert paths(workspace.programs.after().changes) == ["src/0.py"], number
     os.close(descriptor)
 
 
@@ -164,13 +165,13 @@ def test_what_is_too_large_is_told_once_and_never_deleted(tmp_path: Path) -> Non
     (run.root / "large.bin").write_bytes(b"x" * 2000)
     (run.root / "larger.bin").write_bytes(b"x" * 3000)
     workspace = run.open()
-    assert workspace.before_program().startswith("2 files are not copied before programs run")
+    assert workspace.programs.before().startswith("2 files are not copied before programs run")
     (run.root / "large.bin").write_bytes(b"y" * 2000)
     (run.root / "larger.bin").unlink()
     (run.root / "small.txt").write_text("SMALL\n")
-    workspace.after_program()
-    assert workspace.before_program() == ""
-    workspace.after_program()
+    workspace.programs.after()
+    assert workspace.programs.before() == ""
+    workspace.programs.after()
     report = run.undo()
     assert report.restored == ("small.txt",)
     assert [(conflict.path, conflict.reason) for conflict in report.conflicts] == [
@@ -186,10 +187,10 @@ def test_a_workspace_with_too_many_files_is_told_and_its_unseen_files_are_safe(t
         (run.root / f"d{number:02}").mkdir()
         (run.root / f"d{number:02}" / "f.txt").write_text("the user's\n")
     workspace = run.open()
-    assert "too large to watch whole" in workspace.before_program()
+    assert "too large to watch whole" in workspace.programs.before()
     subprocess.run(["rm", "-r", *(f"d{number:02}" for number in range(12))], cwd=run.root, check=True)
     before = picture(run.root)
-    workspace.after_program()
+    workspace.programs.after()
     run.undo()
     after = picture(run.root)
     assert {path: after[path] for path in before} == before
@@ -197,15 +198,15 @@ def test_a_workspace_with_too_many_files_is_told_and_its_unseen_files_are_safe(t
 
 def test_the_next_run_copies_only_what_changed(run: Run) -> None:
     first = run.open()
-    first.before_program()
-    first.after_program()
+    first.programs.before()
+    first.programs.after()
     next_run = Run(run.root.parent, "next")
     blobs = {path: path.stat().st_ino for path in run.state.blobs.rglob("*") if len(path.name) == 64}
     (run.root / "src" / "0.py").write_text("changed\n")
     workspace = next_run.open()
-    workspace.before_program()
+    workspace.programs.before()
     (run.root / "src" / "1.py").unlink()
-    workspace.after_program()
+    workspace.programs.after()
     now = {path: path.stat().st_ino for path in run.state.blobs.rglob("*") if len(path.name) == 64}
     assert {path: now[path] for path in blobs} == blobs
     assert len(now) == len(blobs) + 1
@@ -214,8 +215,8 @@ def test_the_next_run_copies_only_what_changed(run: Run) -> None:
 
 def test_a_lost_or_damaged_cache_is_found_out_again(run: Run) -> None:
     first = run.open()
-    first.before_program()
-    first.after_program()
+    first.programs.before()
+    first.programs.after()
     (cache,) = run.state.cache.iterdir()
     for name, data in {"a": b"not json", "b": b'{"src/0.py": 5}', "c": cache.read_bytes()}.items():
         cache.write_bytes(data)
@@ -240,7 +241,7 @@ def test_names_that_are_no_text_and_pipes(run: Run) -> None:
 
 def test_without_a_journal_on_disk_nothing_is_looked_at(tmp_path: Path) -> None:
     workspace = Workspace.open(tmp_path)
-    assert (workspace.before_program(), workspace.after_program()) == ("", Observed())
+    assert (workspace.programs.before(), workspace.programs.after()) == ("", Observed())
     assert workspace.command_changes() == ()
     workspace.mark("x")
 
@@ -260,7 +261,7 @@ def test_strays_beside_the_files_are_swept(run: Run) -> None:
     assert workspace.list_files() == sorted(
         ["src/0.py", "src/1.py", "src/2.py", *(f"{d}{name}" for d in ("", "src/") for name in kept[1:])]
     )
-    workspace.before_program()
+    workspace.programs.before()
     assert not (run.root / "src" / stray).exists()
     assert all((directory / name).exists() for directory in (run.root, run.root / "src") for name in kept)
 
@@ -301,5 +302,5 @@ def test_secrets_are_copied_only_where_a_program_changed_them(name: str, run: Ru
 
 def test_a_large_secret_is_not_copied_and_told(run: Run) -> None:
     (run.root / "big.key").write_text("canary" * 1_000_000)
-    assert run.open().before_program().startswith("1 file is not copied before programs run")
+    assert run.open().programs.before().startswith("1 file is not copied before programs run")
     assert b"canary" not in kept(run)

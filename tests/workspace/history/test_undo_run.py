@@ -58,9 +58,9 @@ def by_tools(run: Run) -> None:
 def by_programs(run: Run, script: str) -> None:
     """Let a shell command change the workspace between two looks."""
     workspace = run.open()
-    workspace.before_program()
+    workspace.programs.before()
     subprocess.run(["sh", "-ec", script], cwd=run.root, check=True)
-    workspace.after_program()
+    workspace.programs.after()
 
 
 EVERYTHING = """
@@ -119,9 +119,9 @@ def test_tools_and_programs_on_the_same_file(run: Run) -> None:
     before = picture(run.root)
     workspace = run.open()
     workspace.write_text("run.sh", "edited\n")
-    workspace.before_program()
+    workspace.programs.before()
     (run.root / "run.sh").write_text("formatted\n")
-    workspace.after_program()
+    workspace.programs.after()
     workspace.read_text("run.sh")
     workspace.write_text("run.sh", "edited again\n")
     assert [change.path for change in workspace.changes()] == ["run.sh"]
@@ -293,9 +293,9 @@ def test_what_programs_did_in_a_run_that_failed_is_put_back_by_undo(run: Run) ->
     before = picture(run.root)
     workspace = run.open()
     workspace.write_text("text.txt", "edited\n")
-    workspace.before_program()
+    workspace.programs.before()
     subprocess.run(["sh", "-ec", EVERYTHING + "mkdir __pycache__ && echo x > __pycache__/c"], cwd=run.root, check=True)
-    workspace.after_program()
+    workspace.programs.after()
     assert CommandChange(path="ignored.log", kind="deleted") in workspace.command_changes()
     assert CommandChange(path="untracked.txt", kind="mode") in workspace.command_changes()
     workspace.restore()
@@ -315,9 +315,9 @@ def test_going_back_to_a_mark(run: Run) -> None:
     middle = picture(run.root)
     workspace.write_text("text.txt", "second\n")
     workspace.write_text("made/new.txt", "x\n")
-    workspace.before_program()
+    workspace.programs.before()
     (run.root / "image.bin").unlink()
-    workspace.after_program()
+    workspace.programs.after()
     (run.root / "ignored.log").write_text("someone else's\n")
     middle["ignored.log"] = ("file", middle["ignored.log"][1], b"someone else's\n")
     resumed = run.open()
@@ -377,7 +377,7 @@ def test_a_journal_whose_unsynced_lines_were_lost(run: Run) -> None:
 def test_a_program_that_was_cut_off(run: Run) -> None:
     """Nobody can say whether it or the user changed a file then: the old content is put beside it."""
     workspace = run.open()
-    workspace.before_program()
+    workspace.programs.before()
     (run.root / "text.txt").write_text("half\n")
     (run.root / "left.txt").write_text("half\n")
     report = run.undo()

@@ -14,7 +14,7 @@ from codur.batch.worker.attempt import require_sandbox
 from codur.cli import machine, options
 from codur.cli.printing import say, say_json
 from codur.ui.output_formats import show
-from codur.ui.styled_lines import Line, count, joined, line
+from codur.ui.styled_lines import count, joined, line
 
 
 def make(name: str, within: Path, *, tests: bool) -> int:
@@ -42,7 +42,11 @@ def check(directories: Sequence[Path], *, config: Path | None, json: bool, no_sa
         one = examine(challenge, settings, host=host)
         found.append(one)
         if not json:
-            show(joined(_lines(one)), sys.stdout)
+            lines = [line(f"{'✔' if one.is_sound else '✘'} {one.name}: {_words(one)}")]
+            if one.check:
+                lines.append(line(f"    check: {one.check} ({one.source})"))
+            lines += [line(f"    problem: {problem}") for problem in one.problems]
+            show(joined(lines + [line(f"    note: {note}") for note in one.notes]), sys.stdout)
     sound = sum(one.is_sound for one in found)
     if json:
         rows = [{**to_builtins(one), "sound": one.is_sound} for one in found]
@@ -50,14 +54,6 @@ def check(directories: Sequence[Path], *, config: Path | None, json: bool, no_sa
     else:
         say(f"{sound:,} of {count(len(found), 'challenge')} sound")
     return 0 if sound == len(found) else 1
-
-
-def _lines(one: Soundness) -> list[Line]:
-    lines = [line(f"{'✔' if one.is_sound else '✘'} {one.name}: {_words(one)}")]
-    if one.check:
-        lines.append(line(f"    check: {one.check} ({one.source})"))
-    lines += [line(f"    problem: {problem}") for problem in one.problems]
-    return lines + [line(f"    note: {note}") for note in one.notes]
 
 
 def _words(one: Soundness) -> str:

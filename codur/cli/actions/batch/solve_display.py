@@ -55,16 +55,17 @@ def show_list(work: Sequence[Work], done: Mapping[int, Status], *, json: bool) -
         ]
         say_json(rows)
         return 0
-    lines = [(item.title, _state(item, done), str(item.challenge.directory)) for item in work]
+    lines = [
+        (
+            item.title,
+            (f"done: {done[item.number]}" if item.number in done else item.challenge.problem or "to do"),
+            str(item.challenge.directory),
+        )
+        for item in work
+    ]
     show(challenges_table(lines, width=machine.table_width()), sys.stdout)
     tell(f"{_amount(work)}, {len(done)} done" if done else _amount(work))
     return 0
-
-
-def _state(item: Work, done: Mapping[int, Status]) -> str:
-    if item.number in done:
-        return f"done: {done[item.number]}"
-    return item.challenge.problem or "to do"
 
 
 def show_batch(batch: BatchResult, work: Sequence[Work], results: Path, request: SolveRequest) -> None:

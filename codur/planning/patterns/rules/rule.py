@@ -15,18 +15,12 @@ _SLOT = r"\{(\w+)(?:\|([^}]*))?\}"
 
 
 class Settled(Struct):
-    """The one step that a request comes down to.
-
-    Attributes:
-        outcome: how the run ends if the step is a last word.
-        asks: the user is asked before.
-        explains: the file that it comes down to explain, which needs a model to be done well; it has no step then.
-    """
+    """The one step that a request comes down to."""
 
     step: Step
-    outcome: Outcome = "done"
-    asks: bool = False
-    explains: str = ""
+    outcome: Outcome = "done"  # how the run ends if the step is a last word
+    asks: bool = False  # the user is asked before
+    explains: str = ""  # the file that it comes down to explain, which needs a model to be done well: no step, then
 
 
 class Found(Struct, kw_only=False):
