@@ -19,8 +19,8 @@ from codur import __version__, api
 from codur.api import Job
 from codur.cli import machine
 from codur.cli.actions import undo
-from codur.errors import CodurError
-from codur.events import AnswerDelta, CheckRan, Event, FileChanged, StepBegan
+from codur.errors import CodurError, Interrupted
+from codur.events import AnswerDelta, CheckBegan, CheckRan, Event, FileChanged, StepBegan
 from codur.questions import Answer, Question
 from codur.session.turns import Turn, since, turn_of
 from codur.store.blobs import BlobStore
@@ -158,6 +158,7 @@ class _Telling:
         self._narrator = Narrator(verbose=False, works=True)
         self._number = 0
         self._edits: dict[str, str] = {}
+        self._check = ""  # the check that is being run, by its call
 
     async def told(self, job: Job) -> RunResult:
         """The run's result, after all of it was told. If the editor goes, the run ends.
@@ -172,6 +173,8 @@ class _Telling:
             job.cancel()
             raise
         result = await job
+        if self._check:
+            await self._update(acp.update_tool_call(self._check, status="failed"))
         await self._changes(result)
         lines = summary_lines(result, told=self._narrator.told)
         await self.says("\n\n".join(filter(None, (result.answer.strip(), joined(lines)))))
@@ -199,23 +202,24 @@ class _Telling:
         chosen = getattr(reply.outcome, "option_id", "")
         if chosen in {option.option_id for option in allowed}:
             return Answer(decision="approve", keep=chosen == "keep")
-        return Answer(decision="reject" if chosen else "nobody")
+        if not chosen:  # with the prompt
+            raise Interrupted("cancelled; the workspace is as it was")
+        return Answer(decision="reject")
 
     async def _event(self, event: Event) -> None:
         match event:
             case AnswerDelta():
                 await self._update(acp.update_agent_thought_text(sanitise(event.text)))
+            case CheckBegan() if not self._check:
+                self._check, title = self._name(), sanitise(f"check: {event.check}")
+                await self._update(acp.start_tool_call(self._check, title, kind="execute", status="in_progress"))
             case CheckRan():
+                await self._event(CheckBegan(check=event.verdict.check))  # unless it is known to have begun
                 text = "\n".join(line.text for line in self._narrator.lines(event))
                 content = [acp.tool_content(acp.text_block(text))]
-                start = acp.start_tool_call(
-                    self._name(),
-                    sanitise(f"check: {event.verdict.check}"),
-                    kind="execute",
-                    status="completed" if event.verdict.passed else "failed",
-                    content=content,
-                )
-                await self._update(start)
+                status: Any = "completed" if event.verdict.passed else "failed"
+                await self._update(acp.update_tool_call(self._check, status=status, content=content))
+                self._check = ""
             case FileChanged():
                 await self._edit(event.path)
             case StepBegan():
