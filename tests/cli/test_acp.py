@@ -110,6 +110,27 @@ def test_what_a_plan_does_is_asked_for(project: Path, answer: str, stays: bool) 
     assert "nobody" not in editor.said
 
 
+def test_commands_need_no_model(project: Path) -> None:
+    editor, before = Editor(), contents(project)
+
+    async def talk() -> None:
+        async with editing(editor, project) as (connection, session, _):
+            await says(connection, session, "fix main.py")
+            (known,) = editor.of("available_commands_update")
+            assert [command.name for command in known.available_commands] == ["help", "undo", "redo", "diff"]
+            after = contents(project)
+            for words, there in (("undo that", before), ("redo", after), ("/undo", before), ("/redo", after)):
+                await says(connection, session, words)
+                assert contents(project) == there, editor.said
+            for words, told in (("/diff", "range(start, end + 1)"), ("/help", "/redo [RUN]"), ("/nope", "no command")):
+                editor.updates.clear()
+                await says(connection, session, words)
+                assert told in editor.said
+
+    asyncio.run(talk())
+    assert "a model is needed" not in editor.said
+
+
 def test_cancelled(tmp_path: Path) -> None:
     project, editor = fill(tmp_path / "project", SLOW), Editor()
 

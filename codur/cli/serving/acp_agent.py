@@ -4,9 +4,10 @@ What happens in a run is told as the protocol's updates; what a run asks becomes
 """
 
 import asyncio
+import io
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -19,6 +20,8 @@ from codur import __version__, api
 from codur.api import Job
 from codur.cli import machine
 from codur.cli.actions import undo
+from codur.cli.conversation.slash_commands import BY_NAME, put_back, read_line, undoes
+from codur.cli.printing import say
 from codur.errors import CodurError, Interrupted
 from codur.events import AnswerDelta, CheckBegan, CheckRan, Event, FileChanged, StepBegan
 from codur.questions import Answer, Question
@@ -36,6 +39,7 @@ from codur.workspace.history.undo_run import run_changes
 
 _MOST_CHARS, _MOST_SESSIONS = 1_000_000, 100
 """Of a prompt, and of a file that a difference shows; sessions of one editor."""
+_COMMANDS = [BY_NAME[name] for name in ("help", "undo", "redo", "diff")]
 _ALLOW = schema.PermissionOption(option_id="approve", name="Carry it out", kind="allow_once")
 _KEEP = schema.PermissionOption(option_id="keep", name="Use it, and keep its file", kind="allow_always")
 _REJECT = schema.PermissionOption(option_id="reject", name="Do not", kind="reject_once")
@@ -82,6 +86,11 @@ class CodurAgent:
             raise acp.RequestError.invalid_request({"sessions": f"at most {_MOST_SESSIONS}"})
         name = uuid4().hex
         self._sessions[name] = Session(directory=Path(cwd))
+        known = acp.helpers.update_available_commands(
+            schema.AvailableCommand(name=command.name, description=command.help) for command in _COMMANDS
+        )
+        # The editor hears of the session first.
+        asyncio.get_running_loop().call_soon(asyncio.ensure_future, self._client.session_update(name, known))
         return schema.NewSessionResponse(session_id=name)
 
     async def prompt(self, session_id: str, prompt: Sequence[Any], **_: Any) -> schema.PromptResponse:
@@ -93,6 +102,9 @@ class CodurAgent:
         if not 0 < len(words) <= _MOST_CHARS:
             raise acp.RequestError.invalid_params({"prompt": f"from 1 to {_MOST_CHARS:,} characters"})
         loop, telling = asyncio.get_running_loop(), _Telling(self._client, session_id, session.directory)
+        if said := _command(words, session):
+            await telling.says(said)
+            return schema.PromptResponse(stop_reason="end_turn")
 
         def ask(question: Question) -> Answer:
             return asyncio.run_coroutine_threadsafe(telling.asked(question), loop).result()
@@ -146,6 +158,22 @@ def _words(blocks: Sequence[Any], directory: Path) -> str:
     linked = (unquote(urlsplit(block.uri).path) for block in blocks if isinstance(block, schema.ResourceContentBlock))
     files = [Path(path).relative_to(directory).as_posix() for path in linked if Path(path).is_relative_to(directory)]
     return " ".join([*said, *files]).strip()
+
+
+def _command(words: str, session: Session) -> str:
+    """What a command says, or the wish for one in words; empty if it is a task."""
+    with redirect_stdout(io.StringIO()) as said, redirect_stderr(said):
+        try:
+            asked = read_line(words)
+            if (wanted := undoes(asked.words)) is not None and not asked.about:
+                put_back(words, session.directory, wanted, again="--redo" in asked.words, keep=session.turns.append)
+            elif asked.words[:1] == ("diff",):
+                undo.show_diff(next(iter(asked.words[1:]), None), session.directory, json=False)
+            elif words.startswith("/") and not asked.task:
+                say("\n".join(f"/{command.name} {command.takes}: {command.help}" for command in _COMMANDS))
+        except CodurError as error:
+            return f"{error.message}\n{error.remedy}"
+    return said.getvalue().strip()
 
 
 class _Telling:
