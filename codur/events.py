@@ -68,7 +68,7 @@ class TestMade(_Event, tag="test_made"):
 
 
 class CheckBegan(_Event, tag="check_began"):
-    """The check is about to be run before any change: what it is, in a few words."""
+    """The check is about to be run: what it is, in a few words."""
 
     check: str
 

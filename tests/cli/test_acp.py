@@ -83,11 +83,13 @@ def test_a_fix_with_its_check_and_its_difference(project: Path) -> None:
             assert reply.stop_reason == "end_turn"
 
     asyncio.run(talk())
-    checks = [(update.title, update.status) for update in editor.of("tool_call") if update.kind == "execute"]
-    assert checks == [("check: python main.py", "failed"), ("check: python main.py", "completed")]
+    begun = [update for update in editor.of("tool_call") if update.kind == "execute"]
+    assert [(update.title, update.status) for update in begun] == [("check: python main.py", "in_progress")] * 2
+    ended = {update.tool_call_id: update for update in editor.of("tool_call_update")}
+    assert [ended.pop(update.tool_call_id).status for update in begun] == ["failed", "completed"]
     (edit,) = [update for update in editor.of("tool_call") if update.kind == "edit"]
     assert [place.path for place in edit.locations] == [str(project / "main.py")]
-    ((difference,),) = [update.content for update in editor.of("tool_call_update")]
+    ((difference,),) = [update.content for update in ended.values()]
     assert (difference.old_text, difference.new_text) == (REPAIRABLE["main.py"], contents(project)["main.py"])
     assert "solved" in editor.said
 
@@ -98,13 +100,35 @@ def test_what_a_plan_does_is_asked_for(project: Path, answer: str, stays: bool) 
 
     async def talk() -> None:
         async with editing(editor, project) as (connection, session, _):
-            assert await says(connection, session, "rm notes.txt") == "end_turn"
+            assert await says(connection, session, "rm notes.txt") == ("end_turn" if answer else "cancelled")
 
     asyncio.run(talk())
     ((call, options),) = editor.asked
     assert options == ["approve", "reject"]
     assert "notes.txt" in call.content[0].content.text
     assert (project / "notes.txt").exists() == stays
+    assert "nobody" not in editor.said
+
+
+def test_commands_need_no_model(project: Path) -> None:
+    editor, before = Editor(), contents(project)
+
+    async def talk() -> None:
+        async with editing(editor, project) as (connection, session, _):
+            await says(connection, session, "fix main.py")
+            (known,) = editor.of("available_commands_update")
+            assert [command.name for command in known.available_commands] == ["help", "undo", "redo", "diff"]
+            after = contents(project)
+            for words, there in (("undo that", before), ("redo", after), ("/undo", before), ("/redo", after)):
+                await says(connection, session, words)
+                assert contents(project) == there, editor.said
+            for words, told in (("/diff", "range(start, end + 1)"), ("/help", "/redo [RUN]"), ("/nope", "no command")):
+                editor.updates.clear()
+                await says(connection, session, words)
+                assert told in editor.said
+
+    asyncio.run(talk())
+    assert "a model is needed" not in editor.said
 
 
 def test_cancelled(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_a_failure_is_seen_explained_repaired_and_undone(project: Path, mode: st
             assert {"number": "1", "start": "1", "end": "3", "result": "0"} in [
                 values for each in found for values in each["values"]
             ]
-            only = (await client.call_tool("repair", {"apply": False})).structured_content
+            only = (await client.call_tool("repair", {"dry_run": True})).structured_content
             assert "+    for number in range(start, end + 1):" in only["diff"]
             assert contents(project) == before
             done = (await client.call_tool("repair", {})).structured_content
@@ -100,7 +100,63 @@ def test_a_failure_is_seen_explained_repaired_and_undone(project: Path, mode: st
             ]
 
     asyncio.run(talk())
-    assert messages == ["before: red: line 1: expected `3 6`, got `3 3`"]
+    told_once = [message for message in messages if message and not message.endswith(" s)")]  # no sign of life
+    assert told_once == ["running `python main.py`", "before: red: line 1: expected `3 6`, got `3 3`"]
+
+
+def test_an_argument_that_there_is_not_is_refused_with_those_there_are(project: Path) -> None:
+    before = contents(project)
+
+    async def talk() -> None:
+        async with piped(project) as client:
+            for tool in (await client.list_tools()).tools:
+                assert tool.input_schema["additionalProperties"] is False
+            for name, given in (("repair", {"apply": False}), ("verify", {"Workspace": "."}), ("runs", {"x\n": 1})):
+                told = refusal(await client.call_tool(name, given))
+                assert told.startswith(f"{name}: {next(iter(given))!r}: there is no such argument. Its arguments: ")
+                assert "workspace" in told
+                assert "\n" not in told
+            told = refusal(await client.call_tool("undo", {"dry_run": "perhaps"}))
+            assert "\n" not in told
+            assert "pydantic" not in told
+            assert (await client.call_tool("runs", {})).structured_content["result"] == []
+
+    asyncio.run(talk())
+    assert contents(project) == before
+
+
+def test_what_is_read_needs_no_lock_and_leaves_nothing_and_a_check_gives_signs_of_life(project: Path) -> None:
+    messages: list[str | None] = []
+
+    async def told(progress: float, total: float | None, message: str | None) -> None:
+        messages.append(message)
+
+    async def talk() -> None:
+        async with piped(project) as client:
+            working = client.call_tool("verify", {"check": "touch began; sleep 12"}, progress_callback=told)
+            waiting = asyncio.ensure_future(working)
+            await until_begun(project)
+            outline = await client.call_tool("outline", {"path": "main.py"})
+            assert set(outline.structured_content) == {"text"}
+            assert not (await client.call_tool("find", {"text": "total"})).is_error
+            await waiting
+            assert len((await client.call_tool("runs", {})).structured_content["result"]) == 1
+
+    asyncio.run(talk())
+    begun, *signs = [message for message in messages if message and message.startswith("running")]
+    assert begun == "running `touch began; sleep 12`"
+    assert len(signs) >= 2
+    assert {sign.rpartition(" (")[0] for sign in signs} == {begun}
+
+
+def test_resources_of_any_workspace_below(project: Path) -> None:
+    async def talk() -> None:
+        async with piped(project.parent) as client:
+            await client.call_tool("verify", {"workspace": "project"})
+            kept = await client.read_resource("codur://verdict")
+            assert json.loads(kept.contents[0].text)["status"] == "failed"  # type: ignore[union-attr]
+
+    asyncio.run(talk())
 
 
 def test_looking_and_prompts(project: Path) -> None:
@@ -142,8 +198,12 @@ def test_a_request_without_a_check_and_one_that_is_too_long(tmp_path: Path) -> N
 
     async def talk() -> None:
         async with piped(bare) as client:
-            told = (await client.call_tool("verify", {})).structured_content
-            assert (told["outcome"], told["reason"]) == ("usage", "there is no check: no tests, no expected output")
+            told = refusal(await client.call_tool("verify", {}))
+            assert "there is no check: no tests, no expected output. Name one with `check`." in told
+            assert "--" not in told
+            for place in ("nowhere", "notes.txt"):
+                for name in ("verify", "repair", "explain_failure"):
+                    assert refusal(await client.call_tool(name, {"workspace": place}))
             assert "at most" in refusal(await client.call_tool("verify", {"check": "x" * 10_000_000}))
             assert (await client.call_tool("runs", {})).structured_content["result"]
 
@@ -155,11 +215,12 @@ def test_cancelled_and_two_clients(project: Path) -> None:
         async with piped(project) as first, piped(project) as second:
             waiting = asyncio.ensure_future(first.call_tool("verify", {"check": SLOW}))
             await until_begun(project)
-            refused = (await second.call_tool("verify", {})).structured_content
-            assert refused["outcome"] == "refused"
+            refused = refusal(await second.call_tool("verify", {}))
+            assert "works in" in refused
+            assert refused.endswith("Wait until it has ended.")
             waiting.cancel()
             await asyncio.wait([waiting])
-            while (await second.call_tool("verify", {})).structured_content["outcome"] == "refused":
+            while (await second.call_tool("verify", {})).is_error:
                 await asyncio.sleep(0.05)
 
     asyncio.run(talk())

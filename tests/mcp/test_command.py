@@ -40,7 +40,9 @@ def test_the_commands(tmp_path: Path) -> None:
     assert mcp("call", "mine", "echo", '{"text": "hello"}').out == "hello\n"
     added = json.loads(mcp("call", "mine", "mcp__mine__add", '{"a": 1, "b": 2}', "--json").out)
     assert (added["structured"], added["failed"]) == ({"sum": 3}, False)
-    assert mcp("call", "mine", "fail").code == 1
+    failed = mcp("call", "mine", "fail")
+    assert (failed.code, failed.err) == (1, "✘ mcp__mine__fail says that it failed\n")
+    assert "as first seen, or as last accepted" in mcp("trust", "mine").out
     assert "note://one  text/plain" in mcp("resources", "mine").out
     assert list(work.iterdir()) == []
 

@@ -54,6 +54,8 @@ def call_tool(name: str, call: ToolCall, directory: Path, config: Path | None, *
         servers.server(name)
         answer = servers.call(call.name, call.arguments)
     say_found({"tool": call.name, **to_builtins(answer)}, [answer.text], as_json=json, redact=redact)
+    if answer.failed and not json:
+        tell(f"✘ {call.name} says that it failed")
     return 1 if answer.failed else 0
 
 
@@ -73,7 +75,7 @@ def consider(name: str, directory: Path, config: Path | None, *, accept: bool, j
         listing = servers.tools(name)
         news = _news(servers, name, listing, damaged_is_new=accept)
         if not json:
-            say(redact("\n".join(news) or f"{name}: all tools are as they were accepted"))
+            say(redact("\n".join(news) or f"{name}: all tools are as first seen, or as last accepted"))
             if news and not accept:
                 require_yes(
                     "Accept these tools as they are now?",

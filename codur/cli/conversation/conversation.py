@@ -19,7 +19,7 @@ from codur.cli import actions, machine
 from codur.cli.actions.init import check_found, model_words
 from codur.cli.conversation.choices import CHANGES, PERMISSIONS, Choices
 from codur.cli.conversation.line_completion import LineCompleter
-from codur.cli.conversation.slash_commands import Asked, help_text, read_line
+from codur.cli.conversation.slash_commands import Asked, help_text, put_back, read_line, undoes
 from codur.cli.project_names import ProjectNames, agent_names, run_ids
 from codur.cli.typed_line import TypedLine
 from codur.config.settings import Settings
@@ -133,8 +133,9 @@ class Conversation:
             asked = Asked(task=line)
         if asked.name:
             self._set(asked.name, asked.value)
-        elif (wanted := _undoes(asked.words)) is not None:
-            self._guarded(partial(self._put_back, line, wanted, again="--redo" in asked.words))
+        elif (wanted := undoes(asked.words)) is not None:
+            again = "--redo" in asked.words
+            self._guarded(partial(put_back, line, self._directory, wanted, again=again, keep=self._remember))
         elif asked.words[:1] == ("commit",):
             done = self._commit(line, asked.words)
             if done and asked.task:
@@ -224,14 +225,6 @@ class Conversation:
         self._typed = "\n".join((*waiting, *([typed.text] if typed.text else [])))
         if waiting:
             _say("No model was told what you typed meanwhile: it is on the next line.")
-
-    def _put_back(self, line: str, wanted: str, *, again: bool) -> int:
-        """Undo a task, or take that back; only what was put back is remembered."""
-        report, record = actions.undo.put_back(wanted or None, self._directory, dry=False, again=again)
-        if report.restored or report.removed:
-            undid, redid = ("", record.id) if again else (record.id, "")
-            self._remember(Turn(asked=line, outcome="done", undid=undid, redid=redid, ended=time.time()))
-        return actions.undo.told(report, record, dry=False, again=again, json=False)
 
     def _was_about(self, word: str) -> bool:
         """Whether the last task of which something is left begins with this word."""
@@ -388,14 +381,6 @@ def _remembered(tasks: int) -> str:
 def _told_shortly(turns: Sequence[Turn]) -> str:
     """A conversation in a line."""
     return f"{count(len(turns), 'task')}, the last: {clip(turns[-1].asked)}" if turns else "no task that can be read"
-
-
-def _undoes(words: Sequence[str]) -> str | None:
-    """The run that a command line undoes, empty for the last; None if it does something else, or only shows it."""
-    rest = [word for word in words[1:] if word != "--redo"]
-    if words[:1] != ("undo",) or len(rest) > 1 or any(word.startswith("-") for word in rest):
-        return None
-    return rest[0] if rest else ""
 
 
 def _names_run(words: Sequence[str]) -> bool:

@@ -2,15 +2,19 @@
 
 import re
 import shlex
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from textwrap import wrap
 from typing import Final
 
+from codur.cli import actions
 from codur.cli.commit_words import AND_COMMIT, NO_DEED, commit_wish, without_condition
 from codur.cli.spoken_commands import spoken_command
 from codur.config.reading.origin import did_you_mean
 from codur.errors import UsageError
 from codur.lazy import regex
+from codur.session.turns import Turn
 from codur.structs import Struct
 
 _LEAST_WIDE = 20
@@ -140,6 +144,23 @@ def _wish(line: str) -> Asked | None:
     if of := _UNDO_OF.fullmatch(line):
         return Asked(words=("undo",), about=of["what"].lower())
     return None
+
+
+def undoes(words: Sequence[str]) -> str | None:
+    """The run that a command line undoes, empty for the last; None if it does something else, or only shows it."""
+    rest = [word for word in words[1:] if word != "--redo"]
+    if words[:1] != ("undo",) or len(rest) > 1 or any(word.startswith("-") for word in rest):
+        return None
+    return rest[0] if rest else ""
+
+
+def put_back(line: str, directory: Path, wanted: str, *, again: bool, keep: Callable[[Turn], object]) -> int:
+    """Undo a task, or take that back; only what was put back is remembered."""
+    report, record = actions.undo.put_back(wanted or None, directory, dry=False, again=again)
+    if report.restored or report.removed:
+        undid, redid = ("", record.id) if again else (record.id, "")
+        keep(Turn(asked=line, outcome="done", undid=undid, redid=redid, ended=time.time()))
+    return actions.undo.told(report, record, dry=False, again=again, json=False)
 
 
 def _split(name: str, rest: str) -> list[str]:

@@ -4,9 +4,10 @@ What happens in a run is told as the protocol's updates; what a run asks becomes
 """
 
 import asyncio
+import io
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -19,8 +20,10 @@ from codur import __version__, api
 from codur.api import Job
 from codur.cli import machine
 from codur.cli.actions import undo
-from codur.errors import CodurError
-from codur.events import AnswerDelta, CheckRan, Event, FileChanged, StepBegan
+from codur.cli.conversation.slash_commands import BY_NAME, put_back, read_line, undoes
+from codur.cli.printing import say
+from codur.errors import CodurError, Interrupted
+from codur.events import AnswerDelta, CheckBegan, CheckRan, Event, FileChanged, StepBegan
 from codur.questions import Answer, Question
 from codur.session.turns import Turn, since, turn_of
 from codur.store.blobs import BlobStore
@@ -36,6 +39,7 @@ from codur.workspace.history.undo_run import run_changes
 
 _MOST_CHARS, _MOST_SESSIONS = 1_000_000, 100
 """Of a prompt, and of a file that a difference shows; sessions of one editor."""
+_COMMANDS = [BY_NAME[name] for name in ("help", "undo", "redo", "diff")]
 _ALLOW = schema.PermissionOption(option_id="approve", name="Carry it out", kind="allow_once")
 _KEEP = schema.PermissionOption(option_id="keep", name="Use it, and keep its file", kind="allow_always")
 _REJECT = schema.PermissionOption(option_id="reject", name="Do not", kind="reject_once")
@@ -78,6 +82,11 @@ class CodurAgent:
             raise acp.RequestError.invalid_request({"sessions": f"at most {_MOST_SESSIONS}"})
         name = uuid4().hex
         self._sessions[name] = Session(directory=Path(cwd))
+        known = acp.helpers.update_available_commands(
+            schema.AvailableCommand(name=command.name, description=command.help) for command in _COMMANDS
+        )
+        # The editor hears of the session first.
+        asyncio.get_running_loop().call_soon(asyncio.ensure_future, self._client.session_update(name, known))
         return schema.NewSessionResponse(session_id=name)
 
     async def prompt(self, session_id: str, prompt: Sequence[Any], **_: Any) -> schema.PromptResponse:
@@ -89,6 +98,9 @@ class CodurAgent:
         if not 0 < len(words) <= _MOST_CHARS:
             raise acp.RequestError.invalid_params({"prompt": f"from 1 to {_MOST_CHARS:,} characters"})
         loop, telling = asyncio.get_running_loop(), _Telling(self._client, session_id, session.directory)
+        if said := _command(words, session):
+            await telling.says(said)
+            return schema.PromptResponse(stop_reason="end_turn")
 
         def ask(question: Question) -> Answer:
             return asyncio.run_coroutine_threadsafe(telling.asked(question), loop).result()
@@ -144,6 +156,22 @@ def _words(blocks: Sequence[Any], directory: Path) -> str:
     return " ".join([*said, *files]).strip()
 
 
+def _command(words: str, session: Session) -> str:
+    """What a command says, or the wish for one in words; empty if it is a task."""
+    with redirect_stdout(io.StringIO()) as said, redirect_stderr(said):
+        try:
+            asked = read_line(words)
+            if (wanted := undoes(asked.words)) is not None and not asked.about:
+                put_back(words, session.directory, wanted, again="--redo" in asked.words, keep=session.turns.append)
+            elif asked.words[:1] == ("diff",):
+                undo.show_diff(next(iter(asked.words[1:]), None), session.directory, json=False)
+            elif words.startswith("/") and not asked.task:
+                say("\n".join(f"/{command.name} {command.takes}: {command.help}" for command in _COMMANDS))
+        except CodurError as error:
+            return f"{error.message}\n{error.remedy}"
+    return said.getvalue().strip()
+
+
 class _Telling:
     """Tells one prompt's run, and asks for it."""
 
@@ -154,6 +182,7 @@ class _Telling:
         self._narrator = Narrator(verbose=False, works=True)
         self._number = 0
         self._edits: dict[str, str] = {}
+        self._check = ""  # the check that is being run, by its call
 
     async def told(self, job: Job) -> RunResult:
         """The run's result, after all of it was told. If the editor goes, the run ends.
@@ -168,6 +197,8 @@ class _Telling:
             job.cancel()
             raise
         result = await job
+        if self._check:
+            await self._update(acp.update_tool_call(self._check, status="failed"))
         await self._changes(result)
         lines = summary_lines(result, told=self._narrator.told)
         await self.says("\n\n".join(filter(None, (result.answer.strip(), joined(lines)))))
@@ -195,23 +226,24 @@ class _Telling:
         chosen = getattr(reply.outcome, "option_id", "")
         if chosen in {option.option_id for option in allowed}:
             return Answer(decision="approve", keep=chosen == "keep")
-        return Answer(decision="reject" if chosen else "nobody")
+        if not chosen:  # with the prompt
+            raise Interrupted("cancelled; the workspace is as it was")
+        return Answer(decision="reject")
 
     async def _event(self, event: Event) -> None:
         match event:
             case AnswerDelta():
                 await self._update(acp.update_agent_thought_text(sanitise(event.text)))
+            case CheckBegan() if not self._check:
+                self._check, title = self._name(), sanitise(f"check: {event.check}")
+                await self._update(acp.start_tool_call(self._check, title, kind="execute", status="in_progress"))
             case CheckRan():
+                await self._event(CheckBegan(check=event.verdict.check))  # unless it is known to have begun
                 text = "\n".join(line.text for line in self._narrator.lines(event))
                 content = [acp.tool_content(acp.text_block(text))]
-                start = acp.start_tool_call(
-                    self._name(),
-                    sanitise(f"check: {event.verdict.check}"),
-                    kind="execute",
-                    status="completed" if event.verdict.passed else "failed",
-                    content=content,
-                )
-                await self._update(start)
+                status: Any = "completed" if event.verdict.passed else "failed"
+                await self._update(acp.update_tool_call(self._check, status=status, content=content))
+                self._check = ""
             case FileChanged():
                 await self._edit(event.path)
             case StepBegan():

@@ -7,9 +7,12 @@ its command starts is contained as every program is, and its texts have bounds.
 import hmac
 import json
 import os
+import re
 import secrets
 import socket
+import time
 from collections.abc import Mapping
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import unquote, urlsplit
@@ -18,10 +21,11 @@ import anyio
 import uvicorn
 from mcp.server.mcpserver import Context, ListRoots, MCPServer, Resolve
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.types import ListRootsResult, ToolAnnotations
 from msgspec import to_builtins
-from pydantic import Field
+from pydantic import Field, ValidationError
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -31,12 +35,19 @@ from codur.cli import machine
 from codur.cli.actions import runs, undo
 from codur.cli.printing import tell
 from codur.errors import CodurError
+from codur.events import CheckBegan
+from codur.sandbox.launcher import Launcher
+from codur.session.host import redactor_of
 from codur.store.run_records import RunDirectory
-from codur.types import Plan, RunResult, Step
+from codur.tools.toolbox import Toolbox, ToolContext
+from codur.types import RunResult
 from codur.ui.sanitise import sanitise
-from codur.ui.shown.progress_lines import Narrator
+from codur.ui.shown.progress_lines import Narrator, Status
+from codur.workspace.workspace import Workspace
 
 _KEPT_EVENTS, _SHOWN_RUNS = 500, 50
+_LOOK_S, _SIGN_S = 30.0, 5.0
+"""Of a tool that only reads; between signs of life."""
 _TOLD = ("outcome", "reason", "remedy", "verdict", "explanation", "changed_files", "diff", "notes", "sandbox", "run_id")
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _CHANGES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
@@ -55,7 +66,25 @@ def _asked(context: Context) -> ListRoots | None:
 Roots = Annotated[ListRootsResult | None, Resolve(_asked)]
 Where = Annotated[str, Field(max_length=4_096, description="The project's directory; the one that is served if empty.")]
 Check = Annotated[str, Field(max_length=10_000, description="A shell command that must exit with 0; else it is found.")]
+Dry = Annotated[bool, Field(description="Only say what would change.")]
 Text = Annotated[str, Field(max_length=2_000)]
+# Else what is not known, such as a word for "change nothing", is left out, and the call acts.
+ArgModelBase.model_config["extra"] = "forbid"
+
+
+class _Server(MCPServer):
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Context | None = None) -> Any:
+        """Call a tool; what is wrong with its arguments is told in a line."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            wrong = error.__cause__.errors(include_input=False)[0]
+            known = next(tool.input_schema["properties"] for tool in await self.list_tools() if tool.name == name)
+            what = "there is no such argument" if wrong["type"] == "extra_forbidden" else wrong["msg"]
+            argument = f"{'.'.join(map(str, wrong['loc']))!r:.80}"
+            raise ToolError(f"{name}: {argument}: {what}. Its arguments: {', '.join(known)}.") from error
 
 
 class Offered:
@@ -72,7 +101,7 @@ class Offered:
 
     def server(self) -> MCPServer:
         """The server."""
-        server = MCPServer("codur", instructions=_INSTRUCTIONS, version=__version__, log_level="CRITICAL")
+        server = _Server("codur", instructions=_INSTRUCTIONS, version=__version__, log_level="CRITICAL")
         for read in (self.verify, self.explain_failure, self.outline, self.find, self.runs):
             server.add_tool(read, annotations=_READS)
         for change in (self.repair, self.undo):
@@ -89,11 +118,11 @@ class Offered:
         return _told(await _carried(api.verify(self._place(workspace, roots), **self._options(check)), context))
 
     async def repair(
-        self, context: Context, roots: Roots, workspace: Where = "", check: Check = "", apply: bool = True
+        self, context: Context, roots: Roots, workspace: Where = "", check: Check = "", dry_run: Dry = False
     ) -> dict[str, Any]:
         """Search for a repair of Python code without a model: costs no tokens, and what it finds passes the check.
-        Applies it, or only gives the diff; `undo` takes it back."""
-        options: Options = {**self._options(check), "dry_run": not apply}
+        Applies it, or with `dry_run` only gives the diff; `undo` takes it back."""
+        options: Options = {**self._options(check), "dry_run": dry_run}
         return _told(await _carried(api.repair(self._place(workspace, roots), **options), context))
 
     async def explain_failure(
@@ -103,23 +132,18 @@ class Offered:
         result = await _carried(api.explain(self._place(workspace, roots), **self._options(check)), context)
         return {**_told(result), "suspects": _plain(result.repair.suspects if result.repair else ())}
 
-    async def outline(self, context: Context, roots: Roots, path: Text, workspace: Where = "") -> dict[str, Any]:
+    async def outline(self, roots: Roots, path: Text, workspace: Where = "") -> dict[str, Any]:
         """List the classes and functions of a source file, with their lines."""
-        return await self._look("python_ast_outline", {"path": path}, self._place(workspace, roots), context)
+        return await self._look("python_ast_outline", {"path": path}, self._place(workspace, roots))
 
     async def find(
-        self,
-        context: Context,
-        roots: Roots,
-        text: Text,
-        kind: Literal["definition", "text"] = "definition",
-        workspace: Where = "",
+        self, roots: Roots, text: Text, kind: Literal["definition", "text"] = "definition", workspace: Where = ""
     ) -> dict[str, Any]:
         """Find where a function, class or variable is defined, or the lines that hold a text."""
         name, key = ("find_definition", "name") if kind == "definition" else ("grep_files", "pattern")
-        return await self._look(name, {key: text}, self._place(workspace, roots), context)
+        return await self._look(name, {key: text}, self._place(workspace, roots))
 
-    async def undo(self, roots: Roots, run: Text = "", workspace: Where = "", dry_run: bool = False) -> dict[str, Any]:
+    async def undo(self, roots: Roots, run: Text = "", workspace: Where = "", dry_run: Dry = False) -> dict[str, Any]:
         """Put back what a run changed: the newest that changed something, or the one of this id."""
         place = self._place(workspace, roots)
 
@@ -130,7 +154,7 @@ class Offered:
                     raise ToolError(f"run {found.id} was not one of this workspace")
                 report, record = undo.put_back(found.id, place, dry=dry_run, again=False)
             except CodurError as error:
-                raise _failed(error) from error
+                raise _failed(error.message, error.remedy) from error
             return {"run": record.id, "dry_run": dry_run, **_plain(report)}
 
         return await anyio.to_thread.run_sync(put_back)
@@ -141,29 +165,39 @@ class Offered:
         return [_plain(runs.listed(record)) for record in records[:_SHOWN_RUNS]]
 
     def last_verdict(self) -> str:
-        """What the check said at last, in the directory that is served."""
+        """What the check said at last, in a workspace that is served."""
         result = self._newest().result() or {}
         return json.dumps(_plain(result.get("verdict")))
 
     def last_trace(self) -> str:
-        """What the last run did, in the directory that is served: its last events."""
+        """What the last run did, in a workspace that is served: its last events."""
         return json.dumps(_plain(self._newest().trace.read(on_damage=lambda _: None)[-_KEPT_EVENTS:]))
 
     def _newest(self) -> RunDirectory:
         try:
-            return machine.kept_runs().find(None, workspace=self._served)
+            return machine.kept_runs().find(fits=lambda record: Path(record.workspace).is_relative_to(self._served))
         except CodurError as error:
             raise ResourceNotFoundError(error.message) from error
 
-    async def _look(self, tool: str, arguments: Mapping[str, Any], place: Path, context: Context) -> dict[str, Any]:
-        """The output of a tool that only reads, by a plan of that one step."""
-        step = Step(id="look", action="tool", capability=tool, arguments=arguments)
-        plan = Plan(steps=(step,), origin="user")
-        job = api.solve(f"{tool} {arguments}", place, plan=plan, offline=True, environ=self._environ)
-        result = await _carried(job, context)
-        if result.outcome != "done":
-            raise ToolError(sanitise(result.reason))
-        return {"text": _plain(result.answer), "run_id": result.run_id}
+    async def _look(self, tool: str, arguments: Mapping[str, Any], place: Path) -> dict[str, Any]:
+        """The output of a tool that only reads: nothing is locked for it, and nothing is kept of it."""
+
+        def look() -> str:
+            settings, host = machine.settings_for(place, None, {}).settings, machine.host()
+            workspace = Workspace.open(place, home=host.home, max_file_bytes=settings.tools.max_file_kb * 1024)
+            with Launcher(host.environ, sandbox=settings.sandbox, state_cache=host.cache) as launcher:
+                tools = ToolContext(
+                    workspace=workspace, launcher=launcher, find_python=str, settings=settings.tools, timeout_s=_LOOK_S
+                )
+                result = Toolbox(tools).call(tool, arguments)
+            if not result.ok:
+                raise ToolError(sanitise(result.text))
+            return redactor_of(settings, host.environ)(result.text)
+
+        try:
+            return {"text": _plain(await anyio.to_thread.run_sync(look))}
+        except CodurError as error:
+            raise _failed(error.message, error.remedy) from error
 
     def _options(self, check: str) -> Options:
         options: Options = {"environ": self._environ}
@@ -201,16 +235,29 @@ async def _carried(job: Job, context: Context) -> RunResult:
     Raises:
         ToolError: it could not begin.
     """
-    narrator, number = Narrator(verbose=False), 0
+    narrator, status, number, began = Narrator(verbose=False), Status(), count(1), time.monotonic()
+
+    async def signs() -> None:
+        while True:
+            await anyio.sleep(_SIGN_S)
+            message = f"{status.phase} ({time.monotonic() - began:.0f} s)"
+            await context.report_progress(next(number), message=sanitise(message))
+
     try:
-        async for event in job:
-            for line in narrator.lines(event):
-                number += 1
-                await context.report_progress(number, message=line.text)
+        async with anyio.create_task_group() as group:
+            group.start_soon(signs)
+            async for event in job:
+                status.see(event)
+                begins = [status.phase] if isinstance(event, CheckBegan) else []
+                for text in (*begins, *(line.text for line in narrator.lines(event))):
+                    await context.report_progress(next(number), message=sanitise(text))
+            group.cancel_scope.cancel()
     finally:
         job.cancel()
         with anyio.CancelScope(shield=True):
             result = await _ended(job)
+    if result.outcome in {"usage", "refused"}:  # it did not run
+        raise _failed(result.reason, result.remedy)
     return result
 
 
@@ -218,15 +265,22 @@ async def _ended(job: Job) -> RunResult:
     try:
         return await job
     except CodurError as error:
-        raise _failed(error) from error
+        raise _failed(error.message, error.remedy) from error
 
 
-def _failed(error: CodurError) -> ToolError:
-    return ToolError(sanitise(f"{error.message}. {error.remedy}".strip(". ") + "."))
+def _failed(message: str, remedy: str) -> ToolError:
+    return ToolError(sanitise(f"{message}. {_remedy(remedy)}".strip(". ") + "."))
+
+
+def _remedy(remedy: str) -> str:
+    """What a client can do of it, which has no command line."""
+    if " --" in remedy:
+        remedy = re.sub(r"(?:with )?--check(?: COMMAND)?", "with `check`", remedy.partition(", or ")[0])
+    return "" if " --" in remedy else remedy
 
 
 def _told(result: RunResult) -> dict[str, Any]:
-    return {name: _plain(getattr(result, name)) for name in _TOLD}
+    return {name: _plain(getattr(result, name)) for name in _TOLD} | {"remedy": _remedy(result.remedy)}
 
 
 def _plain(value: Any) -> Any:

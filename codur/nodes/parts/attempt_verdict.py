@@ -283,6 +283,8 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     foreign = start is not None and not is_about_tests(start.failing, state)
     others = foreign and (bool(context.best.claimed) or state["discovery"].task_type != "code_fix")
     narrow = not (record.action == "repair" or may_fail(state) or others)
+    if check is not None:
+        context.emit(CheckBegan(check=check.label))
     first = _still_failing(check, state["verdict"], context) if check and narrow else None
     verdict = first or check_runs.run_check(check, state, context)
     if first is None and check is not None and _is_too_long(check, verdict, state, context):

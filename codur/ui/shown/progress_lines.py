@@ -218,7 +218,7 @@ class Status:
                 self._plan = event
             case events.FileChanged():
                 self._diff = event.diff
-            case events.CheckBegan():
+            case events.CheckBegan() if event.check not in self._check:
                 self._check = f"`{clip(event.check, width=60)}`"
             case events.CheckRan():
                 self._check, self._diff = _check_words(event), ""
