@@ -13,7 +13,14 @@ from typing import Any
 
 import acp
 import pytest
-from acp.schema import AllowedOutcome, DeniedOutcome, RequestPermissionResponse
+from acp.schema import (
+    AllowedOutcome,
+    ClientCapabilities,
+    DeniedOutcome,
+    FileSystemCapabilities,
+    ReadTextFileResponse,
+    RequestPermissionResponse,
+)
 
 from tests.cli.kit import ROOT, codur, environment
 from tests.runs.kit import REPAIRABLE, contents, fill
@@ -28,6 +35,7 @@ class Editor:
     answer: str = "approve"
     updates: list[Any] = field(default_factory=list)
     asked: list[Any] = field(default_factory=list)
+    held: dict[str, str] = field(default_factory=dict)  # what it has of files, by their paths
 
     def on_connect(self, conn: Any) -> None:
         """Nothing is kept."""
@@ -42,6 +50,11 @@ class Editor:
         if not self.answer:
             return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
         return RequestPermissionResponse(outcome=AllowedOutcome(outcome="selected", option_id=self.answer))
+
+    async def read_text_file(self, session_id: str, path: str, **_: Any) -> ReadTextFileResponse:
+        if path not in self.held:
+            raise acp.RequestError.invalid_params()
+        return ReadTextFileResponse(content=self.held[path])
 
     @property
     def said(self) -> str:
@@ -62,7 +75,10 @@ async def editing(editor: Editor, project: Path) -> AsyncIterator[tuple[Any, str
     own = {**environment(project.parent / "home"), "PYTHONPATH": str(ROOT)}
     started = acp.spawn_agent_process(editor, sys.executable, "-m", "codur", "acp", env=own)  # type: ignore[arg-type]
     async with started as (connection, process):
-        hello = await connection.initialize(protocol_version=0)
+        hello = await connection.initialize(
+            protocol_version=0,
+            client_capabilities=ClientCapabilities(fs=FileSystemCapabilities(read_text_file=bool(editor.held))),
+        )
         assert (hello.protocol_version, hello.agent_info.name) == (acp.PROTOCOL_VERSION, "codur")  # type: ignore[union-attr]
         session = await connection.new_session(cwd=str(project), mcp_servers=[])
         yield connection, session.session_id, process
@@ -108,6 +124,29 @@ def test_what_a_plan_does_is_asked_for(project: Path, answer: str, stays: bool) 
     assert "notes.txt" in call.content[0].content.text
     assert (project / "notes.txt").exists() == stays
     assert "nobody" not in editor.said
+
+
+@pytest.mark.parametrize("by", ["resource", "link", "name"])
+def test_what_is_not_saved_is_not_overwritten(project: Path, by: str) -> None:
+    path, uri, text = project / "main.py", (project / "main.py").as_uri(), f"{REPAIRABLE['main.py']}# more\n"
+    editor = Editor(held={str(path): text} if by != "resource" else {})
+    blocks: dict[str, list[Any]] = {
+        "resource": [acp.resource_block(acp.embedded_text_resource(uri, text))],
+        "link": [acp.resource_link_block("main.py", uri)],
+        "name": [acp.text_block("`main.py`:7.")],
+    }
+
+    async def talk() -> None:
+        async with editing(editor, project) as (connection, session, _):
+            prompt = [acp.text_block("fix"), *blocks[by]]
+            await connection.prompt(session_id=session, prompt=prompt)
+            assert contents(project)["main.py"] == REPAIRABLE["main.py"]
+            path.write_text(text)  # saved
+            await connection.prompt(session_id=session, prompt=prompt)
+
+    asyncio.run(talk())
+    assert editor.said.count("unsaved changes of main.py") == 1
+    assert contents(project)["main.py"] not in {REPAIRABLE["main.py"], text}
 
 
 def test_commands_need_no_model(project: Path) -> None:

@@ -6,6 +6,7 @@ What happens in a run is told as the protocol's updates; what a run asks becomes
 import asyncio
 import io
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
@@ -61,13 +62,15 @@ class CodurAgent:
         self._sessions: dict[str, Session] = {}
         self._client: Any = None
         self._jobs: set[Job] = set()
+        self._reads = False  # the editor gives what it holds of files
 
     def on_connect(self, conn: acp.Client) -> None:
         """Keep the editor, to tell and ask it."""
         self._client = conn
 
-    async def initialize(self, **_: Any) -> schema.InitializeResponse:
+    async def initialize(self, client_capabilities: Any = None, **_: Any) -> schema.InitializeResponse:
         """Say who this is; an older version than ours is for the editor to refuse."""
+        self._reads = bool(client_capabilities and client_capabilities.fs and client_capabilities.fs.read_text_file)
         return schema.InitializeResponse(
             protocol_version=acp.PROTOCOL_VERSION,
             agent_capabilities=schema.AgentCapabilities(),
@@ -92,13 +95,14 @@ class CodurAgent:
     async def prompt(self, session_id: str, prompt: Sequence[Any], **_: Any) -> schema.PromptResponse:
         """Carry out a task; it is told of the earlier ones of its session."""
         session = self._session(session_id)
-        if session.job is not None:
-            raise acp.RequestError.invalid_request({"session": "a task is at work"})
         words = _words(prompt, session.directory)
         if not 0 < len(words) <= _MOST_CHARS:
             raise acp.RequestError.invalid_params({"prompt": f"from 1 to {_MOST_CHARS:,} characters"})
         loop, telling = asyncio.get_running_loop(), _Telling(self._client, session_id, session.directory)
-        if said := _command(words, session):
+        unsaved = await self._unsaved(session_id, prompt, session.directory, words)
+        if session.job is not None:
+            raise acp.RequestError.invalid_request({"session": "a task is at work"})
+        if said := unsaved or _command(words, session):
             await telling.says(said)
             return schema.PromptResponse(stop_reason="end_turn")
 
@@ -142,6 +146,16 @@ class CodurAgent:
             with suppress(CodurError):
                 await job
 
+    async def _unsaved(self, session: str, blocks: Sequence[Any], directory: Path, words: str) -> str:
+        """That a file which the task names is otherwise in the editor, as it would be overwritten; empty if none is."""
+        files = {*_linked(blocks), *(directory / word.rstrip(".") for word in re.findall(r"[\w./+-]+", words))}
+        held = {Path(unquote(urlsplit(uri).path)): text for block in blocks for uri, text in _embedded(block)}
+        for path in filter(os.path.isfile, files if self._reads else ()):
+            with suppress(acp.RequestError):
+                held[path] = (await self._client.read_text_file(session_id=session, path=str(path))).content
+        unsaved = [path.name for path, text in held.items() if path.is_relative_to(directory) and _differs(path, text)]
+        return f"Not begun: the editor has unsaved changes of {', '.join(unsaved)}. Save first." if unsaved else ""
+
     def _session(self, name: str) -> Session:
         if name not in self._sessions:
             raise acp.RequestError.invalid_params({"sessionId": "there is no such session"})
@@ -151,9 +165,30 @@ class CodurAgent:
 def _words(blocks: Sequence[Any], directory: Path) -> str:
     """The task: the texts, and the files that are named with them by their paths in the directory."""
     said = [block.text for block in blocks if isinstance(block, schema.TextContentBlock)]
-    linked = (unquote(urlsplit(block.uri).path) for block in blocks if isinstance(block, schema.ResourceContentBlock))
-    files = [Path(path).relative_to(directory).as_posix() for path in linked if Path(path).is_relative_to(directory)]
+    files = [path.relative_to(directory).as_posix() for path in _linked(blocks) if path.is_relative_to(directory)]
     return " ".join([*said, *files]).strip()
+
+
+def _linked(blocks: Sequence[Any]) -> list[Path]:
+    """The files that go with a prompt, by their links or whole."""
+    uris = [block.uri for block in blocks if isinstance(block, schema.ResourceContentBlock)]
+    uris += [block.resource.uri for block in blocks if isinstance(block, schema.EmbeddedResourceContentBlock)]
+    return [Path(unquote(urlsplit(uri).path)) for uri in uris]
+
+
+def _embedded(block: Any) -> list[tuple[str, str]]:
+    """The whole file that goes with a prompt, if it does; a fragment means a part of it."""
+    resource: Any = getattr(block, "resource", None)
+    whole = isinstance(resource, schema.TextResourceContents) and not urlsplit(resource.uri).fragment
+    return [(resource.uri, resource.text)] if whole else []
+
+
+def _differs(path: Path, text: str) -> bool:
+    """Whether a file of text holds other lines on the disk."""
+    try:
+        return path.read_text(encoding="utf-8-sig").splitlines() != text.splitlines()
+    except (OSError, ValueError):
+        return False
 
 
 def _command(words: str, session: Session) -> str:
