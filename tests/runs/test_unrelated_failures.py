@@ -89,6 +89,20 @@ def test_so_it_may_of_one_of_those_that_fail_which_runs_what_was_changed(tmp_pat
     assert "If some of the tests that fail now have nothing to do with this" in played.message(1)
 
 
+def test_but_not_of_one_beside_a_test_that_the_change_mended(tmp_path: Path) -> None:
+    half = FILES["shop.py"].replace(":.2f}'", ":.2f}'.replace('.', ',', len(prices))")
+    asks = (
+        "from shop import shown\n\n\ndef test_shown_with_comma():\n    assert shown([1]) == '1,00'\n\n\n"
+        "def test_none():\n    assert shown([]) == '0,00'\n"
+    )
+    files = {**FILES, "test_shown.py": asks, "test_till.py": ""}
+    both = calls(("replace_file_content", {"path": "shop.py", "content": half}), FOREIGN)
+    prompt = "the prices that are shown have a point where there should be a comma"
+    cannot = calls(("cannot", {"reason": "no"}))
+    played = run(tmp_path, both, FINISH, cannot, cannot, prompt=prompt, task_type="code_fix", files=files)
+    assert played.result.outcome == "not_achieved"
+
+
 SEVERAL = {"agents": {"coding": replace(Settings().agents.coding, samples=2)}}
 
 

@@ -84,7 +84,7 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
             return Judged(verdict=verdict, last=verdict, attempt=None)
         harmless = is_harmless(verdict, state["before"])
         lacks = foreign_failures.not_installed(verdict, state, context) if harmless else []
-        foreign = harmless and not is_specified(verdict.failing, state)
+        foreign = harmless and not is_specified(verdict.failing, state) and not _are_beside(verdict, state["before"])
         if (lacks or foreign) and (excused := _excused(verdict, lacks, state, context)):
             return excused
         shown = diff_text(context.for_models.diff())  # the next request holds it
@@ -118,6 +118,13 @@ def _excused(verdict: Verdict, lacks: Sequence[str], state: RunState, context: R
     elif not foreign_failures.are_foreign(verdict, state, context):
         return None
     return Judged(verdict=verdict, last=verdict, attempt=None, excused=context.best.claimed)
+
+
+def _are_beside(verdict: Verdict, before: Verdict | None) -> bool:
+    """Whether a test that still fails lies in a file in which the change mended one: it may be about the same fault."""
+    mended = set(before.failing if before is not None else ()) - set(verdict.failing)
+    files = {test.partition("::")[0] for test in mended}
+    return any(test.partition("::")[0] in files for test in verdict.failing if "::" in test)
 
 
 def _is_too_long(check: Check, verdict: Verdict, state: RunState, context: RunContext) -> bool:
