@@ -1,7 +1,7 @@
 """Checks, verdicts and attempts as short texts for a model."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from codur.lazy import regex
 from codur.parsing.bounded_text import bounded, left_out, listed, plain
@@ -31,12 +31,15 @@ _THROWN = regex(r"^ *\^+\s*\n\n(.+)$", re.MULTILINE)
 """What Node.js says of an error that nothing caught, below the place; frames and its own version follow."""
 _STARTED_BY = regex(
     r"make(?:\[\d+\])?: \*\*\*|npm (?:ERR!|error)|error Command failed|info Visit|rake aborted!|Command failed with"
-    r"|Tasks: TOP|\(See full trace|\[\*\] \d+ fixable"
+    r"|Tasks: TOP|\(See full trace|\[\*\] \d+ fixable|\W*$"
 )
-"""What make, npm, yarn and rake say below what they started."""
+"""What make, npm, yarn and rake say below what they started; and what has no word in it."""
+_NOT_OK = regex(r"^ *not ok \d+ (?:- )?(?!.*# TODO\b)(.+)", re.MULTILINE)
+"""A test that failed, in TAP."""
 _HEADLINE_LINES = 4
 _OUTPUT_CHARS = 400  # of what a program prints now
-_NAMED = 3
+_NAMED, _CLIPPED = 3, 120
+_SHOWN_ROWS, _SHOWN_TESTS = 10, 4  # on a screen
 _NEXT_HUNK = regex(r"^(?=@@ |--- .*\n\+\+\+ )", re.MULTILINE)
 
 
@@ -182,6 +185,24 @@ def error_text(error: str, limit: int) -> str:
     kept = _first(blocks, limit)
     left = len(blocks) - len(kept)
     return "\n\n".join([*kept, *([f"… [{left} more failing tests left out]"] if left else [])])
+
+
+def first_failures(error: str, first: Collection[str] = ()) -> list[str]:
+    """Rows of an error for a person: of some tests that failed name, place and words; of any other text the end.
+
+    Args:
+        first: names of tests that are told before others.
+    """
+    before, *tests = _NEXT_TEST.split(f"\n\n{error.strip()}")
+    if before.strip() or not tests:
+        return error.rstrip("\n").split("\n")[-_SHOWN_ROWS:]
+    rows: list[str] = []
+    tests.sort(key=lambda test: not any(name in test.split("\n", 1)[0] for name in first))
+    for test in tests[:_SHOWN_TESTS]:
+        name, *words = test.rstrip("\n").split("\n")
+        at = next((n for n, row in enumerate(words) if row.startswith("E ") or _RAISED.match(row)), 0)
+        rows += [name, *words[max(0, at - 2) :][: 3 if rows else _SHOWN_ROWS - 2]]
+    return rows
 
 
 def attempts_text(

@@ -25,6 +25,24 @@ def test_a_check_that_fails_is_told_and_nothing_is_changed(project: Path, home: 
     assert contents(project) == before
 
 
+def test_the_tests_that_fail_are_told_with_their_places_and_what_the_first_says(project: Path, home: Path) -> None:
+    lists = "    assert list(range(7)) == [0, 1, 2, 3, 4, 5]\n"
+    others = "".join(f"def test_{n}():\n    assert {n} == 0\n" for n in range(1, 6))
+    fill(project, {"test_rota.py": f"def test_weeks():\n{lists}{others}def test_right():\n    pass\n"})
+    ran = codur_here("verify", cwd=project, home=home)
+    assert ran.code == 1
+    assert "as before" not in ran.err
+    head = (
+        "    | test_rota::test_weeks\n    | test_rota.py:2: in test_weeks\n    | "
+        + lists
+        + "    | E   assert [0, 1, 2, 3,"
+    )
+    assert head in ran.err
+    assert "    | test_rota::test_1\n    | test_rota.py:4: in test_1\n" in ran.err
+    assert "  also: test_rota.py::test_4, test_rota.py::test_5\n" in ran.err
+    assert len(ran.err.splitlines()) <= 29
+
+
 def test_a_check_that_passes(project: Path, home: Path) -> None:
     fill(project, RIGHT)
     ran = codur_here("verify", "--json", cwd=project, home=home)

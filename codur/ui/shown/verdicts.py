@@ -126,7 +126,8 @@ def verdict_line(result: RunResult) -> Line | None:
             return _passed_line(result, verdict)
         case "failed" if result.outcome == "done" and result.before is not None:
             return _harmless_line(result, verdict, result.before)
-        case "failed" if words := _failing_words(verdict, result.before):
+        # It ran once where both are the same: nothing is as before.
+        case "failed" if words := _failing_words(verdict, None if verdict == result.before else result.before):
             return line(("✘ checked: ", "bad"), f"{_command(verdict)} is {words}")
         case "failed":
             return line(("✘ checked: ", "bad"), f"{_command(verdict)} fails: {_why(verdict)}")
