@@ -141,6 +141,8 @@ def headline(error: str) -> str:
     if TRACEBACK in error:  # what ran the program says more after it
         last = error.rpartition(TRACEBACK)[2].split("\n")[1:]
         return next((row.strip() for row in last if row[:1].strip()), rows[-1])
+    if named := _NOT_OK.search(error):
+        return named[1].strip()
     begin = compiler_error(error)
     if begin >= 0:
         return error[begin:].split("\n", 1)[0].strip()
