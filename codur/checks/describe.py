@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from codur.lazy import regex
 from codur.parsing.bounded_text import bounded, left_out, listed, plain
-from codur.types import VARIES, Attempt, Check, Verdict
+from codur.types import VARIES, Attempt, Check, Difference, Verdict
 
 KEPT_ATTEMPTS = 8
 DIFF_CHARS = 8_000
@@ -102,6 +102,16 @@ def verdict_line(verdict: Verdict | None) -> str:
     if verdict.difference:
         return f"failed at output line {verdict.difference.line}"
     return f"failed with exit status {verdict.exit_status}"
+
+
+def difference_words(difference: Difference) -> str:
+    """The first difference as `line 3: expected …, got …`."""
+
+    def quoted(text: str | None, none: str) -> str:
+        return none if text is None else f"`{text if len(text) <= _CLIPPED else f'{text[: _CLIPPED - 1]}…'}`"
+
+    expected, actual = quoted(difference.expected, "no more output"), quoted(difference.actual, "nothing more")
+    return f"line {difference.line}: expected {expected}, got {actual}"
 
 
 def unloaded_text(verdict: Verdict) -> str:
