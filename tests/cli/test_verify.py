@@ -90,6 +90,17 @@ def test_the_manifest_of_hooks_is_of_the_form_that_pre_commit_reads() -> None:
     assert {hook["entry"] for hook in HOOKS} == {"codur verify"}
 
 
+def test_what_starts_programs_and_may_not_is_no_test_that_fails(project: Path, home: Path) -> None:
+    fill(project, RIGHT)
+    (home / "python").write_text("")
+    told = "import sys; from codur.cli.main import run; sys.executable = sys.argv[1]; sys.exit(run(['verify']))"
+    words = [sys.executable, "-c", told, str(home / "python")]
+    ran = subprocess.run(words, cwd=project, env=environment(home), capture_output=True, text=True, check=False)
+    assert ran.returncode == 2, ran.stderr
+    assert f"permission denied ({home / 'python'})" in ran.stderr
+    assert "ulimit" not in ran.stderr
+
+
 def test_it_takes_no_words(project: Path, home: Path) -> None:
     ran = codur("verify", "that", "it", "works", cwd=project, home=home)
     assert ran.code == 2
