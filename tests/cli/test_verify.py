@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cli.kit import ROOT, codur, codur_here, environment, the_object
+from tests.cli.kit import ROOT, bound_by_permissions, codur, codur_anew, codur_here, environment, the_object
 from tests.runs.kit import REPAIRABLE, contents, fill
 
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
@@ -88,6 +88,22 @@ def test_the_manifest_of_hooks_is_of_the_form_that_pre_commit_reads() -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False, env={"PATH": os.environ["PATH"]})
     assert done.returncode == 0, done.stdout
     assert {hook["entry"] for hook in HOOKS} == {"codur verify"}
+
+
+def test_a_home_that_is_of_no_use_is_told_and_does_not_stop_it(project: Path, tmp_path: Path) -> None:
+    fill(project, RIGHT)
+    closed, full = tmp_path / "closed", tmp_path / "full"
+    (closed / ".config" / "codur").mkdir(parents=True)
+    full.mkdir()
+    (full / ".local").write_text("")
+    for home in (closed, full):
+        home.chmod(0 if home == closed else 0o700)
+        ran = codur_anew("verify", cwd=project, home=home, before=bound_by_permissions())
+        home.chmod(0o700)
+        assert (ran.code, ran.err.count("warning: the run is not kept: ")) == (0, 1), ran.err
+        assert [path.name for path in home.iterdir()] == [".config" if home == closed else ".local"]
+    # What changes something goes on being refused where it could not be undone.
+    assert codur_here("repair", cwd=project, home=full).code == 2
 
 
 def test_what_starts_programs_and_may_not_is_no_test_that_fails(project: Path, home: Path) -> None:
