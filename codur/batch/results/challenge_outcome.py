@@ -102,6 +102,7 @@ def _reason(result: RunResult) -> str:
 def _fails_with(verdict: Verdict) -> str:
     different = verdict.difference
     words = checks.describe.difference_words(different) if different else checks.describe.headline(verdict.error)
+    words = "it did not end" if verdict.timed_out else words
     return f": {words}" if words else ""
 
 

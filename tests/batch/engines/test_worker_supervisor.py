@@ -138,10 +138,8 @@ def test_who_is_asked_twice_to_stop_does_not_wait_for_what_hangs(tmp_path: Path)
 def test_a_program_that_does_not_end_is_ended_with_the_time_of_its_challenge(tmp_path: Path) -> None:
     given = fill(tmp_path / "given", {**BUG, "main.py": "import time\ntime.sleep(600)\n"})
     (result,) = solve(given, tmp_path / "out", limits=Limits(max_runtime_s=8.0)).results
-    assert (result.status, result.reason) == (
-        "failed",
-        "needs a model",
-    )  # its check ends before, to leave time for that
+    # Its check ends before, to leave time for that.
+    assert (result.status, result.reason) == ("failed", "needs a model: it did not end")
     assert "timeout" in result.signature
 
 
