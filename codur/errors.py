@@ -1,7 +1,7 @@
 """The tree of Codur's errors. Each class says who must act, and with which exit code a run ends.
 
 CodurError
-├── UsageError          2  the command line, the prompt or the workspace cannot be used
+├── UsageError          2  the command line, the prompt, the workspace or the machine cannot be used
 │   ├── ConfigError     2  a settings file or variable is wrong (file, line, key)
 │   ├── WorkspaceError  2  a path or file is refused or unreadable
 │   └── StateError      2  the state directory, or a file in it, cannot be used
@@ -44,7 +44,7 @@ class CodurError(Exception):
 
 
 class UsageError(CodurError):
-    """The caller's input cannot be used."""
+    """The caller's input, or the machine, cannot be used."""
 
     exit_code = 2
 

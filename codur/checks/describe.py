@@ -1,11 +1,11 @@
 """Checks, verdicts and attempts as short texts for a model."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from codur.lazy import regex
 from codur.parsing.bounded_text import bounded, left_out, listed, plain
-from codur.types import VARIES, Attempt, Check, Verdict
+from codur.types import VARIES, Attempt, Check, Difference, Verdict
 
 KEPT_ATTEMPTS = 8
 DIFF_CHARS = 8_000
@@ -31,12 +31,15 @@ _THROWN = regex(r"^ *\^+\s*\n\n(.+)$", re.MULTILINE)
 """What Node.js says of an error that nothing caught, below the place; frames and its own version follow."""
 _STARTED_BY = regex(
     r"make(?:\[\d+\])?: \*\*\*|npm (?:ERR!|error)|error Command failed|info Visit|rake aborted!|Command failed with"
-    r"|Tasks: TOP|\(See full trace|\[\*\] \d+ fixable"
+    r"|Tasks: TOP|\(See full trace|\[\*\] \d+ fixable|\W*$"
 )
-"""What make, npm, yarn and rake say below what they started."""
+"""What make, npm, yarn and rake say below what they started; and what has no word in it."""
+_NOT_OK = regex(r"^ *not ok \d+ (?:- )?(?!.*# TODO\b)(.+)", re.MULTILINE)
+"""A test that failed, in TAP."""
 _HEADLINE_LINES = 4
 _OUTPUT_CHARS = 400  # of what a program prints now
-_NAMED = 3
+_NAMED, _CLIPPED = 3, 120
+_SHOWN_ROWS, _SHOWN_TESTS = 10, 4  # on a screen
 _NEXT_HUNK = regex(r"^(?=@@ |--- .*\n\+\+\+ )", re.MULTILINE)
 
 
@@ -97,6 +100,16 @@ def verdict_line(verdict: Verdict | None) -> str:
     return f"failed with exit status {verdict.exit_status}"
 
 
+def difference_words(difference: Difference) -> str:
+    """The first difference as `line 3: expected …, got …`."""
+
+    def quoted(text: str | None, none: str) -> str:
+        return none if text is None else f"`{text if len(text) <= _CLIPPED else f'{text[: _CLIPPED - 1]}…'}`"
+
+    expected, actual = quoted(difference.expected, "no more output"), quoted(difference.actual, "nothing more")
+    return f"line {difference.line}: expected {expected}, got {actual}"
+
+
 def unloaded_text(verdict: Verdict) -> str:
     """That no file of pytest's could be loaded, where that is all that is known: how many tests there are is not."""
     none = not verdict.tests_passed and verdict.failing and all(name.endswith(".py") for name in verdict.failing)
@@ -134,6 +147,8 @@ def headline(error: str) -> str:
     if TRACEBACK in error:  # what ran the program says more after it
         last = error.rpartition(TRACEBACK)[2].split("\n")[1:]
         return next((row.strip() for row in last if row[:1].strip()), rows[-1])
+    if named := _NOT_OK.search(error):
+        return named[1].strip()
     begin = compiler_error(error)
     if begin >= 0:
         return error[begin:].split("\n", 1)[0].strip()
@@ -178,6 +193,24 @@ def error_text(error: str, limit: int) -> str:
     kept = _first(blocks, limit)
     left = len(blocks) - len(kept)
     return "\n\n".join([*kept, *([f"… [{left} more failing tests left out]"] if left else [])])
+
+
+def first_failures(error: str, first: Collection[str] = ()) -> list[str]:
+    """Rows of an error for a person: of some tests that failed name, place and words; of any other text the end.
+
+    Args:
+        first: names of tests that are told before others.
+    """
+    before, *tests = _NEXT_TEST.split(f"\n\n{error.strip()}")
+    if before.strip() or not tests:
+        return error.rstrip("\n").split("\n")[-_SHOWN_ROWS:]
+    rows: list[str] = []
+    tests.sort(key=lambda test: not any(name in test.split("\n", 1)[0] for name in first))
+    for test in tests[:_SHOWN_TESTS]:
+        name, *words = test.rstrip("\n").split("\n")
+        at = next((n for n, row in enumerate(words) if row.startswith("E ") or _RAISED.match(row)), 0)
+        rows += [name, *words[max(0, at - 2) :][: 3 if rows else _SHOWN_ROWS - 2]]
+    return rows
 
 
 def attempts_text(

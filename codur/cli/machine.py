@@ -59,13 +59,14 @@ def kept_runs() -> RunStore:
 def home() -> Path:
     """The user's home directory; the root directory (refused as a workspace anyway) if there is none.
 
-    A relative `HOME` names another directory in each place, so it counts as none.
+    A relative `HOME` names another directory in each place, so it counts as none, as one that may not be entered does.
     """
     try:
         named = Path.home()
     except RuntimeError:
         return Path("/")
-    return named if named.is_absolute() else Path("/")
+    usable = os.access(named, os.X_OK) or not os.path.lexists(named)  # it is made when it is needed
+    return named if named.is_absolute() and usable else Path("/")
 
 
 def existing(directory: Path) -> Path:

@@ -112,6 +112,8 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     verdict = state["verdict"]
     if outcome.kind == "cannot" and verdict is not None and verdict.status == "failed" and _CLAIMS.match(outcome.error):
         outcome = CodingOutcome(code="invalid", summary="", error=_NOT_SO.format(outcome.error))
+    # Also of an answer that ends in a question: what it edited stays; and not of an edit from before that is the end.
+    tell_changes(outcome.changed_files, context)
     if outcome.kind == "finished":
         outcome, kept = await asyncio.to_thread(_finished, outcome, state, context)
     context.best.claimed = outcome.foreign
@@ -120,8 +122,6 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     discovery = state["discovery"]
     if outcome.adds:
         discovery = allowed_by_user.added(discovery, outcome.adds, context)
-    # Also of an answer that ends in a question: what it edited stays.
-    tell_changes(outcome.changed_files, context)
     # What was looked at last is shown longest.
     looked = [*(part for part in state["looked"] if part not in outcome.looked), *outcome.looked][-_LOOKED:]
     origin, said = origin_of(state), outcome.summary or outcome.error

@@ -6,6 +6,7 @@ from math import inf, sqrt
 
 from codur.errors import LimitReached
 from codur.events import Emit, RepairProgress
+from codur.parsing.bounded_text import listed
 from codur.repair.candidates.candidates import Candidate, Mark, Program
 from codur.repair.candidates.fingerprint import fingerprint
 from codur.repair.candidates.late_candidates import Prospect, Which
@@ -387,7 +388,7 @@ class Search:
             return part
         ended = "No edit made the check pass" if exhausted else "The time was up before an edit made the check pass"
         files = sorted({path for path, _ in self._places_judged})
-        where = f" in {_files(files)}" if files else ""
+        where = f" in {listed(files, _SHOWN_FILES)}" if files else ""
         reason = f"{ended}; {count(self._tried)} judged{where}"
         if self._best is not None and self._before.progress < self._best.progress < 1.0:
             reason += f", the best came to {self._best.progress:.0%}"
@@ -409,11 +410,6 @@ class Search:
 def count(candidates: int) -> str:
     """`1 candidate was`, `12 candidates were`."""
     return f"{candidates:,} candidate was" if candidates == 1 else f"{candidates:,} candidates were"
-
-
-def _files(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _SHOWN_FILES} more files" if len(paths) > _SHOWN_FILES else ""
-    return f"{', '.join(paths[:_SHOWN_FILES])}{more}"
 
 
 def _weak(before: Verdict) -> bool:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from codur.errors import CodurError
+from codur.errors import UsageError
 from codur.lazy import regex
 from codur.store.atomic import is_alive
 
@@ -48,13 +48,13 @@ def private_directory(base: str) -> Iterator[str]:
     """A new directory below `base` that only this user may enter; removed with all that is in it.
 
     Raises:
-        CodurError: it cannot be made.
+        UsageError: it cannot be made.
     """
     path = f"{base}/{prefix('run')}{os.urandom(8).hex()}"
     try:
         Path(path).mkdir(0o700)
     except OSError as error:
-        raise CodurError(
+        raise UsageError(
             f"no temporary directory can be made in {base}: {error.strerror}", remedy="Free space there, or set TMPDIR."
         ) from error
     try:

@@ -193,7 +193,11 @@ def test_programs_that_take_all_cost_only_themselves(tmp_path: Path) -> None:
     batch = solve(given, tmp_path / "out", settings=structs.replace(SEARCH_OFF, sandbox=sandbox), jobs=4, host=here)
     forks, fills, eats, other = batch.results
     assert "all of it" not in fills.output_before + eats.output_before
-    assert (other.status, other.output_before, other.reason) == ("failed", "2", "needs a model")
+    assert (other.status, other.output_before, other.reason) == (
+        "failed",
+        "2",
+        "needs a model: line 1: expected `1`, got `2`",
+    )
     assert forks.status == "failed"
     assert list(temporary.iterdir()) == []
     assert not [pid for pid in Path("/proc").glob("[0-9]*") if cwd_of(pid).startswith(str(temporary))]
@@ -572,6 +576,10 @@ def test_what_has_no_check_and_what_is_not_the_only_repair_is_told(tmp_path: Pat
     batch = solve(tmp_path, tmp_path / "out", settings=Settings())
     none, shell, two = batch.results
     assert (none.name, none.status, none.reason) == ("none", "failed", NO_CHECK)
-    assert (shell.name, shell.check, shell.reason) == ("shell", "bash count.sh", "needs a model")
+    assert (shell.name, shell.check, shell.reason) == (
+        "shell",
+        "bash count.sh",
+        "needs a model: line 1: expected `2`, got `1`",
+    )
     assert (two.name, two.status) == ("two", "solved")
     assert [note.split(":")[0] for note in two.notes] == [NOT_ALONE]

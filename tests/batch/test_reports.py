@@ -84,19 +84,19 @@ JUNIT = """\
 <?xml version='1.0' encoding='utf-8'?>
 <testsuites name="nightly" tests="5" failures="1" errors="2" time="964.920">
   <testsuite name="default" skipped="0" tests="5" failures="1" errors="2" time="964.920">
-    <testcase classname="default" name="a" time="0.420" />
-    <testcase classname="default" name="b" time="3.500" />
-    <testcase classname="default" name="c" time="61.000">
+    <testcase classname="default" name="a" file="/work/a" time="0.420" />
+    <testcase classname="default" name="b" file="/work/b" time="3.500" />
+    <testcase classname="default" name="c" file="/work/c" time="61.000">
       <failure message="the check still fails" type="failed">the check still fails
 make
 expected 1
 got 2</failure>
     </testcase>
-    <testcase classname="default" name="d" time="0.000">
+    <testcase classname="default" name="d" file="/work/d" time="0.000">
       <error message="challenge.yaml:1: entry: must be the path of the program" type="error">\
 challenge.yaml:1: entry: must be the path of the program</error>
     </testcase>
-    <testcase classname="default" name="e" time="900.000">
+    <testcase classname="default" name="e" file="/work/e" time="900.000">
       <error message="the run's time is used up" type="limit">the run's time is used up</error>
     </testcase>
   </testsuite>

@@ -104,6 +104,15 @@ def test_a_run_that_commits_itself(repository: Path, home: Path) -> None:
     assert (again.code, "the last commit has all of it already" in again.err) == (2, True)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the administrator can give files away")
+def test_where_the_repository_is_another_users_the_remedies_are_named(repository: Path, home: Path) -> None:
+    os.chown(repository / ".git", 12345, 12345)
+    ran = codur_here("run", "--offline", "--commit", "fix main.py", cwd=repository, home=home)
+    assert ran.code == 2
+    assert f"chown -R 0 {repository}/.git" in ran.err
+    assert f"git config --global --add safe.directory {repository}\n" in ran.err
+
+
 def test_what_all_runs_left_uncommitted_is_committed_together(repository: Path, home: Path) -> None:
     fill(repository, {"todo.txt": "zero\n"})
     git(repository, "add", "todo.txt")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cli.kit import ROOT, codur, codur_here, environment, the_object
+from tests.cli.kit import ROOT, bound_by_permissions, codur, codur_anew, codur_here, environment, the_object
 from tests.runs.kit import REPAIRABLE, contents, fill
 
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
@@ -23,6 +23,24 @@ def test_a_check_that_fails_is_told_and_nothing_is_changed(project: Path, home: 
     assert (ran.code, ran.out) == (1, "")
     assert "before: red: line 1: expected `3 6`, got `3 3`" in ran.err
     assert contents(project) == before
+
+
+def test_the_tests_that_fail_are_told_with_their_places_and_what_the_first_says(project: Path, home: Path) -> None:
+    lists = "    assert list(range(7)) == [0, 1, 2, 3, 4, 5]\n"
+    others = "".join(f"def test_{n}():\n    assert {n} == 0\n" for n in range(1, 6))
+    fill(project, {"test_rota.py": f"def test_weeks():\n{lists}{others}def test_right():\n    pass\n"})
+    ran = codur_here("verify", cwd=project, home=home)
+    assert ran.code == 1
+    assert "as before" not in ran.err
+    head = (
+        "    | test_rota::test_weeks\n    | test_rota.py:2: in test_weeks\n    | "
+        + lists
+        + "    | E   assert [0, 1, 2, 3,"
+    )
+    assert head in ran.err
+    assert "    | test_rota::test_1\n    | test_rota.py:4: in test_1\n" in ran.err
+    assert "  also: test_rota.py::test_4, test_rota.py::test_5\n" in ran.err
+    assert len(ran.err.splitlines()) <= 29
 
 
 def test_a_check_that_passes(project: Path, home: Path) -> None:
@@ -70,6 +88,33 @@ def test_the_manifest_of_hooks_is_of_the_form_that_pre_commit_reads() -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False, env={"PATH": os.environ["PATH"]})
     assert done.returncode == 0, done.stdout
     assert {hook["entry"] for hook in HOOKS} == {"codur verify"}
+
+
+def test_a_home_that_is_of_no_use_is_told_and_does_not_stop_it(project: Path, tmp_path: Path) -> None:
+    fill(project, RIGHT)
+    closed, full = tmp_path / "closed", tmp_path / "full"
+    (closed / ".config" / "codur").mkdir(parents=True)
+    full.mkdir()
+    (full / ".local").write_text("")
+    for home in (closed, full):
+        home.chmod(0 if home == closed else 0o700)
+        ran = codur_anew("verify", cwd=project, home=home, before=bound_by_permissions())
+        home.chmod(0o700)
+        assert (ran.code, ran.err.count("warning: the run is not kept: ")) == (0, 1), ran.err
+        assert [path.name for path in home.iterdir()] == [".config" if home == closed else ".local"]
+    # What changes something goes on being refused where it could not be undone.
+    assert codur_here("repair", cwd=project, home=full).code == 2
+
+
+def test_what_starts_programs_and_may_not_is_no_test_that_fails(project: Path, home: Path) -> None:
+    fill(project, RIGHT)
+    (home / "python").write_text("")
+    told = "import sys; from codur.cli.main import run; sys.executable = sys.argv[1]; sys.exit(run(['verify']))"
+    words = [sys.executable, "-c", told, str(home / "python")]
+    ran = subprocess.run(words, cwd=project, env=environment(home), capture_output=True, text=True, check=False)
+    assert ran.returncode == 2, ran.stderr
+    assert f"permission denied ({home / 'python'})" in ran.stderr
+    assert "ulimit" not in ran.stderr
 
 
 def test_it_takes_no_words(project: Path, home: Path) -> None:

@@ -63,6 +63,8 @@ def test_an_edit_that_breaks_nothing_stays_if_the_agent_says_that_it_is_all(tmp_
     played = run(tmp_path, write(TAXED), FINISH)
     assert (played.result.outcome, played.result.exit_code) == ("done", 0)
     assert played.files["shop.py"] == TAXED
+    told = [event.kind for event in played.events if event.kind in ("file_changed", "check_ran")]
+    assert told == ["check_ran", "file_changed", "check_ran"]  # of the edit once
     assert played.result.verdict is not None
     assert played.result.verdict.failing == ("test_till.py::test_host",)
     assert any("test_host needs SHOP_HOST" in note for note in played.result.notes)

@@ -194,6 +194,24 @@ def test_details_are_cut_around_the_first_difference_and_kept_behind_a_bar() -> 
     ]
 
 
+def test_of_tests_that_fail_those_come_first_that_passed_before() -> None:
+    error = "".join(f"test_a::{name}\ntest_a.py:{n}: in {name}\n    assert f()\nE   assert 0\n\n" for n, name in TESTS)
+    before = Verdict(status="failed", check="pytest", tests_total=9, failing=("test_a.py::old", "test_a.py::older"))
+    verdict = replace(before, error=error, failing=("test_a.py::old", "test_a.py::older", "test_a.py::broken"))
+    _, err = shown("plain", RunResult(outcome="not_achieved", exit_code=1, before=before, verdict=verdict))
+    rows = err.splitlines()
+    assert rows[2:7] == [
+        "  error:",
+        "    | test_a::broken",
+        "    | test_a.py:3: in broken",
+        "    |     assert f()",
+        "    | E   assert 0",
+    ]
+
+
+TESTS = ((1, "old"), (2, "older"), (3, "broken"))
+
+
 def test_failures_without_a_verdict_or_without_output() -> None:
     cost = " · 0 calls · 0.0 s\n"
     no_model = RunResult(outcome="no_model", exit_code=3, reason="no key is set", remedy="Set GROQ_API_KEY.")

@@ -26,7 +26,7 @@ from codur.batch.worker.messages import (
     Waits,
 )
 from codur.batch.worker.worker_process import WorkerProcess
-from codur.errors import CodurError
+from codur.errors import UsageError
 from codur.llm.rate_limits.shared_limits import OVER_BUDGET
 from codur.structs import replace
 
@@ -90,7 +90,7 @@ class Supervisor:
         """Do all work; returns why it ended.
 
         Raises:
-            CodurError: the worker cannot be started, or results cannot be kept.
+            UsageError: the worker cannot be started, or results cannot be kept.
         """
         try:
             while self._dispatch():
@@ -221,7 +221,7 @@ class Supervisor:
         if worker is not None and not worker.is_ready:
             self._failed_starts += 1
             if self._failed_starts >= STARTS:
-                raise CodurError(
+                raise UsageError(
                     f"the worker of the batch ends before it can work: {how}",
                     remedy="Run it again with CODUR_DEBUG=1 to see why.",
                 )

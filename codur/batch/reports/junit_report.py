@@ -41,13 +41,11 @@ def _sums(totals: Totals) -> dict[str, str]:
 
 def _case(suite: Xml.Element, item: ChallengeResult, agent: str, *, several: bool) -> None:
     name = f"{item.name} (attempt {item.attempt})" if several else item.name
-    case = Xml.SubElement(
-        suite, "testcase", {"classname": xml_text(agent), "name": xml_text(name), "time": f"{item.seconds:.3f}"}
-    )
+    told = {"classname": agent, "name": name, "file": item.directory, "time": f"{item.seconds:.3f}"}
+    case = Xml.SubElement(suite, "testcase", {key: xml_text(value) for key, value in told.items()})
     if not item.solved:
         tag = _TAGS.get(item.status, "error")
         problem = Xml.SubElement(case, tag, {"message": xml_text(item.reason), "type": item.status})
         problem.text = xml_text("\n".join(part for part in (item.reason, item.check, item.output_after) if part))
-    told = "\n".join(part for part in (item.explanation, *item.notes) if part)
-    if told:
-        Xml.SubElement(case, "system-out").text = xml_text(told)
+    if said := "\n".join(part for part in (item.explanation, *item.notes) if part):
+        Xml.SubElement(case, "system-out").text = xml_text(said)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from codur import checks
 from codur.batch.results.challenge_record import ChallengeResult, RouteEntry, SolvedTier, Status
 from codur.llm.rate_limits.shared_limits import OVER_BUDGET
 from codur.parsing.bounded_text import bounded
@@ -94,8 +95,15 @@ def _reason(result: RunResult) -> str:
     if result.outcome == "done":
         return NO_CHECK if unchecked else NOT_SHOWN_RED
     if result.outcome == "no_model":
-        return NO_CHECK if unchecked else NEEDS_MODEL
+        return NO_CHECK if seen is None or unchecked else f"{NEEDS_MODEL}{_fails_with(seen)}"
     return result.reason
+
+
+def _fails_with(verdict: Verdict) -> str:
+    different = verdict.difference
+    words = checks.describe.difference_words(different) if different else checks.describe.headline(verdict.error)
+    words = "it did not end" if verdict.timed_out else words
+    return f": {words}" if words else ""
 
 
 def _tier(result: RunResult) -> SolvedTier:

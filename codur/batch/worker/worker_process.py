@@ -10,7 +10,7 @@ from pathlib import Path
 from codur.batch.setup import Setup
 from codur.batch.worker.frames import FrameReader, FrameWriter
 from codur.batch.worker.messages import Begin, FromWorker, ToWorker
-from codur.errors import CodurError, reason_of
+from codur.errors import UsageError, reason_of
 
 _BOOT = (
     "import sys; sys.path[:] = sys.argv[2:]; from codur.batch.worker.worker_main import main; main(int(sys.argv[1]))"
@@ -85,7 +85,7 @@ def _spawn(descriptor: int, environ: dict[str, str]) -> int:
         # a group of its own: the terminal's Ctrl-C is for the supervisor
         return os.posix_spawn(sys.executable, [*argv, *path], variables, file_actions=actions, setpgroup=0)
     except OSError as error:
-        raise CodurError(
+        raise UsageError(
             f"the worker of the batch cannot be started: {reason_of(error)}",
             remedy="Check that more processes are allowed (ulimit -u), and that memory is left.",
         ) from error

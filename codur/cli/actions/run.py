@@ -14,7 +14,7 @@ from codur.cli.ask_user import approving, shows_plans, user_at
 from codur.cli.machine import Showing
 from codur.cli.printing import tell, warn
 from codur.config.reading.agent_files import shipped_names
-from codur.errors import UsageError
+from codur.errors import StateError, UsageError
 from codur.events import Note
 from codur.parsing import bounded_text
 from codur.patches import RepairRequest
@@ -34,7 +34,7 @@ from codur.ui.output_formats import Output, show
 from codur.ui.shown.tables import route_text
 from codur.ui.styled_lines import count
 
-NO_HOME = "no home directory is known."
+NO_HOME = "no home directory is known that can be entered."
 
 FIRST_S, NEXT_S = 3.0, 60.0
 """A pipe that says nothing for so long, at its beginning or later, is one that was left open: it is not waited for."""
@@ -152,8 +152,10 @@ def carried_out(
         ),
         guidance=showing.typed.guidance if showing.typed is not None else Guidance(),
     )
-    unkept = () if host.state or task.dry_run else (f"the run is not kept: {NO_HOME} {machine.STATE_REMEDY}",)
-    notes = (*loaded.notes, *unkept)
+    unkept = "" if task.dry_run else _not_kept(task, host.state)
+    if unkept:
+        host = replace(host, state=None, cache=None)
+    notes = (*loaded.notes, *([f"the run is not kept: {unkept} {machine.STATE_REMEDY}"] if unkept else ()))
     try:
         for note in notes:
             shown.event(Note(level="warning", text=note))
@@ -163,6 +165,16 @@ def carried_out(
     if showing.json:  # the one object is all that is printed
         result = replace(result, notes=(*notes, *result.notes))
     return result, shown
+
+
+def _not_kept(task: Task, state: Path | None) -> str:
+    """Why a run is not kept; empty if it is. Only one that changes nothing goes on where the directory is of no use."""
+    try:
+        if state is not None and task.repair is not None and task.repair.until == "verdict":
+            StateDirectory(state).prepare()
+    except StateError as error:
+        return f"{error.message}."
+    return "" if state else NO_HOME
 
 
 def exchanges(record: Path | None, replay: Path | None, *, show: bool, offline: bool) -> Exchanges:

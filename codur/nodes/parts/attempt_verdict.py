@@ -279,7 +279,8 @@ def _known_failure(record: StepRecord, edit: str, state: RunState, context: RunC
     said = f"the same change as attempt {number}, so the check was not run again"
     # What was not run is still not known: who says later that this is all has to hear it.
     known = replace(known, note=f"{said}; {_NOT_RUN}" if _NOT_RUN in known.note else said)
-    _tell(known, state, context)
+    if not context.best.claimed:  # it is the end with an edit that was told
+        _tell(known, state, context)
     return known
 
 

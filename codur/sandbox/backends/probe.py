@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codur.errors import CodurError, ConfigError
+from codur.errors import ConfigError, UsageError
 from codur.sandbox import backends
 from codur.sandbox.backend import Backend, Chosen, NoBackend
 from codur.sandbox.backends.probe_cache import SWITCHES, Tried, one_line, remember, remembered, system_key
@@ -96,7 +96,7 @@ def _made(result: Tried) -> Backend:
     """A back end that was seen to work."""
     backend = _present(result.name, loopback=result.loopback)
     if isinstance(backend, Tried):
-        raise CodurError(f"{result.name} is no longer there: {backend.problem}", remedy="Try again.")
+        raise UsageError(f"{result.name} is no longer there: {backend.problem}", remedy="Try again.")
     return backend
 
 

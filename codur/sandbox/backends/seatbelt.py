@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from codur.config.protected import PROTECTED_NAMES
-from codur.errors import CodurError
+from codur.errors import UsageError
 from codur.sandbox.backend import Confined
 from codur.sandbox.program_policy import Policy
 
@@ -51,7 +51,7 @@ class SeatbeltBackend:
         Its home is its temporary directory: the real one cannot be read.
 
         Raises:
-            CodurError: a path cannot be written in a profile.
+            UsageError: a path cannot be written in a profile.
         """
         variables = {**env, "HOME": str(policy.temporary)} if policy.home_hidden else dict(env)
         profile = profile_text(policy)
@@ -59,7 +59,7 @@ class SeatbeltBackend:
 
 
 def profile_text(policy: Policy) -> str:
-    """The profile for a policy. Raises CodurError: a path has control characters or bytes that are no text."""
+    """The profile for a policy. Raises UsageError: a path has control characters or bytes that are no text."""
     writable = [*filter(None, (policy.workspace, *policy.writable)), policy.temporary]
     kept = list(policy.read_only)
     if policy.workspace is not None:
@@ -96,7 +96,7 @@ def _between(kept: Iterable[Path], workspace: Path | None) -> list[Path]:
 def _quoted(path: str) -> str:
     # A line break or a quote in a name could close the rule and open another.
     if not path.isprintable():
-        raise CodurError(
+        raise UsageError(
             f"the directory name {path!r} cannot be used with sandbox-exec",
             remedy="Rename it, or choose another sandbox.backend.",
         )

@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from codur.config.protected import PROTECTED_NAMES
-from codur.errors import CodurError
+from codur.errors import UsageError
 from codur.lazy import late
 from codur.sandbox.backends.system_paths import is_below, private_system_files, system_roots, way_to
 from codur.sandbox.program_policy import Mount, Policy
@@ -40,7 +40,7 @@ def own_mounts(policy: Policy, word: str, env: Mapping[str, str], cwd: Path) -> 
         cwd: where it starts; seen in any case, as is the program.
 
     Raises:
-        CodurError: the workspace is the whole file system.
+        UsageError: the workspace is the whole file system.
         OSError: there is no such program or directory, or the stand-in for hidden files cannot be made.
     """
     program = _program(word, env, cwd)
@@ -51,7 +51,7 @@ def own_mounts(policy: Policy, word: str, env: Mapping[str, str], cwd: Path) -> 
         view.write(path)
     # Everything would be visible and writable, whatever else is mounted.
     if _ROOT in view.binds:
-        raise CodurError(
+        raise UsageError(
             "the whole file system cannot be a program's workspace", remedy="Run in a directory of its own."
         )
     for path in (*policy.readable, program, cwd):

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codur.errors import CodurError, reason_of
+from codur.errors import UsageError, reason_of
 from codur.sandbox.backend import Confined
 from codur.sandbox.program_limits import resource_limits
 from codur.sandbox.program_policy import Limits, Mount
@@ -60,7 +60,7 @@ class Starter:
         self._beside: list[Callable[[], object]] = []
 
     def prepare(self) -> None:
-        """Have a helper start, so that the first program need not wait 30 ms for it. Raises CodurError: as `start`."""
+        """Have a helper start, so that the first program need not wait 30 ms for it. Raises UsageError: as `start`."""
         with self._lock:
             if not self._helpers and self._ready is None:
                 self._ready = _Helper()
@@ -69,7 +69,7 @@ class Starter:
         """Start a program; what it inherits stays open here.
 
         Raises:
-            CodurError: the helper does not work, or the program cannot be contained as told.
+            UsageError: the helper does not work, or the program cannot be contained as told.
             ValueError: a word or a variable has a null byte in it.
         """
         # `marshal` needs no import at the other end, and both are the same Python.
@@ -185,7 +185,7 @@ class StartedProgram:
 
         Raises:
             OSError: it could not be executed, or there is no such directory.
-            CodurError: it could not be contained.
+            UsageError: it could not be contained.
         """
         try:
             data = self._control.recv(4096)
@@ -206,7 +206,7 @@ class StartedProgram:
         elif kind == FAILED:
             error = OSError(number, os.strerror(number))
             if detail not in (STAGE_DIRECTORY, STAGE_EXECUTE):
-                raise CodurError(
+                raise UsageError(
                     f"a program could not be contained, so it was not started: {reason_of(error)}",
                     remedy="See `codur doctor`, or choose another sandbox.backend.",
                 )
@@ -336,8 +336,11 @@ def _stop(helper: subprocess.Popen[bytes], requests: socket.socket) -> None:
         helper.wait()
 
 
-def _helper_gone(error: OSError) -> CodurError:
-    return CodurError(
-        f"the helper that starts programs does not work: {reason_of(error)}",
-        remedy="Try again; if it stays so, check that more processes and open files are allowed (ulimit -u -n).",
+def _helper_gone(error: OSError) -> UsageError:
+    named = f" ({error.filename})" if error.filename else ""
+    return UsageError(
+        f"the helper that starts programs does not work: {reason_of(error)}{named}",
+        remedy="Give yourself leave to read and execute it, and the directories above it."
+        if isinstance(error, PermissionError)
+        else "Try again; if it stays so, check that more processes and open files are allowed (ulimit -u -n).",
     )

@@ -245,7 +245,9 @@ def repository_around(root: Path, launcher: Launcher, timeout_s: float, *, asked
             continue
         # As git itself refuses it: whoever owns `/tmp/.git` would decide what runs in all of `/tmp`.
         if not (asked and top == root) and mark.lstat().st_uid not in (os.getuid(), 0):
-            raise ToolError("refused", f"the repository in {top} belongs to another user")
+            taken = f"Make it yours (chown -R {os.getuid()} {mark}), or commit with git itself"
+            remedy = f"{taken}, once you trust it: git config --global --add safe.directory {top}"
+            raise ToolError("refused", f"the repository in {top} belongs to another user", remedy=remedy)
         own = _directories(top, mark)
         if not own:
             raise ToolError("refused", f"{mark} leads to a repository elsewhere")

@@ -147,7 +147,7 @@ def _checked(row: ChallengeResult) -> str:
 
 
 def _is_red(row: ChallengeResult) -> bool:
-    return row.reason == NEEDS_MODEL and bool(row.check)
+    return row.reason.startswith(NEEDS_MODEL) and bool(row.check)
 
 
 def _totals(all_of: Totals, *, attempts: bool) -> dict[str, str]:

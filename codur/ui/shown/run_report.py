@@ -3,14 +3,17 @@
 from collections.abc import Collection
 from itertools import zip_longest
 
-from codur.types import Attempt, Outcome, RunResult, Verdict
+from codur import checks
+from codur.parsing.bounded_text import listed
+from codur.types import Attempt, Outcome, RunResult
 from codur.ui.shown.diffs import diff_lines
 from codur.ui.shown.repairs import every_repair, search_lines
 from codur.ui.shown.verdicts import proven, verdict_line
 from codur.ui.styled_lines import Line, block, cells, clip, count, line, percent
 
 _SHOWN_LINES = 10
-"""Lines shown of an expected output, of what came instead, and of an error."""
+"""Lines shown of an expected output, and of what came instead."""
+_NAMED = 5
 _LINES_BEFORE = 3
 """Lines shown before the first difference."""
 _SHOWN_ATTEMPTS = 8
@@ -91,7 +94,7 @@ def failure_lines(result: RunResult, *, width: int | None = None) -> list[Line]:
         lines.append(verdict)
     # Of a model that says at once why it changes nothing, what failed before is no failure of this.
     untouched = result.model_calls and not result.attempts and not result.diff
-    details = [] if untouched else _detail_lines(result.verdict or result.before, width)
+    details = [] if untouched else _detail_lines(result, width)
     return [*lines, *details, *_attempt_lines(result.attempts), *_best_lines(result)]
 
 
@@ -181,7 +184,8 @@ def _attempt_words(attempt: Attempt) -> str:
     return f"{clip(words, width=200)} ({percent(attempt.progress)} of the check)"
 
 
-def _detail_lines(verdict: Verdict | None, width: int | None) -> list[Line]:
+def _detail_lines(result: RunResult, width: int | None) -> list[Line]:
+    verdict, bare_name = result.verdict or result.before, checks.entry.bare_name
     if verdict is None or verdict.status not in ("failed", "flaky", "tampered"):
         return []
     at = verdict.difference.line if verdict.difference else 1
@@ -193,8 +197,12 @@ def _detail_lines(verdict: Verdict | None, width: int | None) -> list[Line]:
         both = width is not None and width >= _BESIDE
         lines += _beside(expected, actual, (width or 0) // 2) if both else [*expected, *actual]
     if verdict.error:
-        rows = verdict.error.rstrip("\n").split("\n")[-_SHOWN_LINES:]
-        lines += [line(("  error:", "dim")), *block("\n".join(rows), prefix="    | ")]
+        stood = result.before.failing if result.before else ()
+        new = [bare_name(name) for name in verdict.failing if name not in stood]
+        text = "\n".join(checks.describe.first_failures(verdict.error, new))
+        lines += [line(("  error:", "dim")), *block(text, prefix="    | ")]
+        if others := [name for name in verdict.failing if bare_name(name) not in text]:
+            lines.append(line(("  also: ", "dim"), listed(others, _NAMED)))
     return lines
 
 

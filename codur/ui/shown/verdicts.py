@@ -3,7 +3,7 @@
 from codur import checks
 from codur.lazy import regex
 from codur.parsing.bounded_text import listed
-from codur.types import Difference, RunResult, Verdict
+from codur.types import RunResult, Verdict
 from codur.ui.styled_lines import Line, Style, clip, count, line
 
 _NOTES = {
@@ -15,16 +15,6 @@ _NAMES_FILES = regex(r"\s[\w./-]+(?:\.\w+|::\S+)(?:\s|$)")
 _SEVERAL, _NAMED = 2, 3
 """So many of many tests are told by their names, and so many are named."""
 _STILL = "what passed before still passes"
-
-
-def difference_words(difference: Difference) -> str:
-    """Give the first difference as `line 3: expected …, got …`."""
-    place = f"line {difference.line}: "
-    if difference.expected is None:
-        return f"{place}expected no more output, got {_quoted(difference.actual or '')}"
-    if difference.actual is None:
-        return f"{place}expected {_quoted(difference.expected)}, got nothing more"
-    return f"{place}expected {_quoted(difference.expected)}, got {_quoted(difference.actual)}"
 
 
 def cause(verdict: Verdict) -> str:
@@ -41,7 +31,7 @@ def cause(verdict: Verdict) -> str:
     elif verdict.tests_total is not None:
         parts.append(f"{verdict.tests_passed or 0} of {count(verdict.tests_total, 'test')} passed")
     if verdict.difference is not None:
-        parts.append(difference_words(verdict.difference))
+        parts.append(checks.describe.difference_words(verdict.difference))
     if said := checks.describe.headline(verdict.error):
         parts.append(clip(said))
     if not parts and verdict.exit_status:
@@ -126,7 +116,8 @@ def verdict_line(result: RunResult) -> Line | None:
             return _passed_line(result, verdict)
         case "failed" if result.outcome == "done" and result.before is not None:
             return _harmless_line(result, verdict, result.before)
-        case "failed" if words := _failing_words(verdict, result.before):
+        # It ran once where both are the same: nothing is as before.
+        case "failed" if words := _failing_words(verdict, None if verdict == result.before else result.before):
             return line(("✘ checked: ", "bad"), f"{_command(verdict)} is {words}")
         case "failed":
             return line(("✘ checked: ", "bad"), f"{_command(verdict)} fails: {_why(verdict)}")

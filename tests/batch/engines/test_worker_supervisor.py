@@ -113,7 +113,8 @@ def test_waiting_for_a_turn_is_not_time_of_a_challenge(tmp_path: Path) -> None:
     """Of these, two at a time can run their programs; the last ones wait longer than their time would be."""
     given = many(tmp_path / "given", 10, {**BUG, "main.py": "import time\ntime.sleep(2)\nprint(2)\n"})
     run(given, tmp_path / "out", Watched(), seconds=6.0, jobs=10, processors=1)
-    assert {(item.status, item.reason) for item in read_results(tmp_path / "out")} == {("failed", "needs a model")}
+    reasons = {(item.status, item.reason.partition(":")[0]) for item in read_results(tmp_path / "out")}
+    assert reasons == {("failed", "needs a model")}
 
 
 def test_who_is_asked_twice_to_stop_does_not_wait_for_what_hangs(tmp_path: Path) -> None:
@@ -137,10 +138,8 @@ def test_who_is_asked_twice_to_stop_does_not_wait_for_what_hangs(tmp_path: Path)
 def test_a_program_that_does_not_end_is_ended_with_the_time_of_its_challenge(tmp_path: Path) -> None:
     given = fill(tmp_path / "given", {**BUG, "main.py": "import time\ntime.sleep(600)\n"})
     (result,) = solve(given, tmp_path / "out", limits=Limits(max_runtime_s=8.0)).results
-    assert (result.status, result.reason) == (
-        "failed",
-        "needs a model",
-    )  # its check ends before, to leave time for that
+    # Its check ends before, to leave time for that.
+    assert (result.status, result.reason) == ("failed", "needs a model: it did not end")
     assert "timeout" in result.signature
 
 

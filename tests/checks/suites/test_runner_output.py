@@ -445,6 +445,8 @@ def test_what_a_run_prints_and_what_is_still_to_be_done_are_no_failures(output: 
         ("test_a.c:16: CHECK(v) failed\nmake: *** [Makefile:11: test] Error 1\n", "test_a.c:16: CHECK(v) failed"),
         ("not 3\nrake aborted!\nCommand failed with status (1)\n\nTasks: TOP => test\n", "not 3"),
         ("make: *** No rule to make target 'x'.\n", "make: *** No rule to make target 'x'."),
+        ("TAP version 13\n# Subtest: adds\nnot ok 1 - adds\n  ---\n  code: 'X'\n  ...\n# Subtest: hangs\n", "adds"),
+        ("it was started\n  ...\n", "it was started"),
     ],
 )
 def test_what_says_most_is_the_headline(output: str, said: str) -> None:
