@@ -24,7 +24,9 @@ FILES = {"pyproject.toml": SETTINGS, "calc.py": UNUSED, "test_calc.py": TESTS}
 
 def ran(project: Path, home: Path, replies: list[ServerReply], *words: str) -> tuple[dict[str, Any], int, int]:
     with GroqServer(replies) as server:
-        fill(home, {".config/codur/config.yaml": yaml.safe_dump({"providers": {"groq": {"base_url": server.url}}})})
+        # Each candidate starts make and pytest: a slow machine judges few of them in the minute that is usual.
+        settings = {"providers": {"groq": {"base_url": server.url}}, "repair": {"offline_budget_s": 400}}
+        fill(home, {".config/codur/config.yaml": yaml.safe_dump(settings)})
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         end = codur_here("run", *words, "--json", cwd=project, home=home, GROQ_API_KEY=KEY, PATH=path)
         return the_object(end.out), end.code, len(server.bodies)
@@ -176,7 +178,7 @@ def test_a_command_that_runs_more_than_tests_guides_a_search(project: Path, home
     tests = TESTS.replace("== 4", "== 4\n    assert double(5) == 10")
     makefile = "ci:\n\tpython -m pytest -q\n\ttest -f calc.py\n"
     fill(project, {"calc.py": wrong, "test_calc.py": tests, "Makefile": makefile})
-    result, code, _ = ran(project, home, [], "make ci fails; fix it", "--offline")
+    result, code, _ = ran(project, home, [], "make ci fails; fix it", "--offline", "--timeout", "600")
     assert (code, result["outcome"], result["changed_files"]) == (0, "done", ["calc.py"])
     assert result["verdict"]["check"] == "make ci"
 
