@@ -34,8 +34,9 @@ _STARTED_BY = regex(
     r"|Tasks: TOP|\(See full trace|\[\*\] \d+ fixable|\W*$"
 )
 """What make, npm, yarn and rake say below what they started; and what has no word in it."""
-_NOT_OK = regex(r"^ *not ok \d+ (?:- )?(?!.*# TODO\b)(.+)", re.MULTILINE)
-"""A test that failed, in TAP."""
+NOT_OK = r"not ok \d+ (?:- )?"
+"""What stands before the name of a test that failed, in TAP."""
+_NOT_OK = regex(rf"^ *(?!.*# TODO\b){NOT_OK}(.+)", re.MULTILINE)
 _HEADLINE_LINES = 4
 _OUTPUT_CHARS = 400  # of what a program prints now
 _NAMED, _CLIPPED = 3, 120

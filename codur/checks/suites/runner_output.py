@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator
 
-from codur.checks.describe import FAILED_TEST
+from codur.checks.describe import FAILED_TEST, NOT_OK
 from codur.checks.suites.junit import FAILURE_CHARS, SHOWN_FAILURES, TestCounts
 from codur.lazy import late, regex
 from codur.parsing.bounded_text import bounded, plain
@@ -64,7 +64,7 @@ _RUNNERS = (
     replace(_runner(r"^  (?:<passed> passing|<failed> failing)\b", r"^  \d+\) ((?:.+\n +)*?.+):$"), hooks=True),
     # Node's own, and others that print TAP
     _runner(r"^(?:#|ℹ) (?:pass +<passed>|fail +<failed>|cancelled +<errors>)$",
-            r"^ *(?!.*# TODO\b)(?:not ok \d+ (?:- )?|✖ (?!failing tests:$))(.+?)(?: \([\d.]+ms\))?$",
+            rf"^ *(?!.*# TODO\b)(?:{NOT_OK}|✖ (?!failing tests:$))(.+?)(?: \([\d.]+ms\))?$",
             r"^ *(?:✔|ℹ|▶|# |ok \d|1\.\.\d|✖ failing tests:$|test at )",
             passes=r"^ *(?:ok \d+ (?:- )?|✔ )(.+?)(?: \([\d.]+ms\))?(?: # .*)?$"),
     # ava
