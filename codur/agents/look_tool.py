@@ -200,9 +200,9 @@ class Looks:
         found = self._toolbox.call("find_definition", {"name": name, **({"path": path} if path else {})})
         if not found.ok:
             absent = "" if path else f"There is no file, folder or definition {name}.\n"
-            stands = absent + self._text(name, min(room, _USES_CHARS), path)
-            hits = self._toolbox.call("grep_files", {"pattern": name, "path": path, "limit": _USES}).data
-            places = hits.get("matches", ()) if isinstance(hits, dict) else ()
+            hits = self._toolbox.call("grep_files", {"pattern": name, "path": path, "limit": _USES})
+            stands = absent + self._shown(hits, f"{name} {path}".rstrip(), min(room, _USES_CHARS))
+            places = hits.data.get("matches", ()) if isinstance(hits.data, dict) else ()
             # Of an attribute the functions that use it tell what its lines alone do not.
             around = dict.fromkeys((str(hit["path"]), self._around(str(hit["path"]), hit["line"])) for hit in places)
             functions = [partial(self.lines, where, lines) for where, lines in around if len(lines) > 1]
