@@ -158,6 +158,7 @@ class Reporter:
         stopped = self.stopped + 1
 
         def stop(*_: Any) -> None:
+            __tracebackhide__ = True  # the last line told is the program's
             self.stopped = stopped
             pytest.fail(f"it did not end within {limit:g} s; stopped here")
 

@@ -80,6 +80,7 @@ def test_each_test_is_told(tmp_path: Path) -> None:
     endless = found.ends["test_it.py::test_endless"]
     assert "did not end within 0.5 s" in endless.text
     assert "time.sleep(0.01)" in endless.text
+    assert "in stop" not in endless.text  # what stopped it is not where it was
 
 
 def test_a_test_as_slow_as_others_is_not_stopped_for_one_that_hangs(tmp_path: Path) -> None:

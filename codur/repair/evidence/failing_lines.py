@@ -10,8 +10,10 @@ _FRAME = regex(r'^\s*File "(?P<path>[^"]+)", line (?P<line>\d+)')
 _PLACE = regex(r"^(?P<path>[^\s:][^:\n]*\.py):(?P<line>\d+):(?: (?P<kind>[A-Za-z_][\w.]*))?")
 # By the endings that names of exceptions have: any word before a colon could be one otherwise.
 _RAISED = regex(
-    r"^(?:E\s+)?(?P<kind>[A-Za-z_][\w.]*(?:Error|Exception|Iteration|Interrupt|Exit))\b(?:: (?P<message>.*))?$"
+    r"^(?:E\s+)?(?P<kind>[A-Za-z_][\w.]*(?:Error|Exception|Iteration|Interrupt|Exit)|Failed(?=: it did not end))\b"
+    r"(?:: (?P<message>.*))?$"
 )
+_STOPPED = "Failed"  # a test that took too long (`codur/python/pytest_program.py`)
 
 
 class Raised(Struct):
@@ -35,6 +37,10 @@ class Failure(Struct):
             for each in self.raised
             if each.kind in kinds and (not each.frames or any(p == path and first <= n <= last for p, n in each.frames))
         )
+
+    def running(self) -> tuple[tuple[str, int], ...]:
+        """Where tests were that did not end, with the calls that led there."""
+        return tuple(frame for each in self.of(_STOPPED) for frame in each.frames)
 
     def of(self, *kinds: str) -> tuple[Raised, ...]:
         """Exceptions of the given kinds, wherever they were raised."""

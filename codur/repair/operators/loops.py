@@ -96,7 +96,7 @@ def update_inserted(context: Context, node: ast.For | ast.While | ast.If) -> Ite
 
 
 def _updates(context: Context, loop: ast.For | ast.While, last: ast.stmt) -> Iterator[str]:
-    """A mark for each membership that the loop tests, and a step for each chain that it walks."""
+    """A mark for each membership that the loop tests, and a step for each number it takes apart or chain it walks."""
     source = context.source
     known = {*context.scopes.variables(last), *source.stored(last)}
     for test in source.nodes(loop, ast.Compare):
@@ -108,6 +108,9 @@ def _updates(context: Context, loop: ast.For | ast.While, last: ast.stmt) -> Ite
                 method = "append" if kind == "list" else "add"
                 yield f"{context.code(owner)}.{method}({_item(context, item)})"
     tested = source.names(loop.test) if isinstance(loop, ast.While) else frozenset()
+    for each in source.nodes(loop, ast.BinOp):
+        if isinstance(each.op, ast.Mod) and isinstance(each.left, ast.Name) and each.left.id in tested:
+            yield f"{each.left.id} //= {context.code(each.right)}"
     for each in source.nodes(source.scope(loop), ast.Attribute):
         if isinstance(each.value, ast.Name) and each.value.id in tested and not is_called(source.parent(each), each):
             yield f"{each.value.id} = {context.code(each)}"

@@ -71,6 +71,11 @@ EVERYDAY: list[tuple[str, str, list[str]]] = [
             "def f(a):\n    while a:\n        print(a.item)\n        a = a.item\n    return a.next\n",
         ],
     ),
+    (
+        "update inserted",
+        "def f(a):\n    while a > 0:\n        print(a % 7)\n",
+        ["def f(a):\n    while a > 0:\n        print(a % 7)\n        a //= 7\n"],
+    ),
     ("update inserted", "def f(a, n):\n    print(n)\n", []),
     (
         "seen guarded",

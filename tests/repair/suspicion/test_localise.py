@@ -323,6 +323,15 @@ def test_without_coverage_tracebacks_decide() -> None:
     assert [suspicion.of("main.py", number, number) for number in (3, 9, 5)] == [1.0, 0.7, 0.5]
 
 
+def test_a_test_that_was_stopped_shows_what_was_running() -> None:
+    stopped = "E   Failed: it did not end within 18 s; stopped here"
+    report = SHORT_REPORT.replace("E   ZeroDivisionError: division by zero", stopped)
+    found = localise(None, read_failure(Verdict(status="failed", error=report), ROOT))
+    assert found.running == {("test_main.py", 5), ("main.py", 2)}
+    other = report.replace("it did not end", "no reason given")
+    assert not localise(None, read_failure(Verdict(status="failed", error=other), ROOT)).running
+
+
 def test_coverage_moves_with_inserted_lines() -> None:
     coverage = Coverage(lines=frozenset({line(1), line(2), line(3)}))
     found = moved(coverage, {"main.py": "a\nb\nc\n"}, {"main.py": "a\nnew\nnew\nb\nc\n"})
