@@ -48,6 +48,8 @@ _PEM = (
 _ENV_NAME = (
     r"(?<![A-Za-z0-9_])[A-Z0-9_]{0,40}(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)[A-Z0-9_]{0,20}"
 )
+_SETTING = r"^[ \t]*(?:export[ \t]+|-[ \t]+)?[\"']?([\w./:-]{1,100}?)[\"']?[ \t]*[=:][ \t]*(\S.*)$"
+"""A setting on a line of its own: of `.env`, INI, YAML, JSON, TOML."""
 _ENV_LINE = rf"{_ENV_NAME}=[\"']?([^\s\"'`$(){{}}<>\[\]\\,;./~][^\s\"'`$(){{}}<>\[\]\\,;]{{15,400}})"
 
 
@@ -161,6 +163,13 @@ def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
             candidates.append(value)
         found.update(dict.fromkeys(item for item in candidates if _is_secret(item)))
     return tuple(found)
+
+
+def secrets_in(text: str) -> tuple[str, ...]:
+    """The secrets of a file of settings, one on a line; which these are as for an environment."""
+    settings = _compiled(_SETTING, re.MULTILINE).findall(text)
+    values = ((name, value.split(" #")[0].strip(" \t\r,;").strip("\"'")) for name, value in settings)
+    return tuple(secret for name, value in values for secret in secrets_of({name: value}))
 
 
 def redact_value(value: Any, redactor: Callable[[str], str], depth: int = _MAX_DEPTH) -> Any:

@@ -66,7 +66,7 @@ class CheckPrograms:
         self._workspace = workspace
         self.launcher = launcher
         self.python = python
-        self._deadline = deadline or (lambda: float("inf"))
+        self.time_left = deadline or (lambda: float("inf"))
         self._found_at = found_at or workspace.root
         self._roots: tuple[str, ...] | None = None
         self._installed: tuple[Path, ...] = ()  # what a copy has links to
@@ -80,9 +80,9 @@ class CheckPrograms:
 
     def within(self, cancel: CancelToken, time_left: Callable[[], float]) -> CheckPrograms:
         """The same with less time: programs end with this token, and none starts when no time is left."""
-        run_left, other = self._deadline, copy.copy(self)
+        run_left, other = self.time_left, copy.copy(self)
         other.launcher = self.launcher.ended_by(Until(cancel, time_left))
-        other._deadline = lambda: min(run_left(), time_left())
+        other.time_left = lambda: min(run_left(), time_left())
         return other
 
     def environment(self, check: Check) -> dict[str, str]:
@@ -117,7 +117,7 @@ class CheckPrograms:
         The check's files are read-only for it, and the expected output is hidden from it, as far as the sandbox can.
         Raises Interrupted: the run was cancelled; LimitReached: the run's time was used up.
         """
-        left = self._deadline()
+        left = self.time_left()
         if left <= 0:
             raise out_of_time()
         result = self.launcher.run(
@@ -133,7 +133,7 @@ class CheckPrograms:
             readable=self._installed,
         )
         # The run's time was up, not the check's: that says nothing about the program.
-        if (result.timed_out or result.cancelled) and self._deadline() <= 0:
+        if (result.timed_out or result.cancelled) and self.time_left() <= 0:
             raise out_of_time()
         if result.cancelled:
             raise Interrupted("interrupted")
@@ -144,7 +144,7 @@ class CheckPrograms:
     def run_tests(self, check: Check, files: TestFiles, *, output_bytes: int, error: str) -> tuple[ProcessResult, bool]:
         """Run pytest so that it writes what becomes of each test, and whether it does; `error` as for `pytest_argv`."""
         argv = self.pytest_argv(check, files.report, error=error)
-        seconds = min(check.timeout_s, self._deadline())
+        seconds = min(check.timeout_s, self.time_left())
         reported = reported_argv(argv, files.events, timeout_s=seconds, tests=check.tests, sample_s=check.sample_s)
         # By standard input, because arguments, variables and files can be read by the tests, too; it is read before
         # these are loaded.

@@ -113,8 +113,9 @@ def difference_words(difference: Difference) -> str:
 
 def unloaded_text(verdict: Verdict) -> str:
     """That no file of pytest's could be loaded, where that is all that is known: how many tests there are is not."""
-    none = not verdict.tests_passed and verdict.failing and all(name.endswith(".py") for name in verdict.failing)
-    return f"{listed(verdict.failing, _NAMED)} cannot be loaded" if none else ""
+    none = "pytest" in verdict.check and not verdict.tests_passed and verdict.failing
+    unloaded = none and all(name.endswith(".py") for name in verdict.failing)
+    return f"{listed(verdict.failing, _NAMED)} cannot be loaded" if unloaded else ""
 
 
 def fails_beside_tests(verdict: Verdict) -> bool:

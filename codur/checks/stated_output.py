@@ -240,7 +240,8 @@ _TOKEN = regex(r"(?<![\w./-])[./]{0,3}\w(?:[\w./'-]*\w)?|[.,;:!?&](?=\s|$)|\n\n"
 _ALL_TESTS = regex(
     r"\b(?:update|edit|change|rewrite|extend|adjust|adapt|improve|refactor)\s+"
     r"(?:(?:all|the|our|my|these|existing|unit)\s+){0,3}(?:tests|test (?:files|cases))\b"
-    r"(?![/.\w]|\s+(?:pass|must|data))",
+    r"(?![/.\w]|\s+(?:pass|must|data))"
+    r"|\bfix\s+(?:(?:both|the)\s+){0,2}(?:tests\s+(?:and|&)\s+(?:the\s+)?code|code\s+(?:and|&)\s+(?:the\s+)?tests)\b(?!\s+(?:pass|will|must|should|fail))",
     re.IGNORECASE,
 )
 _CHANGES = (
@@ -249,12 +250,19 @@ _CHANGES = (
 )
 _PASSES = regex(r"\b(?:pass\w*|fail\w*|green|red|run|runs|so that|until|check\w*)\b", re.IGNORECASE)
 _ALL_OF_THEM = r"(?:(?:the|its|their|all|our|my)\s+)*tests?\b"
-_UNDENIED = r"(?:(?!\b(?:not|never|no|without)\b|n['’]t\b)[^.;\n]){0,60}?"
+_DENIED = r"\b(?:not|never|no|none|nor|neither|without|doubt)\b|n['’]t\b"
+_ANY = rf"(?!{_DENIED})[^.;\n]"
+_UNDENIED = rf"(?:{_ANY}){{0,60}}?"
 _NEED = (
-    rf"\s+(?:(?:will|also|may|might|probably|then)\s+)*needs?\s+(?!to (?:pass|stay|run)){_UNDENIED}"
-    r"\b(?:too|as well|accordingly|adapt\w*|adjust\w*|updat\w*|chang\w*)\b"
+    r"(?:\s+(?:(?:will|also|may|might|probably|then)\s+)*needs?\s+(?:to\s+be\s+(?:adapt|adjust|updat|chang)ed"
+    r"|(?:an?\s+|some\s+)?(?:adapt(?:ing|ations?)|adjust(?:ing|ments?)|updat(?:ing|es?)|chang(?:ing|es?))\b"
+    r"(?!\s+(?:in|of)\b))"
+    rf"|\s+will\s+(?:also\s+|then\s+|probably\s+)*need\s+(?:(?!\bto\b){_ANY}){{0,60}}?\b(?:too|as well|accordingly)\b)"
 )
-_THEM = rf"\b{_UNDENIED}\b(?:adapt|adjust|update|change|rewrite|translate)\s+(?:them|those|these)\b"
+_THEM = (
+    rf"\s+(?:check|expect|compare|contain|name|use|pin|assert)\w*\b{_UNDENIED}\b(?:adapt|adjust|update|change|translate)"
+    r"\s+them\s+(?:too|as well|accordingly)\b"
+)
 _TESTS_NEED = regex(rf"\btests(?:{_NEED}|{_THEM})", re.IGNORECASE)
 _FILE_NEEDS = regex(rf"(?P<file>[\w./-]+\.\w+){_NEED}", re.IGNORECASE)
 _TESTS_TOO = regex(
@@ -389,11 +397,12 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
         meant = _meant(token, paths, files) if named else []
         if meant and _is_edited(tokens, place):
             asked.update(meant)
-    for match in _FILE_NEEDS.finditer(text):
-        asked.update(_meant(match["file"], paths, files))
+    if not forbids_tests(prompt):
+        for match in _undenied(_FILE_NEEDS, text):
+            asked.update(filter(is_test_file, _meant(match["file"], paths, files)))
     if (
         any(_wanted(_ALL_TESTS, text))
-        or _TESTS_NEED.search(text)
+        or (any(_undenied(_TESTS_NEED, text)) and not forbids_tests(prompt))
         or any(_PASSES.search(found["what"]) is None for found in _wanted(_TESTS_TOO, text))
     ):
         asked.update(path for path in paths if is_test_file(path))
@@ -439,6 +448,15 @@ def _said(prompt: str) -> str:
 def _wanted(verb: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     """The places of a verb where it is a demand."""
     return (match for match in verb.finditer(text) if _is_verb(_TOKEN.findall(_before(text, match))))
+
+
+def _undenied(need: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """The places of a need that nothing in the clause before it denies: not "none of the tests need to be changed"."""
+    return (
+        match
+        for match in need.finditer(text)
+        if not re.search(_DENIED, re.split(r"[.;:!?\n]", text[: match.start()])[-1], re.IGNORECASE)
+    )
 
 
 def _meant(token: str, paths: Sequence[str], files: Sequence[str]) -> list[str]:

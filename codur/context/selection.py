@@ -251,15 +251,18 @@ def _called_in_all(view: View, failing: Sequence[str]) -> list[str]:
 
 
 def _lacking(view: View, failure: str) -> Iterator[Node]:
-    """The class that a failure says an attribute is missing of, and what else uses that attribute."""
+    """The class of the workspace that a failure says an attribute is missing of, and what else uses that attribute."""
     for owner, name in dict.fromkeys(_NO_ATTRIBUTE.findall(failure)):
+        homes = list(islice(view.defined(owner), _CALLED))
+        if not homes:
+            continue
         uses = (
             (path, number)
             for path, facts in view.facts.items()
             for number, block in enumerate(facts.blocks)
             if name in block.mentions and not standing(path)
         )
-        yield from chain(view.defined(owner), islice(uses, _AROUND))
+        yield from chain(homes, islice(uses, _AROUND))
 
 
 def _around(view: View, node: Node) -> Iterator[Node]:

@@ -22,7 +22,7 @@ from codur.nodes.parts.allowed_by_user import (
     speaks_of_tests,
     without_freed_tests,
 )
-from codur.nodes.parts.attempt_verdict import edit_name, put_back_harmless
+from codur.nodes.parts.attempt_verdict import AS_IT_WAS, edit_name, put_back_harmless
 from codur.nodes.parts.finding import is_specified, may_fail, others_fail, some_may_be_apart
 from codur.nodes.parts.first_check import seen_before
 from codur.nodes.parts.samples import Copy, best_of, how_many
@@ -164,7 +164,7 @@ def _finished(outcome: CodingOutcome, state: RunState, context: RunContext) -> t
         told = [f"kept, though the test made before you said more fails: {outcome.foreign}"] if older else told
         return replace(outcome, kind="cannot", foreign=""), told
     changed = context.workspace.changed_files()
-    return replace(outcome, kind="edits", code="ok", summary="the edit as it was", changed_files=changed, error=""), []
+    return replace(outcome, kind="edits", code="ok", summary=AS_IT_WAS, changed_files=changed, error=""), []
 
 
 async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOutcome:

@@ -20,6 +20,7 @@ _RESERVE, _LEAST_RESERVE_S = 1.5, 2.0
 """Time kept for the check after a search, in times of the check before it, and in seconds."""
 _LEAST_SHARE = 0.3
 _HARDLY_COMPARED = "A change passes, but the time was up before others that are as likely were judged."
+_HANGS_ON = f"{_HARDLY_COMPARED} For tests that do not end that says little: `codur repair` shows it."
 _BY_CODE = frozenset[Origin]({"pattern", "repair", "llm_error"})
 """Plans that code made: their steps say the same of every task."""
 
@@ -50,9 +51,8 @@ def repair(state: RunState, context: RunContext) -> RunUpdate:
     found = RunUpdate(repair=report, patched=tuple(context.artifacts.put(text, exact=True) for text in texts))
     if not outcome.repairs:
         return _update("no_match", "", (), _with_syntax(outcome.reason, state, context), found)
-    if not outcome.compared and can_ask(state, context) and any(each.by != "repair" for each in state["attempts"]):
-        # Of a model's half answer the first change that passes often fits the tests and nothing else.
-        return _update("no_match", "", (), _HARDLY_COMPARED, RunUpdate(repair=report, patched=()))
+    if not outcome.compared and (doubt := _doubt(check, verdict, state, context)):
+        return _update("no_match", "", (), doubt, RunUpdate(repair=report, patched=()))
     open_choice = report.chosen < 0 and state["task"].repair is None and not worker(state, context).external
     if open_choice and can_ask(state, context):
         return go("choose", origin="repair", tier="guided", why=_several(report), **found)
@@ -60,6 +60,16 @@ def repair(state: RunState, context: RunContext) -> RunUpdate:
     if open_choice and any(name in check.protected or not name.endswith(".py") for name in verdict.excused):
         return _update("no_match", "", (), f"{_several(report)}, and {verdict.note}.", found)
     return _apply({**state, **found}, context)
+
+
+def _doubt(check: Check, verdict: Verdict, state: RunState, context: RunContext) -> str:
+    """Why a repair that was hardly compared with others is not taken; empty if it is."""
+    # Of a model's half answer the first change that passes often fits the tests and nothing else.
+    if can_ask(state, context) and any(each.by != "repair" for each in state["attempts"]):
+        return _HARDLY_COMPARED
+    # Whatever takes another way ends; few candidates are judged, as each that does not end takes its whole time.
+    hangs = check.kind == "tests" and "did not end within" in verdict.error
+    return _HANGS_ON if hangs and state["task"].repair is None else ""
 
 
 def _with_syntax(reason: str, state: RunState, context: RunContext) -> str:

@@ -293,6 +293,11 @@ def main(told: dict[str, Any]) -> int:
         if after.get(name, gone)[0] is not value or after.get(name, gone)[1] is not code
     ]
     write(end=status, patched=patched)
+    if reporter.stopped and status:
+        # Threads of what was stopped may wait for ever, and the interpreter for them.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
     return status
 
 

@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from codur.checks.checker import Checker
@@ -32,7 +32,7 @@ from codur.repair.evidence.observed_values import Observed
 from codur.repair.evidence.tracing import Coverage, Line, run_traced
 from codur.repair.hints import Hints, read_hints
 from codur.repair.judge.candidate_judge import Flaky, Judge
-from codur.repair.judge.obstacles import RUNS_NONE, why_not
+from codur.repair.judge.obstacles import RUNS_NONE, why_flaky, why_not
 from codur.repair.judge.worker_pool import processors
 from codur.repair.outcome import RepairOutcome
 from codur.repair.search import Bounds, Means, Search
@@ -58,6 +58,7 @@ _HANGS = "did not end within"
 _MOST_HANGING, _HANGING_S = 2, 15.0
 """Tests that judge where some do not end (no run waits for a third that hangs), and seconds of a run of them."""
 _SMALL, _QUICK_S = 20, 5.0
+_RED_RUNS, _STEADY_S = 4, 10.0  # the tests are run once more as often, if that takes no longer
 """Tests and seconds of a suite that judges candidates as it is: to learn which tests alone fail costs two runs more."""
 _MOST_BROKEN, _MOST_APART = 3, 30
 """Failures after which a run of all tests ends, and tests that may fail in a copy for other reasons."""
@@ -152,9 +153,10 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
                 changes=scene.changes,
                 # Not the hurried checker: what passes is run once more in the time that was kept for it.
                 prober=Prober(fault.checker, narrow, scene.coverage, judge.run_there),
-                confirm=lambda changed: _confirmed(fault, narrow, changed),
+                confirm=lambda changed: _confirmed(fault, narrow, changed, steady),
                 confirm_part=lambda changed: _part_confirmed(fault, judge, changed),
             )
+            steady = cache(lambda: _require_steady(fault, narrow, first))
             bounds = Bounds(
                 max_order=effort.max_order, every=effort.every, time_left=search_left, cancel=cancel, emit=emit
             )
@@ -357,11 +359,21 @@ def _likelier(fault: Fault, texts: Mapping[str, str], tests: Sequence[str], hist
     return found
 
 
-def _confirmed(fault: Fault, narrow: Check, changed: Mapping[str, str]) -> Verdict:
+def _require_steady(fault: Fault, narrow: Check, first: Verdict) -> None:
+    """Raise Flaky if the unchanged program passes the tests now and then: then a pass tells of no repair."""
+    runs = 0 if narrow.kind != "tests" or first.timed_out else min(_RED_RUNS, int(_STEADY_S / first.duration_s))
+    for _ in range(runs):
+        again = fault.checker.run(narrow)
+        if why := why_flaky(first, again):
+            raise Flaky(why)
+
+
+def _confirmed(fault: Fault, narrow: Check, changed: Mapping[str, str], require_steady: Callable[[], None]) -> Verdict:
     """The verdict on a repair in a clean process, and whether what it prints is computed.
 
     The tests that failed are run by themselves first: most of what does not hold fails there.
     """
+    require_steady()
     checker, workspace, check = fault.checker, fault.workspace, fault.check
     change = Change(before={path: workspace.read_bytes(path) for path in changed}, own=True)
     unchanged = {path: workspace.read_text(path).text for path in changed}

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from codur.config.prompts import PromptLibrary
 from codur.config.settings import Profile, Settings
@@ -50,9 +51,9 @@ class Suggested(Struct):
     profile: str
 
 
-def suggested(material: Material, settings: Settings, environ: Mapping[str, str]) -> Suggested | None:
+def suggested(material: Material, settings: Settings, environ: Mapping[str, str], root: Path) -> Suggested | None:
     """What the fast profile suggests, nothing if it gives no message that can be used; None if it cannot be asked."""
-    redactor = redactor_of(settings, environ)
+    redactor = redactor_of(settings, environ, root)
     limits = limits_of(settings)
     limits = replace(limits, max_llm_calls=min(1, limits.max_llm_calls))
     pool = ModelPool(settings, environ, limits, PoolOptions(redactor=redactor, time_left=lambda: _PATIENCE_S))

@@ -19,6 +19,7 @@ from codur.session.record.exchanges import Exchanges, SkippedTime
 from codur.store.directory import StateDirectory
 from codur.structs import Struct, field
 from codur.types import Limits
+from codur.workspace.private import secret_values
 
 if TYPE_CHECKING:
     from codur.checks.memory import CheckMemory
@@ -97,11 +98,14 @@ def close_to_others() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def redactor_of(settings: Settings, environ: Mapping[str, str]) -> Redactor:
-    """Blanks the keys of the configured providers and MCP servers, and what else in the environment is secret."""
+def redactor_of(settings: Settings, environ: Mapping[str, str], root: Path) -> Redactor:
+    """Blanks the keys of the configured providers and MCP servers, and what else in the environment is secret.
+
+    Also what is secret in the files for that (`.env`) below `root`, the workspace.
+    """
     keys = [key for provider in settings.providers.values() for key in secrets_of_provider(provider, environ)]
     names = (
         name for server in settings.mcp_servers.values() for name in (*server.environment, *server.headers_env.values())
     )
     given = (environ.get(name, "") for name in names)
-    return Redactor((*keys, *filter(None, given), *secrets_of(environ)))
+    return Redactor((*keys, *filter(None, given), *secrets_of(environ), *secret_values(root)))

@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from posixpath import dirname
 
 from codur import checks
@@ -54,7 +55,7 @@ def run_task(task: Task, settings: Settings, *, host: Host, emit: Emit) -> RunRe
     """
     with _telling(settings, emit) as told:
         started = time.monotonic()
-        redactor = redactor_of(settings, host.environ)
+        redactor = redactor_of(settings, host.environ, Path(task.workspace))
         state = StateDirectory(host.state) if host.state is not None and not task.dry_run else None
         try:
             root = open_workspace(task, settings, host=host).root
@@ -93,7 +94,7 @@ def resume_task(run: RunDirectory, settings: Settings, *, host: Host, emit: Emit
     """
     assert host.state is not None, "a run is resumed from it"
     state = StateDirectory(host.state)
-    redactor = redactor_of(settings, host.environ)
+    redactor = redactor_of(settings, host.environ, Path(run.record().workspace))
     with _telling(settings, emit) as told:
         with resumed(run, state, wait=wait, emit=told, redactor=redactor) as (task, record):
             started = time.monotonic() - (record.kept.used_s if record.kept else 0.0)

@@ -29,7 +29,7 @@ def write_back(
     state = StateDirectory(host.state) if host.state is not None else None
     root = open_workspace(task, settings, host=host).root
     with (
-        recording(task, root, state=state, emit=ignore, redactor=redactor_of(settings, host.environ)) as record,
+        recording(task, root, state=state, emit=ignore, redactor=redactor_of(settings, host.environ, root)) as record,
         journal_of(settings, record) as journal,
     ):
         workspace = open_workspace(task, settings, host=host, journal=journal)

@@ -79,14 +79,11 @@ def is_ignored(root: Root, path: str) -> bool:
 
 
 def generated_beside(root: Root, listed: Iterable[str]) -> Iterator[str]:
-    """Paths of files that git ignores in the directories of listed ones: what is made there, programs may need.
-
-    Files that hold settings of the environment (`.env`) are left out.
-    """
+    """Paths of files that git ignores in the directories of listed ones: what is made there, programs may need."""
     known = set(listed)
     for base in sorted({f"{path.rpartition('/')[0]}/" if "/" in path else "" for path in known}):
         for name, is_link in _entries(root, base, _Progress(ignore.Tracked(root.path))).items():
-            if not (is_link or name.endswith("/") or name.startswith(".env") or f"{base}{name}" in known):
+            if not (is_link or name.endswith("/") or f"{base}{name}" in known):
                 yield f"{base}{name}"
 
 

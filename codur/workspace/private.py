@@ -2,8 +2,12 @@
 
 import posixpath
 import re
+from contextlib import suppress
+from pathlib import Path
 
 from codur.lazy import regex
+from codur.redaction import secrets_in
+from codur.workspace.listing import SKIPPED_DIRECTORIES
 
 _SECRET_NAME = regex(
     r"\.env|\.env\..*|.*\.env|\.envrc|\.netrc|\.pgpass|\.npmrc|\.pypirc|\.htpasswd|\.git-credentials"
@@ -12,6 +16,7 @@ _SECRET_NAME = regex(
     re.IGNORECASE,
 )
 _PATTERN_OF_ONE = regex(r".*(?:example|sample|template|dist)", re.IGNORECASE)
+_MAX_BYTES = 65_536
 _PRIVATE_DIRECTORIES = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".azure"})
 
 
@@ -24,3 +29,28 @@ def may_hold_secrets(path: str) -> bool:
         return False
     # By the last part of the name: `.env.example` is shown to say which variables there are.
     return not _PATTERN_OF_ONE.fullmatch(posixpath.splitext(name)[1] or name)
+
+
+def secret_values(root: Path) -> tuple[str, ...]:
+    """The secrets in files that may hold some, in a directory and those right below it.
+
+    Programs read these, whatever git ignores, and print what is in them. What a pattern beside such a file
+    (`.env.example`) has as well is none.
+    """
+    found, shown = set[str](), set[str]()
+    for directory in (root, *(path for path in _entries(root) if path.name not in SKIPPED_DIRECTORIES)):
+        for path in _entries(directory):
+            name = path.name
+            secret, pattern = may_hold_secrets(name), _SECRET_NAME.fullmatch(name)
+            # What cannot be read here can be read by no program either.
+            with suppress(OSError):
+                if (secret or pattern) and path.is_file() and path.stat().st_size <= _MAX_BYTES:
+                    (found if secret else shown).update(secrets_in(path.read_text("utf-8", "replace")))
+    return tuple(sorted(found - shown))
+
+
+def _entries(directory: Path) -> list[Path]:
+    try:
+        return list(directory.iterdir())
+    except OSError:  # a file, or closed to us
+        return []

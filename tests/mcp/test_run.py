@@ -41,13 +41,13 @@ def test_a_run_without_servers_has_none(tmp_path: Path) -> None:
         assert context.toolbox.mcp is None
 
 
-def test_what_servers_are_given_is_blanked() -> None:
+def test_what_servers_are_given_is_blanked(tmp_path: Path) -> None:
     servers = {
         "a": kit.hostile(environment=("MINE",)),
         "b": McpServer(url="https://mcp.example/", headers_env={"Authorization": "OTHER"}),
     }
     redact = redactor_of(
-        structs.replace(Settings(), mcp_servers=servers), {"MINE": "first-value", "OTHER": "second-value"}
+        structs.replace(Settings(), mcp_servers=servers), {"MINE": "first-value", "OTHER": "second-value"}, tmp_path
     )
 
     assert redact("it says first-value and second-value") == "it says [redacted] and [redacted]"

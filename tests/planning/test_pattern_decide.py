@@ -147,6 +147,7 @@ def test_an_explanation_of_a_file_is_known_and_left_to_a_model(prompt: str, file
         ("npm test is red", "code_fix"),
         ("pytest never comes back, it just hangs. pls fix", "code_fix"),
         ("the tests keep hanging", "code_fix"),
+        ("tests never call the network, say so in README.md", "unknown"),
         ("pytest fails", "code_fix"),
         ("test the red button", "run"),
         ("make the build fail on warnings", "refactor"),

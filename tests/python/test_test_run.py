@@ -83,6 +83,14 @@ def test_each_test_is_told(tmp_path: Path) -> None:
     assert "in stop" not in endless.text  # what stopped it is not where it was
 
 
+def test_threads_that_a_stopped_test_leaves_are_not_waited_for(tmp_path: Path) -> None:
+    body = "import threading\n\ndef test_a():\n    lock = threading.Lock()\n    lock.acquire()\n"
+    body += "    other = threading.Thread(target=lock.acquire)\n    other.start()\n    other.join()\n"
+    (tmp_path / "test_it.py").write_text(body)
+    found = run(tmp_path, limit=0.5)
+    assert [end.outcome for end in found.ends.values()] == ["failed"]
+
+
 def test_a_test_as_slow_as_others_is_not_stopped_for_one_that_hangs(tmp_path: Path) -> None:
     body = "import time\ndef test_a(): time.sleep(0.4)\ndef test_b():\n    while True: time.sleep(0.01)\n"
     (tmp_path / "test_it.py").write_text(f"{body}def test_c(): time.sleep(0.8)\n")

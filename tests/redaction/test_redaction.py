@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codur.redaction import REDACTED, Redactor, redact_value, secrets_of
+from codur.workspace.private import secret_values
 
 SECRET = 'n0t/seen+"here"&never='
 PROJECT = Path(__file__).resolve().parents[2]
@@ -316,3 +317,15 @@ def test_values_nested_too_deep_are_replaced() -> None:
     shown = json.dumps(redact_value(value, Redactor([SECRET])))
     assert "n0t/seen" not in shown
     assert REDACTED in shown
+
+
+def test_secrets_of_a_file_of_settings(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(
+        "export DB_PASSWORD='zebra@Quartz-5150'  # the shop's\nDB_USER=shop-of-mine\nSECRET_KEY=example-value\n"
+    )
+    (tmp_path / ".env.example").write_text("DB_PASSWORD=\nSECRET_KEY=example-value\n")
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "secrets.yaml").write_text("mail:\n  password: maple-Otter-22\n  host: mail.example\n")
+    (tmp_path / "app.py").write_text("TOKEN = 'stands-in-the-source'\n")
+    assert secret_values(tmp_path) == ("maple-Otter-22", "zebra@Quartz-5150")
+    assert secret_values(tmp_path / "nowhere") == ()

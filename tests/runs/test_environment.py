@@ -290,3 +290,20 @@ def test_tests_of_another_language_are_run_before_it_is_said_that_nothing_fails(
     assert (mended.result.outcome, mended.result.changed_files) == ("done", ("main.py",))
     told = [event.text for event in mended.events if isinstance(event, Note)]
     assert "also there, and not run: npm test; --check runs it" in told
+
+
+def test_what_a_test_prints_of_a_file_that_holds_secrets_is_in_no_request(tmp_path: Path) -> None:
+    test = (
+        "from pathlib import Path\n\nfrom main import dsn\n\n\ndef test_dsn():\n"
+        "    values = dict(line.split('=') for line in Path('.env').read_text().split())\n"
+        "    assert dsn(values) == values['DB_USER'] + ':' + values['DB_PASSWORD']\n"
+    )
+    main = "def dsn(values):\n    return values['DB_PASSWORD'] + ':' + values['DB_USER']\n"
+    files = {".env": "DB_USER=shop\nDB_PASSWORD=zebra-Quartz-5150\n", ".gitignore": ".env\n", "main.py": main}
+    right = main.replace("'DB_PASSWORD'] + ':' + values['DB_USER'", "'DB_USER'] + ':' + values['DB_PASSWORD'")
+    edit = calls(("replace_file_content", {"path": "main.py", "content": right}))
+    played = play(tmp_path, {**files, "test_main.py": test}, FIX, [edit])
+    assert played.result.outcome == "done"
+    (request,) = played.requests
+    assert "[redacted]" in str(request)
+    assert "zebra-Quartz-5150" not in f"{request}{played.events}{played.result}"

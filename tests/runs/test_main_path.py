@@ -435,3 +435,24 @@ def test_where_the_task_is_about_no_code_none_is_searched_for(prompt: str, searc
     }
     played = play(tmp_path, files, prompt, [], key=None, search=True)
     assert ("rate.py" in played.result.changed_files) == searched, played.result.reason
+
+
+def test_of_a_flaky_test_one_pass_proves_nothing(tmp_path: Path) -> None:
+    wrong = "def hits():\n    return 1\n"
+    test = (
+        "import random\nfrom main import hits\n\ndef test_hits():\n    assert hits() == 2 and random.random() < 0.5\n"
+    )
+    edit = calls(("replace_file_content", {"path": "main.py", "content": wrong.replace("1", "2")}))
+    played = play(tmp_path, {"main.py": wrong, "test_main.py": test}, "the tests are flaky, fix it", [edit] * 4)
+    assert played.result.outcome != "done"
+
+
+def test_the_first_tests_of_a_project_are_run(tmp_path: Path) -> None:
+    broken = "from main import hits\n\n\ndef test_hits():\n    with pytest.raises(TypeError):\n        hits(1)\n"
+    made = [
+        calls(("create_file", {"path": "test_main.py", "content": broken})),
+        calls(("replace_file_content", {"path": "test_main.py", "content": f"import pytest\n\n{broken}"})),
+    ]
+    sort = classified("edit", "code_generation")
+    played = play(tmp_path, {"main.py": "def hits():\n    return 1\n"}, "now tests for it", [sort, text("NONE"), *made])
+    assert (played.result.outcome, played.result.verdict and played.result.verdict.tests_passed) == ("done", 1)

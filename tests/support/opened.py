@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 from codur.config.settings import Settings
 from codur.events import Emit
@@ -16,5 +17,5 @@ from codur.types import Task
 
 def opened(task: Task, settings: Settings, *, host: Host, emit: Emit) -> AbstractContextManager[RunContext]:
     """As `opening.opened`."""
-    record = Recording(emit, redactor_of(settings, host.environ))
+    record = Recording(emit, redactor_of(settings, host.environ, Path(task.workspace)))
     return opening.opened(task, settings, record, host=host, started=time.monotonic())

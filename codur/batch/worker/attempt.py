@@ -73,7 +73,7 @@ def attempt(job: Work, key: str, setup: Setup, host: Host, *, below: Path, emit:
                 result.changed_files,
                 job.challenge.directory,
                 copy,
-                redactor_of(setup.settings, host.environ),
+                redactor_of(setup.settings, host.environ, copy),
             )
             found = outcome_of(result, replace(base, prompt=bounded(prompt, MAX_PROMPT)))
             files = {path: _bytes(copy / path) for path in result.changed_files} if is_solved(result) else {}
@@ -105,7 +105,7 @@ def require_sandbox(settings: Settings, host: Host) -> None:
 
 def _kept(task: Task, job: Work, setup: Setup, host: Host, emit: Emit) -> RunResult:
     """Carry out the run and keep what it did, as the setup says."""
-    keeping, redactor = setup.keeping, redactor_of(setup.settings, host.environ)
+    keeping, redactor = setup.keeping, redactor_of(setup.settings, host.environ, Path(task.workspace))
     listed = replace(task, workspace=str(job.challenge.directory))  # the copy that it works in will be gone
     with kept_run(keeping, job.file, listed, redactor, emit) as kept:
         if kept is None:

@@ -1,6 +1,7 @@
 """Tests whether a pass holds: it repeats, it is computed, and the check that gave it can fail."""
 
 import shutil
+import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import islice
@@ -17,7 +18,7 @@ from codur.checks.confirmation.inner_tests import changed_test
 from codur.checks.confirmation.reaching import disarms, may_go_beyond, new_reaches
 from codur.checks.entry import is_code, is_test_code, is_test_file, text_of
 from codur.checks.stated_conditions import Conditions, allowed_by
-from codur.errors import WorkspaceError
+from codur.errors import LimitReached, WorkspaceError
 from codur.lazy import regex
 from codur.structs import Struct, replace
 from codur.types import Check, Verdict
@@ -399,14 +400,17 @@ def _passes_otherwise(checker: Checker, check: Check, verdict: Verdict, change: 
 def _idle(checker: Checker, check: Check, verdict: Verdict, change: Change, files: Sequence[str]) -> str:
     """Which of the changed files of other languages the check passes without, as nothing can read them."""
     alone = len(files) == 1 and change.earlier is not None and change.earlier.status == "failed"
-    if alone or len(files) * verdict.duration_s > _IDLE_S:  # what alone turned the check green was read
+    if alone:  # what alone turned the check green was read
         return ""
-    found = []
+    short = replace(check, timeout_s=min(check.timeout_s, _SLOWER * verdict.duration_s + _LOADED_S))
+    found, until = [], time.monotonic() + min(_IDLE_S, checker.programs.time_left() / 2)
     for path in files:
-        with _copied(checker, change.before, generated=True) as copy:
+        if time.monotonic() + short.timeout_s > until:  # it is no more than a note
+            break
+        with suppress(LimitReached), _copied(checker, change.before, generated=True) as copy:
             link_installed(checker.workspace.root, copy.root)
             (copy.root / path).write_text(_UNREADABLE)
-            if checker.on(copy).run(replace(check, timeout_s=_SLOWER * verdict.duration_s + _LOADED_S)).passed:
+            if checker.on(copy).run(short).passed:
                 found.append(path)
     return f"not reached by the check: {', '.join(found[:_NAMED])}" if found else ""
 

@@ -163,7 +163,8 @@ def _kind(path: str) -> str:
 
 def _nearness(test: str, text: str, module: str) -> int:
     """3: the test is called as the module; 2: it names it with its package; 1: its name has the module's; 0: none."""
-    stem = splitext(basename(module.removesuffix("/__init__.py")))[0]
+    stem = splitext(basename(module))[0]
+    stem = basename(dirname(module)) if stem == "__init__" else stem
     subject = subject_of(test)
     if subject.casefold() == stem.casefold():
         return 3

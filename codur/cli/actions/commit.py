@@ -312,7 +312,8 @@ def _of_index(repository: Repository, wish: Wish, settings: Settings) -> Committ
         shown = [path for path in files if not may_hold_secrets(path)]
         diff = top.safe("diff", *DIFF_OPTIONS, "--cached", "--", *shown) if shown else ""
         material = Material(tasks=(), files=files, diff=diff, before=_subjects(repository))
-        said = suggested(replace(material, form=_form(settings, repository.root)), settings, os.environ)
+        material = replace(material, form=_form(settings, repository.root))
+        said = suggested(material, settings, os.environ, repository.root)
     found = _worded(Committed(run="", message="", files=files, left=()), (), said, wish)
     if wish.dry:
         return found
@@ -418,7 +419,7 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
     said = None
     if asks:
         material = replace(_material(of, files, repository, wish), form=_form(settings, repository.root))
-        said = suggested(material, settings, os.environ)
+        said = suggested(material, settings, os.environ, repository.root)
     ids = tuple(kept.record.id for kept in of)
     found = Committed(run=ids[-1] if ids else "", message="", files=files, left=tuple(sorted(left)), runs=ids)
     found = _worded(found, of, said, wish)

@@ -138,7 +138,7 @@ def _opened(directory: Path, config: Path | None) -> Iterator[tuple[McpServers, 
             tell(f"warning: {uncontained(launcher.note)}")
         place = Place(launcher=launcher, environ=host.environ, workspace=workspace)
         with McpServers(settings.mcp_servers, place, pins=pins) as servers:
-            yield servers, redactor_of(settings, host.environ)
+            yield servers, redactor_of(settings, host.environ, workspace)
 
 
 def _described(server: McpServer) -> dict[str, Any]:

@@ -139,7 +139,7 @@ def carried_out(
         )
     if not (task.offline or task.repair or task.plan):
         # Before it is cut: half of a secret is not known for one.
-        given = redactor_of(settings, os.environ)(task.given or piped_text())
+        given = redactor_of(settings, os.environ, workspace)(task.given or piped_text())
         task = replace(task, given=bounded_text.bounded(given, _PIPED_CHARS))
     shown = showing.output()
     host = replace(

@@ -78,7 +78,7 @@ class Conversation:
         self._guarded = guarded
         self._choices = Choices()
         self._settings = machine.settings_for(directory, None, {}).settings
-        self._redactor = redactor_of(self._settings, os.environ)
+        self._redactor = redactor_of(self._settings, os.environ, directory)
         state = machine.state_directory()
         self._kept = Turns(StateDirectory(state).conversations if state else None, directory)
         self._turns = self._kept.read()

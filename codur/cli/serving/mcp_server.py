@@ -192,7 +192,7 @@ class Offered:
                 result = Toolbox(tools).call(tool, arguments)
             if not result.ok:
                 raise ToolError(sanitise(result.text))
-            return redactor_of(settings, host.environ)(result.text)
+            return redactor_of(settings, host.environ, workspace.root)(result.text)
 
         try:
             return {"text": _plain(await anyio.to_thread.run_sync(look))}

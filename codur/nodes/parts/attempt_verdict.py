@@ -60,6 +60,13 @@ _NAMED_LINTERS, _NAMED = 4, 3
 _SAID_CHARS = 200
 _TEST = regex(r"^[ \t]*(?:async )?def test|\bTestCase\b", re.MULTILINE)
 _NOT_RUN = "what failed before still fails; the other tests were not run"
+AS_IT_WAS = "the edit as it was"
+_UNSTEADY = regex(
+    r"\b(?:flak[ey]\w*|intermittent\w*|sporadic\w*|randomly fail\w*|fails? randomly|sometimes fails?|fails? sometimes"
+    r"|(?:one|\d+) (?:run|time)s? (?:in|of|out of)|every (?:few|other|second) runs?|now and then|race condition)\b",
+    re.IGNORECASE,
+)
+_MOST_RUNS, _RUNS_SHARE = 20, 0.15  # where tests fail by chance, one pass proves nothing
 _UNCONFIRMED = "the run's time was up before the pass was looked at more closely"
 _TOO_LONG = "the tests do not come to their end, as before the change, so that nothing was checked"
 _NOT_INSTALLED = "{} is not installed here, so that what was written could not be run"
@@ -279,7 +286,7 @@ def _known_failure(record: StepRecord, edit: str, state: RunState, context: RunC
     said = f"the same change as attempt {number}, so the check was not run again"
     # What was not run is still not known: who says later that this is all has to hear it.
     known = replace(known, note=f"{said}; {_NOT_RUN}" if _NOT_RUN in known.note else said)
-    if not context.best.claimed:  # it is the end with an edit that was told
+    if record.summary != AS_IT_WAS:  # that edit was told
         _tell(known, state, context)
     return known
 
@@ -420,7 +427,7 @@ def _enough_tests(verdict: Verdict, state: RunState, context: RunContext) -> Ver
     before, passed = state["before"], verdict.tests_passed or 0
     known = before.tests_passed if before is not None else None
     wanted = asks_for_tests(state["task"].prompt) and not state["discovery"].edits_tests
-    if wanted and known is None and verdict.status in {"passed", "no_check"}:
+    if known is None and verdict.status in {"passed", "no_check"}:
         written = _new_tests(state, context)  # the first tests of a project are its check
         return verdict if written is None or written.status == "no_check" else written
     # What fails for other reasons may be left, and says no more of what is wanted than a pass does.
@@ -478,7 +485,14 @@ def _confirmed(check: Check, verdict: Verdict, record: StepRecord, state: RunSta
     change = confirmation.confirm.Change(
         before=originals, prompt=state["task"].prompt, earlier=state["before"], own=own
     )
+    unsteady = _UNSTEADY.search(state["task"].prompt) is not None
+    if unsteady:
+        again = min(_MOST_RUNS, max(1, int(_RUNS_SHARE * context.time_left() / max(verdict.duration_s, 0.1))))
     held = confirmation.confirm.confirm(context.checker, check, verdict, change, runs=again)
+    if unsteady and held.passed:
+        context.emit(Note(level="info", text=f"it passes in {(again or 0) + 1} runs, one after the other"))
+    if unsteady and held.status == "flaky":  # that is what was to be mended
+        return replace(held, status="failed", note="it passed, and failed in a later run")
     if held.status != "flaky" or not check_runs.is_by_chance(held, check, state, context):
         return held
     check_runs.tell_by_chance(held.failing, context)

@@ -29,8 +29,8 @@ _AT_LARGE = r"(?:tests|suite|everything|all(?=\W*\Z))\b"  # "fix all 3" is about
 _FOR_TESTS = regex(
     rf"\b(?:fix|repair|mend|solve|heal|correct|debug)\s+(?:up\s+)?(?:(?:all|the|these|those|my|our|failing|broken|red"
     rf"|remaining|other|unit|of)\s+){{0,4}}(?:tests?|failures?|{_AT_LARGE})"
-    rf"|\b(?:(?:py|unit)?tests?|unittest|suite|everything)\b[^.,;:\n]{{0,40}}\b(?:fail\w*|red|broken|breaks?|crash\w*|work\w*|hang\w*|stuck|never"
-    r"|rot|fehl\w*|kaputt|fall[ao]n?|roj[oa]s?|échou\w*|rouges?)\b"
+    rf"|\b(?:(?:py|unit)?tests?|unittest|suite|everything)\b[^.,;:\n]{{0,40}}\b(?:fail\w*|red|broken|breaks?|crash\w*|work\w*|hang\w*|stuck"
+    r"|never\s+(?:end|finish|stop|return|come|complete|pass)\w*|rot|fehl\w*|kaputt|fall[ao]n?|roj[oa]s?|échou\w*|rouges?)\b"
     r"|\b(?:failing|broken|red)\s+(?:\w+\s+)?(?:tests?|suite)\b",
     re.IGNORECASE,
 )

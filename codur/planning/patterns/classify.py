@@ -105,7 +105,8 @@ _TOOLS, _STILL = (
     frozenset("all still now again suite run runs just keep keeps".split()),
 )
 _IS, _RED = frozenset({"is", "are"}), frozenset("red failing broken hanging stuck".split())
-_ENDS = frozenset("fail fails failing hang hangs hanging never".split())
+_ENDS = frozenset("fail fails failing hang hangs hanging".split())
+_NEVER = frozenset("end ends finish finishes stop stops return returns come comes complete completes pass".split())
 _HOW = frozenset("is are it's that's too so very really quite pretty awfully runs".split())
 _ASK = frozenset("do does did is are was were has have".split())
 _QUESTIONS = frozenset({"which", "what", "when"})
@@ -276,7 +277,8 @@ def _tells_red(said: Sequence[str]) -> bool:
         return place == 1 and (rest[:1] == ["fails"] or (not _IS.isdisjoint(rest[:1]) and not _RED.isdisjoint(rest)))
     while rest and rest[0] in _STILL:
         del rest[0]
-    is_red = not _ENDS.isdisjoint(rest[:1]) or (not _IS.isdisjoint(rest[:1]) and not _RED.isdisjoint(rest))
+    endless = rest[:1] == ["never"] and not _NEVER.isdisjoint(rest[1:2])
+    is_red = endless or not _ENDS.isdisjoint(rest[:1]) or (not _IS.isdisjoint(rest[:1]) and not _RED.isdisjoint(rest))
     return is_red and _BEFORE_SUITES.issuperset(before)
 
 

@@ -8,6 +8,7 @@ from codur import checks
 from codur.checks.entry import bare_name
 from codur.context.file_order import standing
 from codur.context.places import is_unfinished, places_in
+from codur.lazy import regex
 from codur.planning.patterns.classify import asks_for_more
 from codur.planning.patterns.named_paths import MADE, SOURCE_SUFFIXES, suffix_of
 from codur.planning.patterns.phrases import words
@@ -17,6 +18,7 @@ _SURE = 0.8
 _ON_FILES = frozenset({"code_fix", "refactor"})
 _ON_WORDS = frozenset({"explanation", "search"})
 """What a file's name may stand for something in general in, so that a model may know an answer."""
+_AS_AN_END = regex(r"\b(?:so|until)\b", re.IGNORECASE)
 _WORD = r"[^\W\d_]+"
 SEARCH = Step(id="repair", action="repair", objective="Search for a fix without a model.")
 
@@ -37,7 +39,7 @@ def first_plan(
         return _last_word(f"{names}: no such file in the workspace", outcome="usage")
     if (discovery.task_type == "code_fix" or task.check_is_goal) and before is not None:
         source = discovery.check.source if discovery.check is not None else ""
-        no_more = source == checks.find_check.OF_REQUEST or (
+        no_more = (source == checks.find_check.OF_REQUEST and not _AS_AN_END.search(task.prompt)) or (
             source == checks.find_check.OF_COMMAND and checks.suites.named_command.says_no_more(task.prompt)
         )
         if before.passed and (no_more or not says_more(task.prompt, discovery)):
@@ -126,7 +128,9 @@ def says_more(prompt: str, discovery: Discovery) -> bool:
     for path in (*discovery.files, *discovery.missing_files):
         for name in (path.casefold(), path.casefold().rsplit("/", 1)[-1]):
             text = text.replace(name, " ")
-    return not words("bare").issuperset(re.findall(_WORD, text))
+    found = set(re.findall(_WORD, text))
+    of_tests = not found.isdisjoint({"test", "tests", "pytest", "unittest", "suite"})
+    return not found <= words("bare") | (words("endless") if of_tests else frozenset())
 
 
 def _last_word(text: str, *, outcome: Outcome = "done") -> Plan:

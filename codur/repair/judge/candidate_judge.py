@@ -32,7 +32,7 @@ class Flaky(Exception):
         note: why it was judged in a plain process.
     """
 
-    def __init__(self, text: str, note: str) -> None:
+    def __init__(self, text: str, note: str = "") -> None:
         super().__init__(text)
         self.note = note
 

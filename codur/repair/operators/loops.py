@@ -108,9 +108,9 @@ def _updates(context: Context, loop: ast.For | ast.While, last: ast.stmt) -> Ite
                 method = "append" if kind == "list" else "add"
                 yield f"{context.code(owner)}.{method}({_item(context, item)})"
     tested = source.names(loop.test) if isinstance(loop, ast.While) else frozenset()
-    for each in source.nodes(loop, ast.BinOp):
-        if isinstance(each.op, ast.Mod) and isinstance(each.left, ast.Name) and each.left.id in tested:
-            yield f"{each.left.id} //= {context.code(each.right)}"
+    for rest in source.nodes(loop, ast.BinOp):
+        if isinstance(rest.op, ast.Mod) and isinstance(rest.left, ast.Name) and rest.left.id in tested:
+            yield f"{rest.left.id} //= {context.code(rest.right)}"
     for each in source.nodes(source.scope(loop), ast.Attribute):
         if isinstance(each.value, ast.Name) and each.value.id in tested and not is_called(source.parent(each), each):
             yield f"{each.value.id} = {context.code(each)}"

@@ -18,7 +18,7 @@ from codur.tools.tool import GIT_TASKS, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 
 FORMAT = "%H%x1f%an%x1f%aI%x1f%s"
-_GENERATED = ("*.py", "*.so", "*.pyd", "*.json")
+_GENERATED = ("*.py", "*.so", "*.pyd", "*.json", ".env", ".env.*")
 _MAX_GENERATED = 200
 _MARK_LINES = "^(<<<<<<<<*|>>>>>>>>*) "
 _HASH = regex(r"[0-9a-f]{4,64}")

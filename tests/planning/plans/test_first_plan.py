@@ -24,6 +24,8 @@ NO_MODEL = "no key"
         ("fix the rounding in main.py", True),
         ("pytest is red, please fix. dont touch the tests", False),
         ("pytest never comes back, it just hangs. pls fix", False),
+        ("fix main.py, it never returns", True),
+        ("main.py just hangs", True),
         ("pytest ist rot, bitte reparieren. die tests nicht anfassen", False),
         ("fix the rounding, don't touch the tests", True),
         ("fix main.py: don't run skipped tests", True),
