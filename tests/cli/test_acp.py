@@ -36,6 +36,8 @@ class Editor:
     updates: list[Any] = field(default_factory=list)
     asked: list[Any] = field(default_factory=list)
     held: dict[str, str] = field(default_factory=dict)  # what it has of files, by their paths
+    read: list[str] = field(default_factory=list)  # what it was asked for of these
+    silent: bool = False  # it does not answer that
 
     def on_connect(self, conn: Any) -> None:
         """Nothing is kept."""
@@ -52,6 +54,9 @@ class Editor:
         return RequestPermissionResponse(outcome=AllowedOutcome(outcome="selected", option_id=self.answer))
 
     async def read_text_file(self, session_id: str, path: str, **_: Any) -> ReadTextFileResponse:
+        self.read.append(path)
+        if self.silent:
+            await asyncio.sleep(3600)
         if path not in self.held:
             raise acp.RequestError.invalid_params()
         return ReadTextFileResponse(content=self.held[path])
@@ -184,6 +189,32 @@ def test_cancelled(tmp_path: Path) -> None:
             assert await waiting == "cancelled"
 
     asyncio.run(talk())
+
+
+@pytest.mark.parametrize("goes", [False, True])
+def test_cancelled_before_the_editor_has_given_its_texts(project: Path, goes: bool) -> None:
+    editor, before = Editor(held={str(project / "main.py"): REPAIRABLE["main.py"]}, silent=True), contents(project)
+
+    async def talk() -> None:
+        async with editing(editor, project) as (connection, session, process):
+            waiting = asyncio.ensure_future(says(connection, session, "fix main.py"))
+            while not editor.read:
+                await asyncio.sleep(0.02)
+            if goes:
+                process.stdin.close()
+                assert await asyncio.wait_for(process.wait(), 60) == 0
+                waiting.cancel()
+                await asyncio.wait([waiting])
+                return
+            with pytest.raises(acp.RequestError):
+                await says(connection, session, "fix main.py")
+            await connection.cancel(session_id=session)
+            assert await asyncio.wait_for(waiting, 60) == "cancelled"
+            editor.silent = False
+            assert await says(connection, session, "/help") == "end_turn"
+
+    asyncio.run(talk())
+    assert contents(project) == before
 
 
 def test_an_editor_that_dies_in_the_middle(tmp_path: Path) -> None:

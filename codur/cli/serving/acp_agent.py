@@ -51,7 +51,7 @@ class Session(Struct, frozen=False):
 
     directory: Path
     turns: list[Turn] = field(default_factory=list)
-    job: Job | None = None  # the task at work
+    job: Job | asyncio.Task[Any] | None = None  # the task at work; before it begins, what asks the editor for its texts
 
 
 class CodurAgent:
@@ -95,13 +95,19 @@ class CodurAgent:
     async def prompt(self, session_id: str, prompt: Sequence[Any], **_: Any) -> schema.PromptResponse:
         """Carry out a task; it is told of the earlier ones of its session."""
         session = self._session(session_id)
+        if session.job is not None:
+            raise acp.RequestError.invalid_request({"session": "a task is at work"})
         words = _words(prompt, session.directory)
         if not 0 < len(words) <= _MOST_CHARS:
             raise acp.RequestError.invalid_params({"prompt": f"from 1 to {_MOST_CHARS:,} characters"})
         loop, telling = asyncio.get_running_loop(), _Telling(self._client, session_id, session.directory)
-        unsaved = await self._unsaved(session_id, prompt, session.directory, words)
-        if session.job is not None:
-            raise acp.RequestError.invalid_request({"session": "a task is at work"})
+        session.job = asyncio.current_task()
+        try:
+            unsaved = await self._unsaved(session_id, prompt, session.directory, words)
+        except asyncio.CancelledError:
+            return schema.PromptResponse(stop_reason="cancelled")
+        finally:
+            session.job = None
         if said := unsaved or _command(words, session):
             await telling.says(said)
             return schema.PromptResponse(stop_reason="end_turn")
