@@ -22,6 +22,9 @@ from acp.schema import (
     RequestPermissionResponse,
 )
 
+from codur.cli.serving.acp_agent import _Telling
+from codur.events import CheckBegan, CheckRan
+from codur.types import Verdict
 from tests.cli.kit import ROOT, codur, environment
 from tests.runs.kit import REPAIRABLE, contents, fill
 
@@ -154,6 +157,38 @@ def test_what_is_not_saved_is_not_overwritten(project: Path, by: str) -> None:
     assert contents(project)["main.py"] not in {REPAIRABLE["main.py"], text}
 
 
+def test_only_files_of_the_directory_are_asked_for(project: Path) -> None:
+    other, inside = project.parent / "other.py", str(project / "main.py")
+    other.write_text("1\n")
+    editor = Editor(held={str(other): "2\n", str(project / "../other.py"): "2\n", inside: REPAIRABLE["main.py"]})
+
+    async def talk() -> None:
+        async with editing(editor, project) as (connection, session, _):
+            whole = acp.resource_block(acp.embedded_text_resource(f"{project.as_uri()}/../other.py", "2\n"))
+            link = acp.resource_link_block("other.py", other.as_uri())
+            text = acp.text_block(f"fix main.py ../other.py {other} /etc/hosts sub/../main.py")
+            await connection.prompt(session_id=session, prompt=[text, whole, link])
+
+    asyncio.run(talk())
+    assert editor.read == [inside]
+    assert "unsaved" not in editor.said
+
+
+def test_a_check_bears_the_name_of_the_one_that_was_judged(tmp_path: Path) -> None:
+    """Told directly: which commands a run tries before one is kept is the run's matter."""
+    editor = Editor()
+
+    async def talk() -> None:
+        telling = _Telling(editor, "session", tmp_path)
+        ran = CheckRan(when="before", verdict=Verdict(status="failed", check="python main.py 2"))
+        for event in (CheckBegan(check="python main.py 1"), CheckBegan(check="python main.py 2"), ran, ran):
+            await telling._event(event)
+
+    asyncio.run(talk())
+    first, again = editor.of("tool_call_update")
+    assert (first.title, bool(first.content), again.content) == ("check: python main.py 2", True, None)
+
+
 def test_commands_need_no_model(project: Path) -> None:
     editor, before = Editor(), contents(project)
 
@@ -163,10 +198,12 @@ def test_commands_need_no_model(project: Path) -> None:
             (known,) = editor.of("available_commands_update")
             assert [command.name for command in known.available_commands] == ["help", "undo", "redo", "diff"]
             after = contents(project)
+            link = acp.resource_link_block("main.py", (project / "main.py").as_uri())
             for words, there in (("undo that", before), ("redo", after), ("/undo", before), ("/redo", after)):
-                await says(connection, session, words)
+                await connection.prompt(session_id=session, prompt=[acp.text_block(words), link])
                 assert contents(project) == there, editor.said
-            for words, told in (("/diff", "range(start, end + 1)"), ("/help", "/redo [RUN]"), ("/nope", "no command")):
+            assert "to take that back: /redo" in editor.said
+            for words, told in (("/diff", "range(start, end + 1)"), ("/help", "/help: Show"), ("/nope", "no command")):
                 editor.updates.clear()
                 await says(connection, session, words)
                 assert told in editor.said
