@@ -169,6 +169,8 @@ def test_looking_and_prompts(project: Path) -> None:
             found = await client.call_tool("find", {"text": "result +=", "kind": "text"})
             assert "main.py:7" in found.structured_content["text"]
             assert refusal(await client.call_tool("outline", {"path": "../other/main.py"}))
+            told = refusal(await client.call_tool("find", {"text": "a\nb", "kind": "text"}))
+            assert "what is looked for must be one line" in told
             prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
             assert prompts == {"fix_and_verify", "explain_the_failure"}
 
