@@ -61,12 +61,14 @@ def home() -> Path:
 
     A relative `HOME` names another directory in each place, so it counts as none, as one that may not be entered does.
     """
-    try:
-        named = Path.home()
-    except RuntimeError:
-        return Path("/")
-    usable = os.access(named, os.X_OK) or not os.path.lexists(named)  # it is made when it is needed
-    return named if named.is_absolute() and usable else Path("/")
+    named = Path(os.path.expanduser("~"))  # noqa: PTH111 - a Path refuses where there is none
+    return named if named.is_absolute() and not home_is_closed() else Path("/")
+
+
+def home_is_closed() -> bool:
+    """Whether there is a home directory that may not be entered: nobody knows what settings are there."""
+    named = os.path.expanduser("~")  # noqa: PTH111
+    return os.path.lexists(named) and not os.access(named, os.X_OK)
 
 
 def existing(directory: Path) -> Path:

@@ -281,7 +281,8 @@ class BestState(Struct, frozen=False, kw_only=False):
     @property
     def furthest(self) -> Snapshot | None:
         """The state that is worth most of those that are no solution; None if there is none."""
-        return self.snapshot or self.harmless or (None if self.lost else self.first)
+        known = (self.snapshot, self.harmless, None if self.lost else self.first)
+        return next((state for state in known if state is not None), None)
 
     def start_clean(self, progress: float) -> None:
         """Start from the workspace as it was found."""

@@ -22,6 +22,9 @@ from acp.schema import (
     RequestPermissionResponse,
 )
 
+from codur.cli.serving.acp_agent import _Telling
+from codur.events import CheckBegan, CheckRan
+from codur.types import Verdict
 from tests.cli.kit import ROOT, codur, environment
 from tests.runs.kit import REPAIRABLE, contents, fill
 
@@ -36,6 +39,8 @@ class Editor:
     updates: list[Any] = field(default_factory=list)
     asked: list[Any] = field(default_factory=list)
     held: dict[str, str] = field(default_factory=dict)  # what it has of files, by their paths
+    read: list[str] = field(default_factory=list)  # what it was asked for of these
+    silent: bool = False  # it does not answer that
 
     def on_connect(self, conn: Any) -> None:
         """Nothing is kept."""
@@ -52,6 +57,9 @@ class Editor:
         return RequestPermissionResponse(outcome=AllowedOutcome(outcome="selected", option_id=self.answer))
 
     async def read_text_file(self, session_id: str, path: str, **_: Any) -> ReadTextFileResponse:
+        self.read.append(path)
+        if self.silent:
+            await asyncio.sleep(3600)
         if path not in self.held:
             raise acp.RequestError.invalid_params()
         return ReadTextFileResponse(content=self.held[path])
@@ -149,6 +157,38 @@ def test_what_is_not_saved_is_not_overwritten(project: Path, by: str) -> None:
     assert contents(project)["main.py"] not in {REPAIRABLE["main.py"], text}
 
 
+def test_only_files_of_the_directory_are_asked_for(project: Path) -> None:
+    other, inside = project.parent / "other.py", str(project / "main.py")
+    other.write_text("1\n")
+    editor = Editor(held={str(other): "2\n", str(project / "../other.py"): "2\n", inside: REPAIRABLE["main.py"]})
+
+    async def talk() -> None:
+        async with editing(editor, project) as (connection, session, _):
+            whole = acp.resource_block(acp.embedded_text_resource(f"{project.as_uri()}/../other.py", "2\n"))
+            link = acp.resource_link_block("other.py", other.as_uri())
+            text = acp.text_block(f"fix main.py ../other.py {other} /etc/hosts sub/../main.py")
+            await connection.prompt(session_id=session, prompt=[text, whole, link])
+
+    asyncio.run(talk())
+    assert editor.read == [inside]
+    assert "unsaved" not in editor.said
+
+
+def test_a_check_bears_the_name_of_the_one_that_was_judged(tmp_path: Path) -> None:
+    """Told directly: which commands a run tries before one is kept is the run's matter."""
+    editor = Editor()
+
+    async def talk() -> None:
+        telling = _Telling(editor, "session", tmp_path)
+        ran = CheckRan(when="before", verdict=Verdict(status="failed", check="python main.py 2"))
+        for event in (CheckBegan(check="python main.py 1"), CheckBegan(check="python main.py 2"), ran, ran):
+            await telling._event(event)
+
+    asyncio.run(talk())
+    first, again = editor.of("tool_call_update")
+    assert (first.title, bool(first.content), again.content) == ("check: python main.py 2", True, None)
+
+
 def test_commands_need_no_model(project: Path) -> None:
     editor, before = Editor(), contents(project)
 
@@ -158,10 +198,12 @@ def test_commands_need_no_model(project: Path) -> None:
             (known,) = editor.of("available_commands_update")
             assert [command.name for command in known.available_commands] == ["help", "undo", "redo", "diff"]
             after = contents(project)
+            link = acp.resource_link_block("main.py", (project / "main.py").as_uri())
             for words, there in (("undo that", before), ("redo", after), ("/undo", before), ("/redo", after)):
-                await says(connection, session, words)
+                await connection.prompt(session_id=session, prompt=[acp.text_block(words), link])
                 assert contents(project) == there, editor.said
-            for words, told in (("/diff", "range(start, end + 1)"), ("/help", "/redo [RUN]"), ("/nope", "no command")):
+            assert "to take that back: /redo" in editor.said
+            for words, told in (("/diff", "range(start, end + 1)"), ("/help", "/help: Show"), ("/nope", "no command")):
                 editor.updates.clear()
                 await says(connection, session, words)
                 assert told in editor.said
@@ -184,6 +226,32 @@ def test_cancelled(tmp_path: Path) -> None:
             assert await waiting == "cancelled"
 
     asyncio.run(talk())
+
+
+@pytest.mark.parametrize("goes", [False, True])
+def test_cancelled_before_the_editor_has_given_its_texts(project: Path, goes: bool) -> None:
+    editor, before = Editor(held={str(project / "main.py"): REPAIRABLE["main.py"]}, silent=True), contents(project)
+
+    async def talk() -> None:
+        async with editing(editor, project) as (connection, session, process):
+            waiting = asyncio.ensure_future(says(connection, session, "fix main.py"))
+            while not editor.read:
+                await asyncio.sleep(0.02)
+            if goes:
+                process.stdin.close()
+                assert await asyncio.wait_for(process.wait(), 60) == 0
+                waiting.cancel()
+                await asyncio.wait([waiting])
+                return
+            with pytest.raises(acp.RequestError):
+                await says(connection, session, "fix main.py")
+            await connection.cancel(session_id=session)
+            assert await asyncio.wait_for(waiting, 60) == "cancelled"
+            editor.silent = False
+            assert await says(connection, session, "/help") == "end_turn"
+
+    asyncio.run(talk())
+    assert contents(project) == before
 
 
 def test_an_editor_that_dies_in_the_middle(tmp_path: Path) -> None:

@@ -107,10 +107,11 @@ def test_a_run_that_commits_itself(repository: Path, home: Path) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only the administrator can give files away")
 def test_where_the_repository_is_another_users_the_remedies_are_named(repository: Path, home: Path) -> None:
     os.chown(repository / ".git", 12345, 12345)
+    repository = repository.rename(repository.with_name("a repository"))
     ran = codur_here("run", "--offline", "--commit", "fix main.py", cwd=repository, home=home)
     assert ran.code == 2
-    assert f"chown -R 0 {repository}/.git" in ran.err
-    assert f"git config --global --add safe.directory {repository}\n" in ran.err
+    assert f"chown -R 0 '{repository}/.git'" in ran.err
+    assert f"git config --global --add safe.directory '{repository}'\n" in ran.err
 
 
 def test_what_all_runs_left_uncommitted_is_committed_together(repository: Path, home: Path) -> None:

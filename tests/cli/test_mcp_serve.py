@@ -43,13 +43,15 @@ def variables(project: Path) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def piped(project: Path, *, mode: str = "auto", roots: list[Path] | None = None) -> AsyncIterator[Client]:
+async def piped(
+    project: Path, *, mode: str = "auto", roots: list[Path] | None = None, **more: str
+) -> AsyncIterator[Client]:
     """A client of a server that was started for it."""
 
     async def told(context: Any) -> ListRootsResult:
         return ListRootsResult(roots=[Root(uri=path.as_uri()) for path in roots or ()])  # type: ignore[arg-type]
 
-    server = StdioServerParameters(command=sys.executable, args=command(project), env=variables(project))
+    server = StdioServerParameters(command=sys.executable, args=command(project), env={**variables(project), **more})
     async with Client(stdio_client(server), mode=mode, list_roots_callback=None if roots is None else told) as client:
         yield client
 
@@ -167,8 +169,25 @@ def test_looking_and_prompts(project: Path) -> None:
             found = await client.call_tool("find", {"text": "result +=", "kind": "text"})
             assert "main.py:7" in found.structured_content["text"]
             assert refusal(await client.call_tool("outline", {"path": "../other/main.py"}))
+            told = refusal(await client.call_tool("find", {"text": "a\nb", "kind": "text"}))
+            assert "what is looked for must be one line" in told
             prompts = {prompt.name for prompt in (await client.list_prompts()).prompts}
             assert prompts == {"fix_and_verify", "explain_the_failure"}
+
+    asyncio.run(talk())
+
+
+def test_what_cannot_be_done_is_told_without_keys_and_with_its_reason(project: Path) -> None:
+    key = "gsk_SECRETSECRET1234567890abcd"
+    fill(project, {"bad.py": f'KEY = "{key}" +* 3\n'})
+
+    async def talk() -> None:
+        async with piped(project, GROQ_API_KEY=key, HOME="relative") as client:
+            told = refusal(await client.call_tool("outline", {"path": "bad.py"}))
+            assert "[redacted]" in told
+            assert key not in told
+            for name in ("runs", "undo"):
+                assert "no home directory is known" in refusal(await client.call_tool(name, {}))
 
     asyncio.run(talk())
 

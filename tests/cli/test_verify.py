@@ -99,11 +99,19 @@ def test_a_home_that_is_of_no_use_is_told_and_does_not_stop_it(project: Path, tm
     for home in (closed, full):
         home.chmod(0 if home == closed else 0o700)
         ran = codur_anew("verify", cwd=project, home=home, before=bound_by_permissions())
+        changing = codur_anew("repair", cwd=project, home=home, before=bound_by_permissions())
         home.chmod(0o700)
+        # What changes something is refused where it could not be undone, and where nobody knows the settings.
+        assert changing.code == 2, changing.err
         assert (ran.code, ran.err.count("warning: the run is not kept: ")) == (0, 1), ran.err
         assert [path.name for path in home.iterdir()] == [".config" if home == closed else ".local"]
-    # What changes something goes on being refused where it could not be undone.
-    assert codur_here("repair", cwd=project, home=full).code == 2
+
+
+def test_a_state_directory_in_the_workspace_is_refused_before_anything_is_made_there(project: Path, home: Path) -> None:
+    before = contents(fill(project, RIGHT))
+    assert codur_here("verify", cwd=project, home=home, XDG_STATE_HOME=str(project / "state")).code == 2
+    assert contents(project) == before
+    assert not (project / "state").exists()
 
 
 def test_what_starts_programs_and_may_not_is_no_test_that_fails(project: Path, home: Path) -> None:

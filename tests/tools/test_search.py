@@ -101,7 +101,7 @@ CALLS: list[tuple[str, dict[str, Any], ToolResult]] = [
     (
         "grep_files",
         {"pattern": ""},
-        ToolResult(code="invalid", text="pattern must be one line of text that is not empty"),
+        ToolResult(code="invalid", text="what is looked for must be one line of text that is not empty"),
     ),
     (
         "grep_files",

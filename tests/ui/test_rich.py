@@ -15,6 +15,7 @@ import pytest
 from codur.events import (
     AgentMessage,
     AnswerDelta,
+    CheckBegan,
     CheckRan,
     Decided,
     FileChanged,
@@ -23,6 +24,7 @@ from codur.events import (
     ModelWaiting,
     NodeEntered,
     RepairProgress,
+    RunStarted,
     StepBegan,
     ToolRan,
 )
@@ -31,6 +33,7 @@ from codur.types import RunResult, StepRecord, Verdict
 from codur.ui.output_formats import choose_kind, make_output
 from codur.ui.shown.diffs import diff_lines
 from codur.ui.shown.progress_lines import Narrator, Status
+from codur.ui.shown.run_report import summary_lines
 from codur.ui.styled_lines import fold, line
 
 from .samples import ANSWER, DIFF, DONE, EVENTS, FAILED, Terminal, play
@@ -122,6 +125,31 @@ def test_of_a_new_file_the_first_lines_are_shown_on_a_terminal() -> None:
     assert len(diff_lines(diff)) == len(diff.splitlines())
     changed = f"--- a/a.sql\n+++ b/a.sql\n@@ -1,1 +1,60 @@\n--- /dev/null\n{new}"
     assert len(diff_lines(changed, limit=200)) == len(changed.splitlines())
+
+
+def test_of_a_longer_check_another_is_told_as_it_begins() -> None:
+    status, verdict = Status(), Verdict(status="failed", check="pytest test_a.py", tests_passed=0, tests_total=1)
+    for event in (CheckBegan(check="pytest test_a.py"), CheckRan(when="before", verdict=verdict)):
+        status.see(event)
+    status.see(CheckBegan(check="pytest test_a.py"))
+    assert status.phase == "running `pytest test_a.py` (0 of 1 passed)"
+    status.see(CheckBegan(check="pytest"))
+    assert status.phase == "running `pytest`"
+    narrator = Narrator(verbose=False)
+    first = narrator.lines(CheckRan(when="before", verdict=verdict))
+    narrator.lines(RunStarted(prompt="another", workspace="/x", sandbox="none"))
+    assert narrator.lines(CheckRan(when="before", verdict=verdict)) == first != []
+
+
+def test_the_end_tells_all_tests_that_fail_and_whether_it_began() -> None:
+    names = [f"test_m.py::test_{name}" for name in ("add_1", "add_2", "add_3", "add_4", "add")]
+    error = "\n\n".join(f"{name}\nE   assert 1 == 2" for name in names)
+    verdict = Verdict(status="failed", check="pytest", tests_passed=0, tests_total=5, failing=tuple(names), error=error)
+    result = RunResult(outcome="usage", exit_code=2, reason="too many open files", before=verdict, verdict=verdict)
+    told = [line.text for line in summary_lines(result)]
+    assert told[0] == "✘ stopped: too many open files"
+    assert "  also: test_m.py::test_add" in told
+    assert summary_lines(replace(result, before=None))[0].text == "✘ not started: too many open files"
 
 
 def test_status_words() -> None:

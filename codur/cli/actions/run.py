@@ -110,7 +110,11 @@ def in_repository(directory: Path) -> bool:
 
 def is_gate(task: Task) -> bool:
     """Whether a task is no more than to say whether the project's own check passes (`codur verify`)."""
-    return task.repair is not None and task.repair.until == "verdict" and not (task.check_command or task.expect_file)
+    return _only_judges(task) and not (task.check_command or task.expect_file)
+
+
+def _only_judges(task: Task) -> bool:
+    return task.repair is not None and task.repair.until == "verdict"
 
 
 def carried_out(
@@ -129,6 +133,8 @@ def carried_out(
         exchanges: what is done with the exchange with models.
     """
     workspace = Path(task.workspace)
+    if machine.home_is_closed() and not _only_judges(task):
+        raise StateError("the home directory may not be entered", remedy="Set HOME to a directory of your own.")
     loaded = machine.settings_for(workspace, config, overrides, agents=(task.agent,) if task.agent else ())
     settings = loaded.settings
     task = bounded(task, settings)
@@ -170,7 +176,8 @@ def carried_out(
 def _not_kept(task: Task, state: Path | None) -> str:
     """Why a run is not kept; empty if it is. Only one that changes nothing goes on where the directory is of no use."""
     try:
-        if state is not None and task.repair is not None and task.repair.until == "verdict":
+        inside = state is not None and state.resolve().is_relative_to(Path(task.workspace).resolve())
+        if state is not None and _only_judges(task) and not inside:  # that is refused, and nothing is left there
             StateDirectory(state).prepare()
     except StateError as error:
         return f"{error.message}."

@@ -38,8 +38,8 @@ from codur.ui.styled_lines import joined
 from codur.workspace.disk.path_state import PathState
 from codur.workspace.history.undo_run import run_changes
 
-_MOST_CHARS, _MOST_SESSIONS = 1_000_000, 100
-"""Of a prompt, and of a file that a difference shows; sessions of one editor."""
+_MOST_CHARS, _MOST_SESSIONS, _NAMES_CHARS = 1_000_000, 100, 20_000
+"""Of a prompt, and of a file that a difference shows; sessions of one editor; of a prompt, where files are named."""
 _COMMANDS = [BY_NAME[name] for name in ("help", "undo", "redo", "diff")]
 _ALLOW = schema.PermissionOption(option_id="approve", name="Carry it out", kind="allow_once")
 _KEEP = schema.PermissionOption(option_id="keep", name="Use it, and keep its file", kind="allow_always")
@@ -51,7 +51,7 @@ class Session(Struct, frozen=False):
 
     directory: Path
     turns: list[Turn] = field(default_factory=list)
-    job: Job | None = None  # the task at work
+    job: Job | asyncio.Task[Any] | None = None  # the task at work; before it begins, what asks the editor for its texts
 
 
 class CodurAgent:
@@ -79,6 +79,7 @@ class CodurAgent:
 
     async def new_session(self, cwd: str, **_: Any) -> schema.NewSessionResponse:
         """Begin a conversation about a directory."""
+        cwd = os.path.normpath(cwd)
         if not (os.path.isabs(cwd) and "\0" not in cwd and os.path.isdir(cwd)):  # noqa: PTH112, PTH117 - a Path refuses NUL
             raise acp.RequestError.invalid_params({"cwd": "is no directory"})
         if len(self._sessions) >= _MOST_SESSIONS:
@@ -95,14 +96,21 @@ class CodurAgent:
     async def prompt(self, session_id: str, prompt: Sequence[Any], **_: Any) -> schema.PromptResponse:
         """Carry out a task; it is told of the earlier ones of its session."""
         session = self._session(session_id)
+        if session.job is not None:
+            raise acp.RequestError.invalid_request({"session": "a task is at work"})
         words = _words(prompt, session.directory)
         if not 0 < len(words) <= _MOST_CHARS:
             raise acp.RequestError.invalid_params({"prompt": f"from 1 to {_MOST_CHARS:,} characters"})
         loop, telling = asyncio.get_running_loop(), _Telling(self._client, session_id, session.directory)
-        unsaved = await self._unsaved(session_id, prompt, session.directory, words)
-        if session.job is not None:
-            raise acp.RequestError.invalid_request({"session": "a task is at work"})
-        if said := unsaved or _command(words, session):
+        session.job = asyncio.current_task()
+        try:
+            unsaved = await self._unsaved(session_id, prompt, session.directory, words)
+        except asyncio.CancelledError:
+            return schema.PromptResponse(stop_reason="cancelled")
+        finally:
+            session.job = None
+        texts = [block for block in prompt if isinstance(block, schema.TextContentBlock)]
+        if said := unsaved or _command(_words(texts, session.directory), session):
             await telling.says(said)
             return schema.PromptResponse(stop_reason="end_turn")
 
@@ -148,11 +156,13 @@ class CodurAgent:
 
     async def _unsaved(self, session: str, blocks: Sequence[Any], directory: Path, words: str) -> str:
         """That a file which the task names is otherwise in the editor, as it would be overwritten; empty if none is."""
-        files = {*_linked(blocks), *(directory / word.rstrip(".") for word in re.findall(r"[\w./+-]+", words))}
-        held = {Path(unquote(urlsplit(uri).path)): text for block in blocks for uri, text in _embedded(block)}
-        for path in filter(os.path.isfile, files if self._reads else ()):
-            with suppress(acp.RequestError):
-                held[path] = (await self._client.read_text_file(session_id=session, path=str(path))).content
+        named = re.findall(r"[\w./+-]+", words[:_NAMES_CHARS]) if self._reads else ()
+        files = {*_linked(blocks), *(Path(os.path.normpath(directory / word.rstrip("."))) for word in named)}
+        held = {_path(uri): text for block in blocks for uri, text in _embedded(block)}
+        for path in files if self._reads else ():
+            if path.is_relative_to(directory) and path.is_file():
+                with suppress(acp.RequestError):
+                    held[path] = (await self._client.read_text_file(session_id=session, path=str(path))).content
         unsaved = [path.name for path, text in held.items() if path.is_relative_to(directory) and _differs(path, text)]
         return f"Not begun: the editor has unsaved changes of {', '.join(unsaved)}. Save first." if unsaved else ""
 
@@ -173,7 +183,11 @@ def _linked(blocks: Sequence[Any]) -> list[Path]:
     """The files that go with a prompt, by their links or whole."""
     uris = [block.uri for block in blocks if isinstance(block, schema.ResourceContentBlock)]
     uris += [block.resource.uri for block in blocks if isinstance(block, schema.EmbeddedResourceContentBlock)]
-    return [Path(unquote(urlsplit(uri).path)) for uri in uris]
+    return [_path(uri) for uri in uris]
+
+
+def _path(uri: str) -> Path:
+    return Path(os.path.normpath(unquote(urlsplit(uri).path)))
 
 
 def _embedded(block: Any) -> list[tuple[str, str]]:
@@ -201,10 +215,10 @@ def _command(words: str, session: Session) -> str:
             elif asked.words[:1] == ("diff",):
                 undo.show_diff(next(iter(asked.words[1:]), None), session.directory, json=False)
             elif words.startswith("/") and not asked.task:
-                say("\n".join(f"/{command.name} {command.takes}: {command.help}" for command in _COMMANDS))
+                say("\n".join(f"{f'/{each.name} {each.takes}'.rstrip()}: {each.help}" for each in _COMMANDS))
         except CodurError as error:
             return f"{error.message}\n{error.remedy}"
-    return said.getvalue().strip()
+    return said.getvalue().strip().replace("codur undo --redo", "/redo")
 
 
 class _Telling:
@@ -275,9 +289,10 @@ class _Telling:
             case CheckRan():
                 await self._event(CheckBegan(check=event.verdict.check))  # unless it is known to have begun
                 text = "\n".join(line.text for line in self._narrator.lines(event))
-                content = [acp.tool_content(acp.text_block(text))]
+                content = [acp.tool_content(acp.text_block(text))] if text else None
                 status: Any = "completed" if event.verdict.passed else "failed"
-                await self._update(acp.update_tool_call(self._check, status=status, content=content))
+                title = sanitise(f"check: {event.verdict.check}")
+                await self._update(acp.update_tool_call(self._check, title=title, status=status, content=content))
                 self._check = ""
             case FileChanged():
                 await self._edit(event.path)

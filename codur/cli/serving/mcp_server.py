@@ -43,6 +43,7 @@ from codur.tools.toolbox import Toolbox, ToolContext
 from codur.types import RunResult
 from codur.ui.sanitise import sanitise
 from codur.ui.shown.progress_lines import Narrator, Status
+from codur.ui.shown.run_report import began
 from codur.workspace.workspace import Workspace
 
 _KEPT_EVENTS, _SHOWN_RUNS = 500, 50
@@ -78,6 +79,8 @@ class _Server(MCPServer):
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
+            if isinstance(error.__cause__, CodurError):
+                raise _failed(error.__cause__.message, error.__cause__.remedy) from error
             if not isinstance(error.__cause__, ValidationError):
                 raise
             wrong = error.__cause__.errors(include_input=False)[0]
@@ -148,13 +151,10 @@ class Offered:
         place = self._place(workspace, roots)
 
         def put_back() -> dict[str, Any]:
-            try:
-                found = undo.changed_run(run or None, place)
-                if Path(found.record().workspace) != place:
-                    raise ToolError(f"run {found.id} was not one of this workspace")
-                report, record = undo.put_back(found.id, place, dry=dry_run, again=False)
-            except CodurError as error:
-                raise _failed(error.message, error.remedy) from error
+            found = undo.changed_run(run or None, place)
+            if Path(found.record().workspace) != place:
+                raise ToolError(f"run {found.id} was not one of this workspace")
+            report, record = undo.put_back(found.id, place, dry=dry_run, again=False)
             return {"run": record.id, "dry_run": dry_run, **_plain(report)}
 
         return await anyio.to_thread.run_sync(put_back)
@@ -190,14 +190,12 @@ class Offered:
                     workspace=workspace, launcher=launcher, find_python=str, settings=settings.tools, timeout_s=_LOOK_S
                 )
                 result = Toolbox(tools).call(tool, arguments)
+            text = redactor_of(settings, host.environ, workspace.root)(result.text)
             if not result.ok:
-                raise ToolError(sanitise(result.text))
-            return redactor_of(settings, host.environ, workspace.root)(result.text)
+                raise ToolError(sanitise(text))
+            return text
 
-        try:
-            return {"text": _plain(await anyio.to_thread.run_sync(look))}
-        except CodurError as error:
-            raise _failed(error.message, error.remedy) from error
+        return {"text": _plain(await anyio.to_thread.run_sync(look))}
 
     def _options(self, check: str) -> Options:
         options: Options = {"environ": self._environ}
@@ -233,14 +231,15 @@ async def _carried(job: Job, context: Context) -> RunResult:
     """The job's result; what happens is told as progress. A client that cancels, or goes, ends the job.
 
     Raises:
-        ToolError: it could not begin.
+        CodurError: it could not begin.
+        ToolError: it did not run.
     """
-    narrator, status, number, began = Narrator(verbose=False), Status(), count(1), time.monotonic()
+    narrator, status, number, start = Narrator(verbose=False), Status(), count(1), time.monotonic()
 
     async def signs() -> None:
         while True:
             await anyio.sleep(_SIGN_S)
-            message = f"{status.phase} ({time.monotonic() - began:.0f} s)"
+            message = f"{status.phase} ({time.monotonic() - start:.0f} s)"
             await context.report_progress(next(number), message=sanitise(message))
 
     try:
@@ -255,17 +254,10 @@ async def _carried(job: Job, context: Context) -> RunResult:
     finally:
         job.cancel()
         with anyio.CancelScope(shield=True):
-            result = await _ended(job)
-    if result.outcome in {"usage", "refused"}:  # it did not run
+            result = await job
+    if result.outcome in {"usage", "refused"} and not began(result):
         raise _failed(result.reason, result.remedy)
     return result
-
-
-async def _ended(job: Job) -> RunResult:
-    try:
-        return await job
-    except CodurError as error:
-        raise _failed(error.message, error.remedy) from error
 
 
 def _failed(message: str, remedy: str) -> ToolError:

@@ -103,7 +103,7 @@ class Recording:
             best, known = context.best, self._states
             self._states = {state: getattr(best, state) for state in MARKS}
             # What was judged in this node and put back was there before it.
-            there = {"harmless": self._edited, "first": self._edited, "start": mark if best.start else ""}
+            there = {"harmless": self._edited, "first": self._edited, "start": mark if best.start is not None else ""}
             changed = (state for state in MARKS if self._states[state] is not known[state])
             new: dict[str, Any] = {MARKS[state]: there.get(state, mark) for state in changed}
             new |= {"best_progress": best.progress, "start_progress": best.start_progress}

@@ -69,7 +69,7 @@ def grep_files(
 ) -> ToolResult:
     """Find lines in files by text or regular expression."""
     if not pattern or "\n" in pattern:
-        raise ToolError("invalid", "pattern must be one line of text that is not empty")
+        raise ToolError("invalid", "what is looked for must be one line of text that is not empty")
     limit = max(1, min(limit, _MAX_MATCHES))
     given = _Search(pattern=pattern, path=path, glob=glob, regex=regex, ignore_case=ignore_case)
     search = _regex_matches if regex else _literal_matches

@@ -11,6 +11,7 @@ import os
 import stat
 from functools import cache
 from pathlib import Path
+from shlex import quote
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -245,8 +246,8 @@ def repository_around(root: Path, launcher: Launcher, timeout_s: float, *, asked
             continue
         # As git itself refuses it: whoever owns `/tmp/.git` would decide what runs in all of `/tmp`.
         if not (asked and top == root) and mark.lstat().st_uid not in (os.getuid(), 0):
-            taken = f"Make it yours (chown -R {os.getuid()} {mark}), or commit with git itself"
-            remedy = f"{taken}, once you trust it: git config --global --add safe.directory {top}"
+            taken = f"Make it yours (chown -R {os.getuid()} {quote(str(mark))}), or commit with git itself"
+            remedy = f"{taken}, once you trust it: git config --global --add safe.directory {quote(str(top))}"
             raise ToolError("refused", f"the repository in {top} belongs to another user", remedy=remedy)
         own = _directories(top, mark)
         if not own:

@@ -110,7 +110,7 @@ class Narrator:
                 self._told.add(event.text)
                 return [line(("warning: " if event.level == "warning" else "note: ", "warn"), event.text)]
             case events.RunStarted():
-                self._attempts, self._before, self._made = 0, None, False
+                self._attempts, self._before, self._made, self._checked = 0, None, False, None
         detail = _detail(event) if self._verbose else self._work(event)
         return [line((detail, "dim"))] if detail else []
 
@@ -218,8 +218,8 @@ class Status:
                 self._plan = event
             case events.FileChanged():
                 self._diff = event.diff
-            case events.CheckBegan() if event.check not in self._check:
-                self._check = f"`{clip(event.check, width=60)}`"
+            case events.CheckBegan() if not self._check.startswith(named := f"`{clip(event.check, width=60)}`"):
+                self._check = named
             case events.CheckRan():
                 self._check, self._diff = _check_words(event), ""
         self._phase = self._phase_of(event)

@@ -1,5 +1,6 @@
 """The end of a run: what was achieved, how, and at what cost; or what came instead, and what to do."""
 
+import re
 from collections.abc import Collection
 from itertools import zip_longest
 
@@ -50,7 +51,7 @@ def summary_lines(result: RunResult, *, told: Collection[str] = (), width: int |
         told: notes that have been shown already.
         width: of the terminal, in columns; None if it is none.
     """
-    if result.outcome == "usage":
+    if _ended(result) == "not started":
         return error_lines(result)
     lines = [line(("note: ", "warn"), note) for note in dict.fromkeys(result.notes) if note not in told]
     verdict = verdict_line(result)
@@ -72,7 +73,7 @@ def summary_lines(result: RunResult, *, told: Collection[str] = (), width: int |
 def end_line(result: RunResult) -> Line:
     """Give how it ended, by whom, and at what cost: `solved · repair · 0 calls · 1.2 s`."""
     done = result.outcome == "done"
-    ended = "solved" if done and proven(result) else _OUTCOMES[result.outcome]
+    ended = "solved" if done and proven(result) else _ended(result)
     by = f" · {_worker_words(result)}" if done and result.solved_by else ""
     # `2 calls · 3,210 tokens · $0.0012 · 4.5 s`; without tokens and dollars where there are none
     retries = f" ({result.usage.retries:,} repeated)" if result.usage.retries else ""
@@ -86,7 +87,7 @@ def end_line(result: RunResult) -> Line:
 def failure_lines(result: RunResult, *, width: int | None = None) -> list[Line]:
     """Give why a run did not reach its goal: the reason, the verdict with its details, and what was tried."""
     reason = f": {result.reason}" if result.reason else ""
-    lines = [line((f"✘ {_OUTCOMES[result.outcome]}", "bad"), reason)]
+    lines = [line((f"✘ {_ended(result)}", "bad"), reason)]
     if result.outcome in {"refused", "interrupted"} and not result.attempts:
         return lines  # nothing was tried, and what the check said before was told then
     verdict = verdict_line(result)
@@ -101,9 +102,18 @@ def failure_lines(result: RunResult, *, width: int | None = None) -> list[Line]:
 def error_lines(result: RunResult) -> list[Line]:
     """Give the shortest account of a failure: what is wrong and what to do."""
     reason = f": {result.reason}" if result.reason else ""
-    verdict = None if result.outcome == "usage" else verdict_line(result)
-    head = line((f"✘ {_OUTCOMES[result.outcome]}", "bad"), reason)
+    verdict = None if _ended(result) == "not started" else verdict_line(result)
+    head = line((f"✘ {_ended(result)}", "bad"), reason)
     return [head, *([verdict] if verdict else []), *_remedy_lines(result)]
+
+
+def began(result: RunResult) -> bool:
+    """Whether a check was run or something was tried before it ended."""
+    return bool(result.attempts) or (result.before is not None and result.before.status != "no_check")
+
+
+def _ended(result: RunResult) -> str:
+    return "stopped" if result.outcome == "usage" and began(result) else _OUTCOMES[result.outcome]
 
 
 def only_shows_repairs(result: RunResult) -> bool:
@@ -201,7 +211,9 @@ def _detail_lines(result: RunResult, width: int | None) -> list[Line]:
         new = [bare_name(name) for name in verdict.failing if name not in stood]
         text = "\n".join(checks.describe.first_failures(verdict.error, new))
         lines += [line(("  error:", "dim")), *block(text, prefix="    | ")]
-        if others := [name for name in verdict.failing if bare_name(name) not in text]:
+        if others := [
+            name for name in verdict.failing if not re.search(rf"(?<!\w){re.escape(bare_name(name))}(?!\w)", text)
+        ]:
             lines.append(line(("  also: ", "dim"), listed(others, _NAMED)))
     return lines
 
