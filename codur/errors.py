@@ -148,3 +148,12 @@ def internal_error(error: Exception, *, usage: Usage | None = None) -> InternalE
         remedy="Run it again with --debug, and report what that shows.",
         usage=usage,
     )
+
+
+def must_run(allowed: bool) -> None:
+    """Raise Refused where the settings allow no program to be run."""
+    if not allowed:
+        raise Refused(
+            "running programs is not allowed (tools.allow_run is off)",
+            remedy="Allow it in the settings; `codur config show` names the files that were read.",
+        )

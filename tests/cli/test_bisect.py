@@ -250,3 +250,12 @@ def test_a_question_for_the_commit_is_a_bisection_and_changes_nothing(
     assert ran.code == 0, ran.err
     assert told(ran)["commit"]["hash"] == commits[7]  # type: ignore[index]
     assert (project / "shape.py").read_text() == f"{WRONG}# 12\n"
+
+
+def test_where_no_program_may_be_run_none_is(commits: list[str], project: Path, home: Path) -> None:
+    (home / ".config" / "codur").mkdir(parents=True, exist_ok=True)
+    (home / ".config" / "codur" / "config.yaml").write_text("tools:\n  allow_run: false\n")
+    (project / "test_shape.py").write_text(TEST)
+    for ran in (bisect(project, home, "--check", CHECK), codur_here("challenge", "check", ".", cwd=project, home=home)):
+        assert ran.code in {1, 5}
+        assert "running programs is not allowed (tools.allow_run is off)" in ran.out + ran.err

@@ -32,7 +32,9 @@ def cause(verdict: Verdict) -> str:
         parts.append(f"{verdict.tests_passed or 0} of {count(verdict.tests_total, 'test')} passed")
     if verdict.difference is not None:
         parts.append(checks.describe.difference_words(verdict.difference))
-    if said := checks.describe.headline(verdict.error):
+    said = checks.describe.headline(verdict.error)
+    # The last line of what did not end is mostly what it said before it came to that.
+    if said and not (verdict.timed_out and verdict.error.rstrip().endswith(said)):
         parts.append(clip(said))
     if not parts and verdict.exit_status:
         parts.append(f"exit status {verdict.exit_status}")
