@@ -185,6 +185,9 @@ def test_a_link_that_leads_out_is_no_way_out(repository: Path, home: Path, tmp_p
     (tmp_path / "far").mkdir()
     (repository / "near").symlink_to(tmp_path / "far")
     assert ask("cp a near/b", repository, home).code == 5
+    (repository / "far.txt").symlink_to("/etc/passwd")
+    told = ask("show far.txt", repository, home)
+    assert (told.code, "far.txt is a link that leads out of this workspace" in told.err) == (5, True), told
     assert list((tmp_path / "far").iterdir()) == []
 
 
