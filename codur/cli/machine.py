@@ -60,12 +60,13 @@ def home() -> Path:
     """The user's home directory; the root directory (refused as a workspace anyway) if there is none.
 
     A relative `HOME` names another directory in each place, so it counts as none, as one that may not be entered does.
+    One that is not there is made when it is needed, but not the way to it (`/nonexistent/x`, as images name it).
     """
     try:
         named = Path.home()
     except RuntimeError:
         return Path("/")
-    usable = os.access(named, os.X_OK) or not os.path.lexists(named)  # it is made when it is needed
+    usable = os.access(named, os.X_OK) or (not os.path.lexists(named) and named.parent.is_dir())
     return named if named.is_absolute() and usable else Path("/")
 
 
