@@ -51,6 +51,7 @@ _OUTPUT_MARGIN = 65_536
 _ALMOST = 1.0 - 1e-6
 """The most progress of a run that failed; one more of many thousand tests that passes is still told apart."""
 _ENDED_EARLY = "the test run ended before all of it was reported, so its exit status proves nothing"
+ACTED_ON = "which other programs act on"
 _NO_TESTS = "no tests were found to run"
 _TESTS_SAY_NOTHING = "the tests cannot be run, or failed before, so that they say nothing of the change"
 _OFFLINE = regex(
@@ -216,7 +217,7 @@ class Checker:
         # Told before the check's own files: it is the graver of the two.
         if self._tripped:
             paths = ", ".join(dict.fromkeys(self._tripped))
-            return tampered(verdict, f"the program wrote to {paths}, which other programs act on; that was undone")
+            return tampered(verdict, f"the program wrote to {paths}, {ACTED_ON}; that was undone")
         if touched or found:
             who = "the program" if touched else "something"
             note = f"{who} changed {', '.join(touched or found)}, which belongs to the check; put back"

@@ -60,9 +60,11 @@ def home() -> Path:
     """The user's home directory; the root directory (refused as a workspace anyway) if there is none.
 
     A relative `HOME` names another directory in each place, so it counts as none, as one that may not be entered does.
+    One that is not there is made when it is needed, but not the way to it (`/nonexistent/x`, as images name it).
     """
     named = Path(os.path.expanduser("~"))  # noqa: PTH111 - a Path refuses where there is none
-    return named if named.is_absolute() and not home_is_closed() else Path("/")
+    usable = os.path.lexists(named) or named.parent.is_dir()
+    return named if named.is_absolute() and usable and not home_is_closed() else Path("/")
 
 
 def home_is_closed() -> bool:

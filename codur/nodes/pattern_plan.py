@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from codur import checks, planning, python
 from codur.checks import suites
 from codur.checks.describe import verdict_line
+from codur.config.loader import PROJECT_FILES
 from codur.context.file_order import standing
 from codur.events import Note
 from codur.lazy import loaded, regex
@@ -27,6 +28,7 @@ from codur.nodes.parts.first_check import (
     with_others,
 )
 from codur.nodes.parts.offline_work import (
+    ALLOW_IT,
     can_repair,
     conflicts,
     explained,
@@ -60,6 +62,8 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     task = state["task"]
     found = decide(task, context.workspace, settings=context.settings, launcher=context.launcher)
     discovery = found.discovery
+    # Codur's own settings, as those of other agents, unless it is them that the task is about
+    context.workspace.protect(path for path in PROJECT_FILES if path not in task.prompt)
     if (settled := _settled(found, {**state, "discovery": discovery}, context)) is not None:
         return settled
     discovery, before = _fitted(discovery, task.prompt, context)
@@ -84,7 +88,8 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         no_model = plan if plan and no_model else no_model
         plan = first_plan(task, discovery, seen["before"], repair=repair, no_model=no_model)
     if plan is not None and plan.origin == "llm_error":
-        plan = explained(seen, context) or plan
+        off = replace(plan, origin="pattern", outcome="refused") if "tools.allow_" in no_model else plan
+        plan = explained(seen, context) or off
     if plan is not None:
         return RunUpdate(**_planned(plan, seen), remedy=_remedy(plan, seen, context))
     listed = lists_steps(task.prompt)
@@ -138,6 +143,8 @@ def _remedy(plan: Plan, state: RunState, context: RunContext) -> str:
     if plan.outcome == "usage" and state["discovery"].missing_files:
         near = FileNames(context.workspace).near(state["discovery"].missing_files[0], 1)
         return f"Did you mean {near[0]}?" if near else ""
+    if plan.outcome == "refused":
+        return ALLOW_IT
     return why_not(state, context).remedy if plan.origin == "llm_error" else ""
 
 
@@ -198,7 +205,11 @@ def _no_search(state: RunState, context: RunContext) -> str:
     if state["before"] is None or context.settings.repair.mode == "off":
         return ""
     reason = why_no_search(state, context)
-    return reason if state["task"].offline or not reason else f"{reason} {why_not(state, context).message}"
+    return (
+        reason
+        if state["task"].offline or not reason or "tools.allow_" in reason
+        else f"{reason} {why_not(state, context).message}"
+    )
 
 
 def _given_plan(plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
@@ -288,6 +299,6 @@ def _repair_only(asked: RepairRequest, state: RunState, context: RunContext) -> 
     if asked.until == "verdict":
         plan = verdict_plan(before, verdict_line(before))
     else:
-        plan = repair_plan(discovery.check, before, allowed=can_repair(seen, context))
-    remedy = no_check_remedy(context) if plan.outcome == "usage" else ""
+        plan = repair_plan(discovery.check, before, why_no_search(seen, context))
+    remedy = no_check_remedy(context) if plan.outcome == "usage" else _remedy(plan, seen, context)
     return RunUpdate(**_planned(plan, seen), remedy=remedy)

@@ -67,7 +67,7 @@ def _is_for_others(step: Step, state: RunState, context: RunContext) -> bool:
 def _reject(problem: Problem, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     origin, text = plan.origin, problem.text
     if problem.refused:
-        return end_run(origin, "refused", text, "Allow it in the settings or with a CODUR_TOOLS__… variable.")
+        return end_run(origin, "refused", text, offline_work.ALLOW_IT)
     if origin == "user":
         reason = f"the plan cannot be carried out: {told(problem, plan)}"
         remedy = "Correct the plan; `codur tools` and `codur agents` show what there is."

@@ -637,3 +637,48 @@ def test_hooks_find_the_users_programs_and_are_told_whole(repository: Path, home
     assert codur("fix main.py", "--offline", cwd=repository, home=home).code == 0
     refused = codur_here("commit", cwd=repository, home=home, PATH=path)
     assert (refused.code, "git failed: message must be conventional: fix: it" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_hook_from_elsewhere_is_not_gone_past_in_silence(repository: Path, home: Path, *, linked: bool) -> None:
+    hook = home / "githooks" / "pre-commit"
+    fill(home, {"githooks/pre-commit": "#!/bin/sh\nexit 1\n"})
+    hook.chmod(0o755)
+    if linked:
+        (repository / ".git" / "hooks").mkdir(exist_ok=True)
+        (repository / ".git" / "hooks" / "pre-commit").symlink_to(hook)
+    else:
+        (home / ".gitconfig").write_text("[core]\nhooksPath = ~/githooks\n[commit]\ngpgSign = true\n")
+    refused = commit(repository, home, "--all", "-m", "mine")
+    assert (refused.code, "is not the repository's own and cannot be run here" in refused.err) == (2, True), refused
+    assert "codur commit --no-verify" in refused.err
+    done = commit(repository, home, "--all", "-m", "mine", "--no-verify")
+    assert (done.code, "not signed" in done.out, "--amend --no-edit -S" in done.out) == (0, not linked, not linked)
+
+
+def test_secrets_that_are_committed_are_told(repository: Path, home: Path) -> None:
+    token = f"ghp_{'a1B2' * 9}"
+    fill(repository, {".env": "A=1\n", "new.pem": "x\n"})
+    git(repository, "add", ".env")
+    git(repository, "commit", "-q", "-m", "env")
+    fill(repository, {".env": "A=2\n", "notes.txt": f"milk\n\n{token}\n"})
+    key = "note: notes.txt:3 holds what looks like a key or password"
+    for more in (("--dry-run",), ()):
+        ran = commit(repository, home, "--all", "--offline", *more)
+        assert (ran.code, key in ran.out, ".env" in ran.out.partition("left out: ")[2]) == (0, True, True), ran
+    assert git(repository, "status", "--porcelain") == " M .env\n?? new.pem\n"
+    git(repository, "add", "new.pem")
+    for words in (("--staged", "--dry-run"), ("--staged",), ("--only", ".env")):
+        told = json.loads(commit(repository, home, *words, "--offline", "--json").out)
+        assert told["notes"] == [f"{told['files'][0]} may hold secrets"]
+    assert git(repository, "status", "--porcelain") == ""
+
+
+def test_what_the_check_has_not_seen_is_not_called_checked(repository: Path, home: Path) -> None:
+    git(repository, "checkout", "-q", "notes.txt")
+    assert codur("fix main.py", "--offline", cwd=repository, home=home).code == 0
+    assert "Checked: " in commit(repository, home, "--all", "--offline", "--dry-run").out
+    with (repository / "main.py").open("a") as file:
+        file.write("def broken(:\n")
+    assert commit(repository, home, "--all", "--offline").code == 0
+    assert "Checked: " not in git(repository, "log", "-1", "--format=%B")

@@ -60,6 +60,11 @@ def test_a_relative_home_counts_as_none(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_way_to_a_home_is_not_made(tmp_path: Path) -> None:
+    assert "no home directory is known" in codur_here("runs", cwd=tmp_path, home=tmp_path / "none" / "x").err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_without_a_home_nothing_is_kept_and_that_is_said(tmp_path: Path) -> None:
     fill(tmp_path, NEEDS_MODEL)
     ran = codur_here("hello", cwd=tmp_path, home=Path("/"))

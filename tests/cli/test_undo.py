@@ -32,12 +32,12 @@ def here(place: Path, *words: str, **variables: str) -> Ran:
     return codur_here(*words, cwd=place / "w", home=place / "home", **variables)
 
 
-def fixed(place: Path) -> str:
+def fixed(place: Path, before: str = BEFORE) -> str:
     """Let a run fix the program; gives what it made of it."""
     ran = codur("fix main.py", "--offline", "--no-sandbox", cwd=place / "w", home=place / "home")
     assert ran.code == 0, ran.err
     text = (place / "w" / "main.py").read_text()
-    assert text != BEFORE
+    assert text != before
     return text
 
 
@@ -71,6 +71,23 @@ def test_a_conflict_is_told_and_the_exit_code_says_so(place: Path) -> None:
     assert (place / "w" / "main.py.codur-conflict").read_text() == BEFORE
     changes = json.loads(here(place, "diff", report["run"], "--json").out)
     assert [(change["path"], change["by"]) for change in changes["changes"]] == [("main.py", ["tool"])]
+
+
+def test_what_was_changed_since_in_other_places_is_kept(place: Path) -> None:
+    main = place / "w" / "main.py"
+    main.write_text(f"# first\n# second\n{BEFORE}\n# last but one\n# last\n")
+    before = main.read_text()
+    after = fixed(place, before)
+    mine = "# mine\n{}# mine, too\n"
+    main.write_text(mine.format(after))
+    note = "note: what was changed since in main.py is kept\n"
+    assert here(place, "undo", "--dry-run").out == f"would be restored: main.py\n{note}"
+    for words, told, left in (((), "restored", before), (("--redo",), "made again", after), ((), "restored", before)):
+        ran = here(place, "undo", *words)
+        assert (ran.code, ran.out) == (0, f"{told}: main.py\n{note}")
+        assert main.read_text() == mine.format(left)
+    assert "there is nothing to undo" in here(place, "undo").out
+    assert main.read_text() == mine.format(before)
 
 
 def test_a_run_is_found_by_the_beginning_of_its_id_from_anywhere(place: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.kit import Ran, codur_here, the_object
+from tests.cli.kit import Ran, codur, codur_here, the_object
 from tests.runs.kit import REPAIRABLE, contents, fill
 
 COUNTING = '''"""Counts the words of a file.
@@ -185,6 +185,9 @@ def test_a_link_that_leads_out_is_no_way_out(repository: Path, home: Path, tmp_p
     (tmp_path / "far").mkdir()
     (repository / "near").symlink_to(tmp_path / "far")
     assert ask("cp a near/b", repository, home).code == 5
+    (repository / "far.txt").symlink_to("/etc/passwd")
+    told = ask("show far.txt", repository, home)
+    assert (told.code, "far.txt is a link that leads out of this workspace" in told.err) == (5, True), told
     assert list((tmp_path / "far").iterdir()) == []
 
 
@@ -312,3 +315,12 @@ def test_a_name_is_given_without_a_model_where_a_check_is_named_that_passes(proj
     ran = codur_here("run", *words, "--json", cwd=project, home=home)
     result = the_object(ran.out)
     assert (ran.code, result["outcome"], result["changed_files"]) == (0, "done", ["shop.py", "use.py"]), ran.err
+
+
+def test_where_nothing_may_be_changed_no_model_is_asked_for(project: Path, home: Path) -> None:
+    fill(project, {**REPAIRABLE, "codur.yaml": "tools: {allow_write: false}\n"})
+    for words in (("fix main.py",), ("repair",)):
+        ran = codur(*words, cwd=project, home=home)
+        assert (ran.code, "No repair is searched for: tools.allow_write is off" in ran.err + ran.out) == (5, True), ran
+        assert "GROQ_API_KEY" not in ran.err + ran.out
+        assert "CODUR_TOOLS__" in ran.err + ran.out

@@ -97,6 +97,32 @@ def test_what_git_ignores_is_not_told(rules: str, told: str | None, tmp_path: Pa
     assert notes == ([f"changed while programs ran: {told}; `codur undo` puts that back"] if told else [])
 
 
+def test_a_check_that_writes_where_other_programs_act_is_told_before_a_model_is_asked(tmp_path: Path) -> None:
+    test = "open('sub/.envrc', 'w').close()\nfrom main import median\ndef test_it():\n    assert median([1, 3]) == 2\n"
+    run = play(tmp_path, {"main.py": NEEDS_MODEL["main.py"], "test_main.py": test, "sub/a": ""}, FIX, [])
+    assert (run.result.outcome, run.requests) == ("usage", [])
+    assert run.result.reason.startswith(
+        "the check cannot be used: the program wrote to sub/.envrc, which other programs"
+    )
+
+
+def test_a_link_that_a_program_made_and_that_leads_out_is_told(tmp_path: Path) -> None:
+    main = (
+        f"import os\nif not os.path.lexists('data'):\n    os.symlink('/etc/passwd', 'data')\n{NEEDS_MODEL['main.py']}"
+    )
+    files = {"main.py": main, "expected.txt": MEDIAN_EXPECTED}
+    run = play(tmp_path, files, FIX, [EDIT, calls(RIGHT)], state=tmp_path / "state")
+    assert "changed while programs ran: data; `codur undo` puts that back" in run.result.notes
+
+
+def test_a_models_edit_of_codurs_own_settings_is_refused(tmp_path: Path) -> None:
+    files = {**NEEDS_MODEL, "codur.yaml": "{}\n"}
+    wrong = ("replace_file_content", {"path": "codur.yaml", "content": "sandbox: {enabled: false}\n"})
+    run = play(tmp_path, files, FIX, [EDIT, calls(RIGHT, wrong), calls(RIGHT)])
+    assert "codur.yaml is protected and is not edited" in run.message(2)
+    assert run.files["codur.yaml"] == "{}\n"
+
+
 def test_the_offline_search_keeps_to_the_scope(tmp_path: Path) -> None:
     run = play(tmp_path, REPAIRABLE, FIX, [], search=True, key=None, scope=ScopeRules(deny=("main.py",)))
     assert run.result.outcome != "done"

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from codur.cli import machine
+from codur.cli.actions.commit_notes import require_hooks, secrets, unsigned
 from codur.cli.actions.run import carried_out, in_repository, shown_result
 from codur.cli.actions.undo import changed_run, changed_runs, is_not_undone, journal_of, that_changed
 from codur.cli.machine import Showing
@@ -107,6 +108,7 @@ class Committed(Struct):
     runs: tuple[str, ...] = ()  # the oldest first
     by: str = ""  # the profile that worded the message
     unanswered: str = ""  # the profile that was asked for it, and gave none
+    notes: tuple[str, ...] = ()  # what is not as a commit of git's own, and which secrets are in it
 
 
 class _Kept(Struct):
@@ -155,8 +157,9 @@ def reword(directory: Path, message: str, *, json: bool) -> int:
     with _at(directory.absolute().resolve(), "commit") as (repository, _):
         commit = joined(repository, own_last(repository), message.strip(), identity(repository, os.environ))
         files = files_of(repository, commit.hash)
-    found = Committed(run="", message=message.strip(), files=files, left=(), commit=commit)
-    say_found(found, [f"it says now: {commit.hash[:10]} {commit.subject}"], as_json=json)
+        notes = unsigned(repository)
+    found = Committed(run="", message=message.strip(), files=files, left=(), commit=commit, notes=notes)
+    say_found(found, [f"it says now: {commit.hash[:10]} {commit.subject}", *_notes(found)], as_json=json)
     return 0
 
 
@@ -182,15 +185,16 @@ def begin(directory: Path, message: str | None, *, json: bool) -> int:
         except ToolError as error:
             raise ToolError(error.code, f"{error.message}; the repository was begun all the same") from error
         files = files_of(repository, commit.hash) if commit else ()
+        notes = (*unsigned(repository), *secrets(repository, files))
     left = tuple(path for path in there if path not in files)
-    found = Committed(run="", message=said, files=files, left=left, commit=commit)
+    found = Committed(run="", message=said, files=files, left=left, commit=commit, notes=notes)
     made = f"committed {commit.hash[:10]}: {commit.subject}" if commit else "there is nothing to commit yet"
     lines = ["a git repository was begun", made, *([f"  {listed(files, _LISTED)}"] if files else [])]
     if left:
         lines.append(
             f"left out: {listed(left, _LISTED)} (caches, data, secrets, repositories; .gitignore may name them)"
         )
-    say_found(found, lines, as_json=json)
+    say_found(found, [*lines, *_notes(found)], as_json=json)
     return 0
 
 
@@ -259,6 +263,7 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
         raise UsageError("the workspace is not in a git repository", remedy=_REMEDIES["not_found"])
     with _repository(Path(task.workspace), machine.kept_state()) as (repository, _):
         identity(repository, os.environ)  # who commits is asked for before the work, not after it
+        require_hooks(repository)
     result, shown = carried_out(task, showing, **given)
     told = ""
     if result.reason == NOT_COMMITTED:  # which is done now
@@ -285,6 +290,8 @@ def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Comm
     """Commit what runs changed and is still so; without any, what the newest ones left uncommitted."""
     with _at(workspace, runs[-1].id if runs else "commit") as (repository, settings):
         require_rest(repository)
+        if wish.hooks:
+            require_hooks(repository)
         last = own_last(repository) if wish.amend else ""
         if last and wish.message is None:
             wish = replace(wish, message=full_message(repository, last))
@@ -296,6 +303,11 @@ def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Comm
                 kept = _not_committed(sorted(kept, key=_begun, reverse=True), workspace, repository) or kept
             kept.sort(key=_begun)
             found = _made(kept, repository, wish, settings)
+        seen = replace(repository, root=repository.top) if wish.staged else repository
+        words = (
+            (*(["--cached"] if wish.staged else []), *(["HEAD"] if _subjects(repository) else [])) if wish.dry else ()
+        )
+        found = replace(found, notes=(*unsigned(repository), *secrets(seen, found.files, *words)))
         if not last:
             return found
         commit = joined(repository, last, found.message, identity(repository, os.environ))
@@ -314,7 +326,7 @@ def _of_index(repository: Repository, wish: Wish, settings: Settings) -> Committ
         material = Material(tasks=(), files=files, diff=diff, before=_subjects(repository))
         material = replace(material, form=_form(settings, repository.root))
         said = suggested(material, settings, os.environ, repository.root)
-    found = _worded(Committed(run="", message="", files=files, left=()), (), said, wish)
+    found = _worded(Committed(run="", message="", files=files, left=()), (), said, wish, repository.root)
     if wish.dry:
         return found
     with repository.launcher.temporary_directory() as scratch:
@@ -402,7 +414,14 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
     paths = sorted({item.path for kept in runs for item in kept.changes})
     changed = uncommitted(repository, ["."] if wish.everything else paths)
     new = known_files(repository, ["."] if wish.everything else paths, new=True) - {""}
-    files = tuple(sorted((changed | (new & (by_tool | set(wish.only)))).intersection(wish.only or changed | new)))
+    # What `--all` alone would take along
+    private = {
+        path
+        for path in changed - by_tool - set(wish.only)
+        if may_hold_secrets(path) and (repository.root / path).exists()
+    }
+    known = (changed - private) | (new & (by_tool | set(wish.only)))
+    files = tuple(sorted(known.intersection(wish.only or changed | new)))
     absent = [path for path in wish.only if path not in changed | new and not os.path.lexists(repository.root / path)]
     if absent:
         raise UsageError(
@@ -411,7 +430,7 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
     # Not those of which all is committed: their words say nothing of what is left.
     of = [kept for kept in runs if not {item.path for item in kept.changes}.isdisjoint(files)]
     theirs = {item.path for kept in of or runs for item in kept.changes}
-    left = (new - all_made if wish.everything else _unknown(repository, sorted(theirs))) - set(files)
+    left = (new - all_made if wish.everything else _unknown(repository, sorted(theirs))) - set(files) | private
     if not files:
         raise _nothing(sorted(left), wish)
     who = () if wish.dry else identity(repository, os.environ)  # before a model is asked
@@ -422,7 +441,7 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
         said = suggested(material, settings, os.environ, repository.root)
     ids = tuple(kept.record.id for kept in of)
     found = Committed(run=ids[-1] if ids else "", message="", files=files, left=tuple(sorted(left)), runs=ids)
-    found = _worded(found, of, said, wish)
+    found = _worded(found, of, said, wish, repository.root)
     if wish.dry:
         return found
     wanted = _wanted(found, who, wish)
@@ -435,9 +454,13 @@ def _made(runs: Sequence[_Kept], repository: Repository, wish: Wish, settings: S
     return replace(found, commit=commit, files=files_of(repository, commit.hash))
 
 
-def _worded(found: Committed, runs: Sequence[_Kept], said: Suggested | None, wish: Wish) -> Committed:
+def _worded(found: Committed, runs: Sequence[_Kept], said: Suggested | None, wish: Wish, root: Path) -> Committed:
     """With its message: the user's, the one that a model has suggested, or the one that is made of the runs."""
-    message = message_of(runs, found.files, said) if wish.message is None else wish.message.strip()
+    after = {item.path: item.after for kept in runs for item in kept.changes}
+    # Not of edits that the check has not seen
+    seen = all(path in after and same(present(Root(root), path), after[path]) for path in found.files)
+    seen = seen or not wish.everything
+    message = message_of(runs, found.files, said, seen=seen) if wish.message is None else wish.message.strip()
     if not message:
         raise UsageError("the commit message is empty", remedy="Say what was done, or leave --message out.")
     answered = said is not None and bool(said.subject)
@@ -550,12 +573,13 @@ def _remedy(error: ToolError) -> str:
 # --- words ------------------------------------------------------------------------------------------------------------
 
 
-def message_of(runs: Sequence[_Kept], files: Sequence[str], said: Suggested | None) -> str:
+def message_of(runs: Sequence[_Kept], files: Sequence[str], said: Suggested | None, *, seen: bool) -> str:
     """A commit message: the task, what was wrong, and how it was checked; of several runs the first task, and a list.
 
     Args:
         runs: the oldest first.
         said: what a model has suggested in place of tasks and explanation.
+        seen: all that is committed was checked.
     """
     tasks = _tasks(runs)
     first = tasks[0] if tasks else f"Change {', '.join(files)}"
@@ -571,7 +595,7 @@ def message_of(runs: Sequence[_Kept], files: Sequence[str], said: Suggested | No
     else:
         more = [*([first] if subject != first else ()), str(result.get("explanation") or "")]
         parts += [filled(part) for part in more if part]
-    return "\n\n".join([*parts, *filter(None, (filled(_checked(result)),))])
+    return "\n\n".join([*parts, *filter(None, (filled(_checked(result) if seen else ""),))])
 
 
 def filled(text: str) -> str:
@@ -594,6 +618,10 @@ def _checked(result: Mapping[str, Any]) -> str:
     return f"Checked: {check}{left}" if 0 < len(check) <= _LONG_CHECK else ""
 
 
+def _notes(done: Committed) -> list[str]:
+    return [f"note: {note}" for note in done.notes]
+
+
 def _lines(done: Committed, wish: Wish) -> list[str]:
     if done.commit is None:
         lines = [*done.message.splitlines(), "", *(f"would be committed: {path}" for path in done.files)]
@@ -611,7 +639,8 @@ def _lines(done: Committed, wish: Wish) -> list[str]:
             )
         lines += [f"  {path}" for path in done.files]
     if done.left and wish.everything:
-        lines.append(f"left out: {listed(done.left, _LISTED)} (git does not have them, and no task made them)")
+        lines.append(f"left out: {listed(done.left, _LISTED)} (not in git, or with secrets, and no task made them)")
     elif done.left:
         lines.append(f"left out: {count(len(done.left), 'file')} that git ignores, or a program made")
+    lines += _notes(done)
     return lines if done.commit is None else [*lines, "to undo: codur commit --undo, or codur undo for the files"]

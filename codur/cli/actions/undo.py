@@ -251,7 +251,7 @@ def told(report: UndoReport, record: RunRecord, *, dry: bool, again: bool, json:
     lines = [f"{would}{restored}: {path}" for path in report.restored]
     lines += [f"{would}removed: {path}" for path in report.removed]
     for conflict in report.conflicts:
-        beside = f"; its other version is in {conflict.copy}" if conflict.copy else ""
+        beside = f"; its other version is in {conflict.copy}: take what you need, delete it" if conflict.copy else ""
         lines.append(f"left as it is: {conflict.path} ({conflict.reason}{beside})")
     lines += [f"note: {note}" for note in report.notes]
     if not (report.restored or report.removed or report.conflicts):

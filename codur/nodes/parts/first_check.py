@@ -166,6 +166,11 @@ def check_before(discovery: Discovery, context: RunContext, *, sample: bool = Fa
             context.emit(CheckBegan(check=check.label))
     verdict = context.checker.run(check)
     # Told now: every attempt would fail in the same way, and be paid for.
+    if check is not None and check.kind != "output" and checks.checker.ACTED_ON in verdict.note and not alone:
+        raise UsageError(
+            f"the check cannot be used: {verdict.note}",
+            remedy="See what in the program or its tests does that, or name another check: --check COMMAND.",
+        )
     if check is not None and check.argv[:2] == ("sh", "-c") and verdict.exit_status == _COMMAND_NOT_FOUND:
         raise UsageError(
             f"the check cannot be run: {verdict.error.strip().splitlines()[-1] if verdict.error else verdict.check}",

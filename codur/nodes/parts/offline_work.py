@@ -36,6 +36,9 @@ _NO_CHECK = "No check was found that tells a right program from a wrong one; nam
 _ONLY_A_MODEL = "The task asks for an edit that no rule knows, and only a model can make it."
 
 
+ALLOW_IT = "Allow it in the settings or with a CODUR_TOOLS__… variable; `codur config show` names the files read."
+
+
 def can_repair(state: RunState, context: RunContext) -> bool:
     """Whether an offline search makes sense: a red check, Python sources, not switched off."""
     return not why_no_search(state, context)
@@ -109,8 +112,8 @@ def why_no_search(state: RunState, context: RunContext) -> str:
     asked = state["task"].repair is not None
     if context.settings.repair.mode == "off" and not asked:
         return "The search for a repair is switched off (repair.mode)."
-    if not (tools.allow_write and tools.allow_run):
-        return "Changing files and running programs is not allowed here, so no repair is searched for."
+    if off := [f"tools.allow_{what} is off" for what in ("write", "run") if not getattr(tools, f"allow_{what}")]:
+        return f"No repair is searched for: {' and '.join(off)}."
     if check is None or check.kind == "syntax":
         return _NO_CHECK if asked or state["discovery"].task_type in {"code_fix", "unknown"} else _ONLY_A_MODEL
     if not any(context.workspace.list_files(pattern="*.py", limit=1)):

@@ -194,7 +194,8 @@ def changed_by_programs(context: RunContext) -> list[str]:
     changes = workspace.command_changes()
     kept = set(workspace.list_files()) if changes else set()
     ignores = workspace.ignores
-    return [each.path for each in changes if each.path in kept or not (each.kind == "made" or ignores(each.path))]
+    told = (each for each in changes if each.kind != "made" or (workspace.root / each.path).is_symlink())
+    return sorted({each.path for each in changes if each.path in kept} | {e.path for e in told if not ignores(e.path)})
 
 
 def may_be_changed(context: RunContext) -> bool:

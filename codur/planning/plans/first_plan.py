@@ -89,16 +89,18 @@ def is_settled(
     return discovery.task_type == "code_fix" and bool(named or fails_in or before.tests_total)
 
 
-def repair_plan(check: Check | None, before: Verdict | None, *, allowed: bool) -> Plan:
-    """The plan for a search for a repair that was asked for by itself, where files may change and programs run."""
+def repair_plan(check: Check | None, before: Verdict | None, why_not: str) -> Plan:
+    """The plan for a search for a repair that was asked for by itself; `why_not` is why none is made, if so."""
+    if "tools.allow_" in why_not:
+        return _nothing_to_search(why_not, outcome="refused")
     if check is None or check.kind == "syntax" or before is None or before.status == "no_check":
         return _nothing_to_search("there is no check that tells a right program from a wrong one", outcome="usage")
     if before.passed:
         return _nothing_to_search(f"there is nothing to repair: the check passes already (`{before.check}`)")
     if before.status != "failed":
         return _nothing_to_search(f"the check cannot be used: {before.note or before.status}")
-    if not allowed:
-        return _nothing_to_search("changing files and running programs is not allowed here", outcome="refused")
+    if why_not:
+        return _nothing_to_search(why_not)
     return Plan(steps=(SEARCH,), origin="user", reason="a repair was asked for")
 
 

@@ -251,7 +251,10 @@ def repository_around(root: Path, launcher: Launcher, timeout_s: float, *, asked
             raise ToolError("refused", f"the repository in {top} belongs to another user", remedy=remedy)
         own = _directories(top, mark)
         if not own:
-            raise ToolError("refused", f"{mark} leads to a repository elsewhere")
+            remedy = (
+                f"Plain git would act on that one, too: see where {mark} leads, and delete it if that is not meant."
+            )
+            raise ToolError("refused", f"{mark} leads to a repository elsewhere", remedy=remedy)
         for directory in own:
             _require_plain(directory)
         return Repository(top=top, root=root, launcher=launcher, timeout_s=timeout_s, own=own)

@@ -10,6 +10,8 @@ from codur.structs import Struct
 
 difflib = late("difflib")
 
+_MOST_MERGED = 5_000  # lines
+
 _NO_NEWLINE = "\\ No newline at end of file\n"
 _BINARY_LINE = 52
 _LENGTHS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -107,6 +109,25 @@ def _lines(data: bytes | None) -> list[str]:
     if not text.isascii():  # a byte that is no part of UTF-8 is U+DC80 to U+DCFF
         text = "".join(chr(ord(char) - 0xDC00) if "\udc80" <= char <= "\udcff" else char for char in text)
     return io.StringIO(text).readlines()
+
+
+def merged(now: bytes, before: bytes, after: bytes) -> bytes | None:
+    """`now` with the change from `before` to `after` made; None if it is no text, or other changes are too near."""
+    base, wanted, mine = (data.splitlines(keepends=True) for data in (before, after, now))
+    if not base or max(map(len, (base, wanted, mine))) > _MOST_MERGED or b"\0" in now:
+        return None
+    blocks = difflib.SequenceMatcher(None, base, mine, autojunk=False).get_matching_blocks()
+    for tag, start, end, first, last in reversed(
+        difflib.SequenceMatcher(None, base, wanted, autojunk=False).get_opcodes()
+    ):
+        if tag == "equal":
+            continue
+        above, below = max(start - 1, 0), min(end + 1, len(base))  # with a line around it
+        moved = next((b - a for a, b, size in blocks if a <= above and below <= a + size), None)
+        if moved is None:
+            return None
+        mine[start + moved : end + moved] = wanted[first:last]
+    return b"".join(mine)
 
 
 def lines_changed(change: FileChange) -> set[int]:

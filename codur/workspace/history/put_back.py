@@ -9,11 +9,13 @@ from codur.workspace import paths
 from codur.workspace.disk import file_access
 from codur.workspace.disk.path_state import PathState, present, same
 from codur.workspace.disk.root import Root
+from codur.workspace.history.diff import merged
 from codur.workspace.history.journal import By, Entry, Journal
 from codur.workspace.history.net_changes import NetChange
 from codur.workspace.problems import FileError
 
 _GIT = ".git"
+_MAX_MERGED = 1 << 20  # bytes
 _MAX_COPIES = 1000  # somebody has filled the directory with them
 _OWNER_ALL = 0o700
 
@@ -135,8 +137,35 @@ class PutBack:
                 self._unchanged.add(change.path)
         elif any(same(now, left) for left in change.left):
             self._change(change, now)
-        else:
+        elif not self._merge(change, now):
             self._conflict(change, "was changed since")
+
+    def _merge(self, change: NetChange, now: PathState | None) -> bool:
+        """Put back what the run changed of a file that was changed since in other places; gives whether that can be."""
+        left, wanted, blobs = change.after, change.before, self._journal.blobs
+        if left is None or wanted is None or {_kind(now), left.kind, wanted.kind} != {"file"}:
+            return False
+        if (
+            self._by not in ("undo", "redo")
+            or left.mode != wanted.mode
+            or not (left.content in blobs and wanted.content in blobs)
+        ):
+            return False
+        image = file_access.read_image(self._root, change.path, max_bytes=_MAX_MERGED)
+        data = merged(image.data, blobs.get(left.content), blobs.get(wanted.content))
+        if data is None or (data == image.data and "undo" not in change.by):
+            return False
+        if data == image.data:
+            self._unchanged.add(change.path)
+            return True
+        if not self._dry:
+            file_access.write_image(self._root, change.path, data, mode=image.mode, durable=self._journal.durable)
+            # As if the file had been as the run left it: an undo or redo of this is a merge again.
+            with self._tolerant():
+                self._journal.record([Entry(path=change.path, by=self._by, before=left, after=wanted)])
+        self._notes.append(f"what was changed since in {change.path} is kept")
+        self._count(change)
+        return True
 
     def _change(self, change: NetChange, now: PathState | None) -> None:
         wanted = change.before

@@ -119,6 +119,8 @@ def missing(mention: Mention, names: FileNames) -> Settled | None:
     """That the file does not exist, with the names most like it; None if it is not clear, or outside."""
     if not mention.missing:
         return None
+    if (names.workspace.root / mention.name).is_symlink():
+        return say(f"{mention.name} is a link that leads out of this workspace, or to nothing.", "refused")
     near = names.near(mention.name)
     hint = f" Nearest: {', '.join(near)}." if near else ""
     return say(f"There is no file {mention.name} in this workspace.{hint}", "not_achieved")

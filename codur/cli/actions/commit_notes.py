@@ -1,0 +1,61 @@
+"""What a commit of Codur's is told with: hooks that cannot run, that it is not signed, and which secrets are in it."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from codur.lazy import regex
+from codur.redaction import Redactor
+from codur.tools.git.git_hardening import DIFF_OPTIONS
+from codur.tools.git.git_repository import Repository
+from codur.tools.tool import ToolError
+from codur.workspace.private import may_hold_secrets
+
+_HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg")
+_HUNK = regex(r"@@ -\S+ \+(\d+)")
+
+
+def require_hooks(repository: Repository) -> None:
+    """ToolError if git itself would run a hook before a commit that lies elsewhere: `refused`, with the remedy."""
+    key, inside = "core.hooksPath", (repository.top, *repository.own)
+    named = repository.setting(key)
+    own = "" if named else repository.own_setting(key, os.environ)
+    directory = Path(repository.top, Path(named or own or repository.own[-1] / "hooks").expanduser())
+    for hook in map(directory.joinpath, _HOOKS):
+        real = Path(os.path.realpath(hook))
+        if os.access(hook, os.X_OK) and (own or not any(map(real.is_relative_to, inside))):
+            remedy = "Commit with git itself, or leave hooks out: codur commit --no-verify"
+            raise ToolError("refused", f"{hook} is not the repository's own and cannot be run here", remedy=remedy)
+
+
+def unsigned(repository: Repository) -> tuple[str, ...]:
+    """That a commit is not signed, where the user's settings ask for it."""
+    key = "commit.gpgSign"
+    wanted = repository.setting(key) or repository.own_setting(key, os.environ)
+    told = f"commits of Codur are not signed, which {key} asks for; to sign it: git commit --amend --no-edit -S"
+    return (told,) if wanted.lower() in {"true", "yes", "on", "1"} else ()
+
+
+def secrets(repository: Repository, files: Sequence[str], *uncommitted: str) -> tuple[str, ...]:
+    """Files of the last commit that may hold secrets by their names, and lines that it adds with one of a known shape.
+
+    Args:
+        files: those below the workspace.
+        uncommitted: what `git diff` is to be asked for instead of the last commit.
+    """
+    found = [
+        f"{path} may hold secrets" for path in files if may_hold_secrets(path) and (repository.root / path).exists()
+    ]
+    words, redact, path, number = uncommitted or ("HEAD",), Redactor(), "", 0
+    command = ("diff",) if uncommitted else ("show", "--format=")
+    options = (*DIFF_OPTIONS, "--no-renames", "--unified=0", "--relative")
+    for line in repository.safe(*command, *options, *words, "--", *files).split("\n") if files else ():
+        if line.startswith("+++ "):
+            path = line.removeprefix("+++ b/")
+        elif hunk := _HUNK.match(line):
+            number = int(hunk[1])
+        elif line.startswith("+"):
+            if redact(line) != line:
+                found.append(f"{path}:{number} holds what looks like a key or password")
+            number += 1
+    return tuple(found)
