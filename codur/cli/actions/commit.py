@@ -10,7 +10,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from codur.cli import machine
-from codur.cli.actions.commit_notes import require_hooks, secrets, unsigned
 from codur.cli.actions.run import carried_out, in_repository, shown_result
 from codur.cli.actions.undo import changed_run, changed_runs, is_not_undone, journal_of, that_changed
 from codur.cli.machine import Showing
@@ -47,6 +46,7 @@ from codur.tools.git.git_change_commit import (
     take_back,
     uncommitted,
 )
+from codur.tools.git.git_commit_notes import require_hooks, secrets, unsigned
 from codur.tools.git.git_commits import commit_of, identity
 from codur.tools.git.git_hardening import DIFF_OPTIONS
 from codur.tools.git.git_repository import Repository, begun, repository_around
@@ -157,7 +157,7 @@ def reword(directory: Path, message: str, *, json: bool) -> int:
     with _at(directory.absolute().resolve(), "commit") as (repository, _):
         commit = joined(repository, own_last(repository), message.strip(), identity(repository, os.environ))
         files = files_of(repository, commit.hash)
-        notes = unsigned(repository)
+        notes = unsigned(repository, os.environ)
     found = Committed(run="", message=message.strip(), files=files, left=(), commit=commit, notes=notes)
     say_found(found, [f"it says now: {commit.hash[:10]} {commit.subject}", *_notes(found)], as_json=json)
     return 0
@@ -185,7 +185,7 @@ def begin(directory: Path, message: str | None, *, json: bool) -> int:
         except ToolError as error:
             raise ToolError(error.code, f"{error.message}; the repository was begun all the same") from error
         files = files_of(repository, commit.hash) if commit else ()
-        notes = (*unsigned(repository), *secrets(repository, files))
+        notes = (*unsigned(repository, os.environ), *secrets(repository, files))
     left = tuple(path for path in there if path not in files)
     found = Committed(run="", message=said, files=files, left=left, commit=commit, notes=notes)
     made = f"committed {commit.hash[:10]}: {commit.subject}" if commit else "there is nothing to commit yet"
@@ -263,7 +263,7 @@ def carry_out(task: Task, showing: Showing, **given: Any) -> int:
         raise UsageError("the workspace is not in a git repository", remedy=_REMEDIES["not_found"])
     with _repository(Path(task.workspace), machine.kept_state()) as (repository, _):
         identity(repository, os.environ)  # who commits is asked for before the work, not after it
-        require_hooks(repository)
+        require_hooks(repository, os.environ)
     result, shown = carried_out(task, showing, **given)
     told = ""
     if result.reason == NOT_COMMITTED:  # which is done now
@@ -291,7 +291,7 @@ def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Comm
     with _at(workspace, runs[-1].id if runs else "commit") as (repository, settings):
         require_rest(repository)
         if wish.hooks:
-            require_hooks(repository)
+            require_hooks(repository, os.environ)
         last = own_last(repository) if wish.amend else ""
         if last and wish.message is None:
             wish = replace(wish, message=full_message(repository, last))
@@ -307,7 +307,7 @@ def committed(runs: Sequence[RunDirectory], workspace: Path, wish: Wish) -> Comm
         words = (
             (*(["--cached"] if wish.staged else []), *(["HEAD"] if _subjects(repository) else [])) if wish.dry else ()
         )
-        found = replace(found, notes=(*unsigned(repository), *secrets(seen, found.files, *words)))
+        found = replace(found, notes=(*unsigned(repository, os.environ), *secrets(seen, found.files, *words)))
         if not last:
             return found
         commit = joined(repository, last, found.message, identity(repository, os.environ))

@@ -1,7 +1,7 @@
 """What a commit of Codur's is told with: hooks that cannot run, that it is not signed, and which secrets are in it."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from codur.lazy import regex
@@ -15,11 +15,11 @@ _HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg")
 _HUNK = regex(r"@@ -\S+ \+(\d+)")
 
 
-def require_hooks(repository: Repository) -> None:
+def require_hooks(repository: Repository, environ: Mapping[str, str]) -> None:
     """ToolError if git itself would run a hook before a commit that lies elsewhere: `refused`, with the remedy."""
     key, inside = "core.hooksPath", (repository.top, *repository.own)
     named = repository.setting(key)
-    own = "" if named else repository.own_setting(key, os.environ)
+    own = "" if named else repository.own_setting(key, environ)
     directory = Path(repository.top, Path(named or own or repository.own[-1] / "hooks").expanduser())
     for hook in map(directory.joinpath, _HOOKS):
         real = Path(os.path.realpath(hook))
@@ -28,10 +28,10 @@ def require_hooks(repository: Repository) -> None:
             raise ToolError("refused", f"{hook} is not the repository's own and cannot be run here", remedy=remedy)
 
 
-def unsigned(repository: Repository) -> tuple[str, ...]:
+def unsigned(repository: Repository, environ: Mapping[str, str]) -> tuple[str, ...]:
     """That a commit is not signed, where the user's settings ask for it."""
     key = "commit.gpgSign"
-    wanted = repository.setting(key) or repository.own_setting(key, os.environ)
+    wanted = repository.setting(key) or repository.own_setting(key, environ)
     told = f"commits of Codur are not signed, which {key} asks for; to sign it: git commit --amend --no-edit -S"
     return (told,) if wanted.lower() in {"true", "yes", "on", "1"} else ()
 
