@@ -23,6 +23,7 @@ import os
 import re
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -40,6 +41,7 @@ NO_HOST = re.compile(
 )
 """What a program says for which the network is not there."""
 DEPTH = 20
+MOST_WAITING = 5
 FIXTURES = {
     "mocker": "pytest-mock", "benchmark": "pytest-benchmark", "httpx_mock": "pytest-httpx",
     "requests_mock": "requests-mock",
@@ -160,7 +162,8 @@ class Reporter:
         def stop(*_: Any) -> None:
             __tracebackhide__ = True  # the last line told is the program's
             self.stopped = stopped
-            pytest.fail(f"it did not end within {limit:g} s; stopped here")
+            told = "".join(f"\n{line}" for line in waiting())
+            pytest.fail(f"it did not end within {limit:g} s; stopped here{told}")
 
         before = signal.signal(signal.SIGALRM, stop)
         signal.setitimer(signal.ITIMER_REAL, limit, AGAIN_S)
@@ -169,6 +172,42 @@ class Reporter:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
+
+
+def waiting() -> list[str]:
+    """Where the other threads are, and the event loop's tasks, as far as that is in the workspace: `a.py:3: in f`."""
+    frames = [frame for ident, frame in sys._current_frames().items() if ident != threading.get_ident()]
+    loops = sys.modules.get("asyncio.events")
+    loop = loops._get_running_loop() if loops else None
+    tasks = sys.modules["asyncio"].all_tasks(loop) if loop else ()
+    stacks = [*map(outer, frames), *(awaited(task.get_coro()) for task in tasks)]
+    here, found = f"{os.getcwd()}/", []
+    for stack in stacks:
+        own = (frame for frame in stack if frame.f_code.co_filename.startswith(here))
+        frame = next((frame for frame in own if "/site-packages/" not in frame.f_code.co_filename), None)
+        if frame is not None:
+            found.append(
+                f"{frame.f_code.co_filename[len(here) :]}:{frame.f_lineno}: in {frame.f_code.co_name} waits, too"
+            )
+    return list(dict.fromkeys(found))[:MOST_WAITING]
+
+
+def outer(frame: Any) -> list[Any]:
+    """A frame and those that called it, the innermost first."""
+    found = []
+    while frame is not None:
+        found.append(frame)
+        frame = frame.f_back
+    return found
+
+
+def awaited(coroutine: Any) -> list[Any]:
+    """The frames of a coroutine and of those that it awaits, the innermost first."""
+    found = []
+    while getattr(coroutine, "cr_frame", None) is not None:
+        found.append(coroutine.cr_frame)
+        coroutine = coroutine.cr_await
+    return found[::-1]
 
 
 def bounded(text: str) -> str:

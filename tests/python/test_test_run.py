@@ -91,6 +91,21 @@ def test_threads_that_a_stopped_test_leaves_are_not_waited_for(tmp_path: Path) -
     assert [end.outcome for end in found.ends.values()] == ["failed"]
 
 
+def test_where_threads_and_tasks_wait_is_told(tmp_path: Path) -> None:
+    (tmp_path / "bank.py").write_text(
+        "import asyncio\nlock = __import__('threading').Lock()\n\ndef transfer():\n    with lock:\n        pass\n\n"
+        "async def acquire():\n    await asyncio.Event().wait()\n\nasync def get():\n    await acquire()\n"
+    )
+    (tmp_path / "test_it.py").write_text(
+        "import asyncio, threading\nimport bank\n\ndef test_a():\n    bank.lock.acquire()\n"
+        "    other = threading.Thread(target=bank.transfer, daemon=True)\n    other.start()\n    other.join()\n\n"
+        "def test_b():\n    asyncio.run(bank.get())\n"
+    )
+    found = {name[-1]: end.text for name, end in run(tmp_path, limit=0.5).ends.items()}
+    assert "bank.py:5: in transfer waits, too" in found["a"]
+    assert "bank.py:9: in acquire waits, too" in found["b"]
+
+
 def test_a_test_as_slow_as_others_is_not_stopped_for_one_that_hangs(tmp_path: Path) -> None:
     body = "import time\ndef test_a(): time.sleep(0.4)\ndef test_b():\n    while True: time.sleep(0.01)\n"
     (tmp_path / "test_it.py").write_text(f"{body}def test_c(): time.sleep(0.8)\n")

@@ -20,8 +20,8 @@ from codur.types import CODE_TASKS, Attempt, Outcome, StepRecord, Verdict
 
 _KEEP_REMEDY = "Run it again with --keep to keep what came furthest, or without --offline."
 _CHOOSE_REMEDY = (
-    "Install what these tests need and run it again, or choose: `codur repair --all` shows the repairs, "
-    "`codur repair --pick N` applies one."
+    "Choose: `codur repair --all` shows the repairs, `codur repair --pick N` applies one; or install what tests that"
+    " are left out need, and run it again."
 )
 _LIMITS_REMEDY = (
     "Raise the limits (--max-llm-calls, --max-tokens, --timeout), or shorten agents.preferences.escalation."
