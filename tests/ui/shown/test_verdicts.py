@@ -28,7 +28,7 @@ CAUSES: list[tuple[Verdict, str]] = [
     (Verdict(status="failed", tests_passed=3, tests_total=5), "3 of 5 tests passed"),
     (Verdict(status="failed", tests_total=1), "0 of 1 test passed"),
     (
-        Verdict(status="failed", tests_total=1, failing=("t/test_a.py",), error="E   X: y"),
+        Verdict(status="failed", check="python -m pytest", tests_total=1, failing=("t/test_a.py",), error="E   X: y"),
         "t/test_a.py cannot be loaded; X: y",
     ),
     (
