@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from codur import checks, planning, python
 from codur.checks import suites
 from codur.checks.describe import verdict_line
-from codur.config.loader import PROJECT_FILES
 from codur.context.file_order import standing
 from codur.events import Note
 from codur.lazy import loaded, regex
@@ -62,8 +61,6 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
     task = state["task"]
     found = decide(task, context.workspace, settings=context.settings, launcher=context.launcher)
     discovery = found.discovery
-    # Codur's own settings, as those of other agents, unless it is them that the task is about
-    context.workspace.protect(path for path in PROJECT_FILES if path not in task.prompt)
     if (settled := _settled(found, {**state, "discovery": discovery}, context)) is not None:
         return settled
     discovery, before = _fitted(discovery, task.prompt, context)

@@ -17,6 +17,7 @@ from codur import checks, config, context, mcp, tools
 from codur import python as pythons
 from codur.agents import external
 from codur.agents.registry import AgentRegistry
+from codur.config.loader import PROJECT_FILES
 from codur.config.settings import Settings
 from codur.events import Note, RunStarted
 from codur.lazy import loaded, once
@@ -83,6 +84,8 @@ def opened(task: Task, settings: Settings, record: Recording, *, host: Host, sta
         if task.dry_run:
             workspace = workspace.scratch_copy(scratch())
         workspace = scoped(workspace, task, settings, kept=journal is not None and not task.dry_run, scratch=scratch)
+        # Codur's own settings, as those of other agents, unless the task is about them.
+        workspace.protect(path for path in PROJECT_FILES if path not in task.prompt)
         # Before the launcher, which tells it of each program; it gets the launcher afterwards, whose name it tells.
         programs = Programs(workspace, record.emit)
         programs.launcher = stack.enter_context(

@@ -1,5 +1,6 @@
 """Files that hold keys and passwords, by their names: shown to no model unasked, and copied nowhere without need."""
 
+import os
 import posixpath
 import re
 from contextlib import suppress
@@ -38,19 +39,27 @@ def secret_values(root: Path) -> tuple[str, ...]:
     (`.env.example`) has as well is none.
     """
     found, shown = set[str](), set[str]()
-    for directory in (root, *(path for path in _entries(root) if path.name not in SKIPPED_DIRECTORIES)):
-        for path in _entries(directory):
-            name = path.name
-            secret, pattern = may_hold_secrets(name), _SECRET_NAME.fullmatch(name)
+    for directory in (root, *_directories(root)):
+        for name in filter(_SECRET_NAME.fullmatch, _names(directory)):
+            path = directory / name
             # What cannot be read here can be read by no program either.
             with suppress(OSError):
-                if (secret or pattern) and path.is_file() and path.stat().st_size <= _MAX_BYTES:
-                    (found if secret else shown).update(secrets_in(path.read_text("utf-8", "replace")))
+                if path.is_file() and path.stat().st_size <= _MAX_BYTES:
+                    values = found if may_hold_secrets(name) else shown
+                    values.update(secrets_in(path.read_text("utf-8", "replace")))
     return tuple(sorted(found - shown))
 
 
-def _entries(directory: Path) -> list[Path]:
+def _directories(root: Path) -> list[Path]:
     try:
-        return list(directory.iterdir())
-    except OSError:  # a file, or closed to us
+        with os.scandir(root) as entries:
+            return [Path(entry.path) for entry in entries if entry.name not in SKIPPED_DIRECTORIES and entry.is_dir()]
+    except OSError:
+        return []
+
+
+def _names(directory: Path) -> list[str]:
+    try:
+        return os.listdir(directory)  # noqa: PTH208 - paths of a large directory take far longer
+    except OSError:
         return []

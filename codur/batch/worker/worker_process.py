@@ -57,8 +57,7 @@ class WorkerProcess:
         code = os.waitstatus_to_exitcode(self._status or 0)
         if code >= 0:
             return f"exit status {code}"
-        known = {item.value for item in signal.Signals}
-        return signal.Signals(-code).name if -code in known else f"signal {-code}"
+        return signal.Signals(-code).name if -code in {*signal.Signals} else f"signal {-code}"
 
     def _has_ended(self) -> bool:
         if self._status is None:

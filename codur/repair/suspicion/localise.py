@@ -68,9 +68,8 @@ def localise(
     weighed = more.keys() if others == _UNKNOWN else scores.keys() & more.keys()
     scores.update({line: more[line] * scores.get(line, others) for line in weighed})
     lines = (*coverage.stack, *coverage.hot) if coverage else ()
-    running = frozenset(
-        line for line in (*lines, *failure.running()) if line[1]
-    )  # a frame that is being left has no line
+    # A frame that is being left has no line.
+    running = frozenset(line for line in (*lines, *failure.running()) if line[1])
     return Suspicion(scores=scores, others=others, running=running)
 
 

@@ -193,7 +193,7 @@ class Status:
     """What is going on at this moment: the plan, what comes in, what changed, and one line."""
 
     def __init__(self) -> None:
-        self._phase = "starting"
+        self.phase = "starting"  # what is going on, in a few words
         self._tier = ""
         self._calls = self._tokens = 0
         self._cost = 0.0
@@ -222,16 +222,11 @@ class Status:
                 self._check = named
             case events.CheckRan():
                 self._check, self._diff = _check_words(event), ""
-        self._phase = self._phase_of(event)
-
-    @property
-    def phase(self) -> str:
-        """What is going on, in a few words."""
-        return self._phase
+        self.phase = self._phase_of(event)
 
     def text(self, seconds: float) -> Shown:
         """Give the line: the phase, how much is left to a model, the time since the start, and what models cost."""
-        parts = [self._phase, *([self._tier] if self._tier else []), f"{seconds:.0f} s", count(self._calls, "call")]
+        parts = [self.phase, *([self._tier] if self._tier else []), f"{seconds:.0f} s", count(self._calls, "call")]
         if self._tokens:
             parts += [count(self._tokens, "token"), money(self._cost)]
         return sanitise(" · ".join(parts), keep_newlines=False)
@@ -283,7 +278,7 @@ class Status:
             case events.RunFinished():
                 return "finishing"
             case _:
-                return self._phase
+                return self.phase
 
 
 def _step_line(number: int, what: str, now: int) -> Line:

@@ -201,8 +201,4 @@ def _achievement(verdict: Verdict) -> str:
 
 
 def _command(verdict: Verdict) -> str:
-    return _quoted(verdict.check) if verdict.check else "the check"
-
-
-def _quoted(text: str) -> str:
-    return f"`{clip(text)}`"
+    return f"`{clip(verdict.check)}`" if verdict.check else "the check"

@@ -222,7 +222,8 @@ def test_a_repository_that_leads_elsewhere_is_refused(root: Path, tmp_path: Path
         (other / ".git" / "commondir").write_text(f"{root}/.git\n")
     assert git(other, "log", "--format=%s") == "first\n"
     result = toolbox_on(other).call("git_log", {})
-    assert (result.code, result.text) == ("refused", f"{other}/.git leads to a repository elsewhere")
+    assert result.code == "refused"
+    assert result.text.startswith(f"{other}/.git leads to a repository elsewhere; ")
 
 
 def settings_of(backend: Any) -> SandboxSettings:
@@ -283,7 +284,8 @@ def test_a_work_tree_linked_to_nothing_of_its_own_is_refused(root: Path, other: 
     (root / ".git").write_text(f"gitdir: {root}/fake\n")
     assert git(root, "log", "--format=%s") == "SECRET\n", "the attack is not live"
     result = toolbox_on(root, sandbox=settings_of(backend)).call("git_log", {})
-    assert (result.code, result.text) == ("refused", f"{root}/.git leads to a repository elsewhere")
+    assert result.code == "refused"
+    assert result.text.startswith(f"{root}/.git leads to a repository elsewhere; ")
 
 
 def test_a_setting_that_names_a_file_shows_nothing_of_it(root: Path) -> None:
