@@ -132,6 +132,10 @@ def reason_of(error: OSError) -> str:
     return (error.strerror or str(error) or "unknown error").lower()
 
 
+ALLOW_IT = "Allow it in the settings or with a CODUR_TOOLS__… variable; `codur config show` names the files read."
+"""What to do where `tools.allow_*` is off."""
+
+
 def out_of_time() -> LimitReached:
     """The error for a run whose time is used up."""
     return LimitReached("the run's time is used up", remedy="Give it more time with --timeout.")
@@ -150,10 +154,6 @@ def internal_error(error: Exception, *, usage: Usage | None = None) -> InternalE
     )
 
 
-def must_run(allowed: bool) -> None:
-    """Raise Refused where the settings allow no program to be run."""
-    if not allowed:
-        raise Refused(
-            "running programs is not allowed (tools.allow_run is off)",
-            remedy="Allow it in the settings; `codur config show` names the files that were read.",
-        )
+def may_not_run() -> Refused:
+    """The error where the settings allow no program to be run."""
+    return Refused("running programs is not allowed (tools.allow_run is off)", remedy=ALLOW_IT)

@@ -8,7 +8,7 @@ from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.checks.describe import verdict_line
 from codur.config.settings import Settings
-from codur.errors import CodurError, Interrupted, must_run, reason_of
+from codur.errors import CodurError, Interrupted, may_not_run, reason_of
 from codur.planning.patterns.decide import decide
 from codur.python.interpreter import find_python
 from codur.sandbox.launcher import Launcher
@@ -105,7 +105,8 @@ def _checked(found: Soundness, prompt: str, copy: Path, settings: Settings, host
 
 
 def _two_runs(check: Check, workspace: Workspace, settings: Settings, host: Host) -> tuple[Verdict, Verdict]:
-    must_run(settings.tools.allow_run)
+    if not settings.tools.allow_run:
+        raise may_not_run()
     python = find_python(workspace.root, host.environ)
     with Launcher(
         host.environ,

@@ -241,7 +241,8 @@ _ALL_TESTS = regex(
     r"\b(?:update|edit|change|rewrite|extend|adjust|adapt|improve|refactor)\s+"
     r"(?:(?:all|the|our|my|these|existing|unit)\s+){0,3}(?:tests|test (?:files|cases))\b"
     r"(?![/.\w]|\s+(?:pass|must|data))"
-    r"|\bfix\s+(?:(?:both|the)\s+){0,2}(?:tests\s+(?:and|&)\s+(?:the\s+)?code|code\s+(?:and|&)\s+(?:the\s+)?tests)\b(?!\s+(?:pass|will|must|should|fail))",
+    r"|\bfix\s+(?:(?:both|the)\s+){0,2}(?:tests\s+(?:and|&)\s+(?:the\s+)?code|code\s+(?:and|&)\s+(?:the\s+)?tests)\b"
+    r"(?!\s+(?:pass|will|must|should|fail))",
     re.IGNORECASE,
 )
 _CHANGES = (

@@ -13,6 +13,7 @@ from codur import checks, planning, python
 from codur.checks import suites
 from codur.checks.describe import verdict_line
 from codur.context.file_order import standing
+from codur.errors import ALLOW_IT
 from codur.events import Note
 from codur.lazy import loaded, regex
 from codur.nodes.parts import updates
@@ -27,7 +28,6 @@ from codur.nodes.parts.first_check import (
     with_others,
 )
 from codur.nodes.parts.offline_work import (
-    ALLOW_IT,
     can_repair,
     conflicts,
     explained,

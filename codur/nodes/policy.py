@@ -1,5 +1,6 @@
 """The only gate between deciding and doing. Deterministic; never calls a model."""
 
+from codur.errors import ALLOW_IT
 from codur.events import StepBegan
 from codur.nodes.parts import offline_work, updates
 from codur.nodes.parts.approval_question import ask_first, ask_late, effects, end_run, rejected
@@ -67,7 +68,7 @@ def _is_for_others(step: Step, state: RunState, context: RunContext) -> bool:
 def _reject(problem: Problem, plan: Plan, state: RunState, context: RunContext) -> RunUpdate:
     origin, text = plan.origin, problem.text
     if problem.refused:
-        return end_run(origin, "refused", text, offline_work.ALLOW_IT)
+        return end_run(origin, "refused", text, ALLOW_IT)
     if origin == "user":
         reason = f"the plan cannot be carried out: {told(problem, plan)}"
         remedy = "Correct the plan; `codur tools` and `codur agents` show what there is."

@@ -58,8 +58,9 @@ _HANGS = "did not end within"
 _MOST_HANGING, _HANGING_S = 2, 15.0
 """Tests that judge where some do not end (no run waits for a third that hangs), and seconds of a run of them."""
 _SMALL, _QUICK_S = 20, 5.0
-_RED_RUNS, _STEADY_S = 4, 10.0  # the tests are run once more as often, if that takes no longer
 """Tests and seconds of a suite that judges candidates as it is: to learn which tests alone fail costs two runs more."""
+_RED_RUNS, _STEADY_S = 4, 10.0
+"""So often the failing tests are run once more before a repair is taken, if that takes no longer."""
 _MOST_BROKEN, _MOST_APART = 3, 30
 """Failures after which a run of all tests ends, and tests that may fail in a copy for other reasons."""
 _TRACE_SHARE = 0.15
@@ -148,15 +149,15 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
             scene = _look(fault, narrow, first, paths, _without_others(coverage, fault))
             if isinstance(scene, str):
                 return RepairOutcome(reason=scene, best_progress=before.progress)
+            require_steady = cache(partial(_require_steady, fault, narrow, first))
             means = Means(
                 judge=judge,
                 changes=scene.changes,
                 # Not the hurried checker: what passes is run once more in the time that was kept for it.
                 prober=Prober(fault.checker, narrow, scene.coverage, judge.run_there),
-                confirm=lambda changed: _confirmed(fault, narrow, changed, steady),
+                confirm=partial(_confirmed, fault, narrow, require_steady),
                 confirm_part=lambda changed: _part_confirmed(fault, judge, changed),
             )
-            steady = cache(lambda: _require_steady(fault, narrow, first))
             bounds = Bounds(
                 max_order=effort.max_order, every=effort.every, time_left=search_left, cancel=cancel, emit=emit
             )
@@ -361,14 +362,16 @@ def _likelier(fault: Fault, texts: Mapping[str, str], tests: Sequence[str], hist
 
 def _require_steady(fault: Fault, narrow: Check, first: Verdict) -> None:
     """Raise Flaky if the unchanged program passes the tests now and then: then a pass tells of no repair."""
-    runs = 0 if narrow.kind != "tests" or first.timed_out else min(_RED_RUNS, int(_STEADY_S / first.duration_s))
+    if narrow.kind != "tests" or first.timed_out:
+        return
+    runs = min(_RED_RUNS, int(_STEADY_S / max(first.duration_s, 1.0)))
     for _ in range(runs):
         again = fault.checker.run(narrow)
         if why := why_flaky(first, again):
             raise Flaky(why)
 
 
-def _confirmed(fault: Fault, narrow: Check, changed: Mapping[str, str], require_steady: Callable[[], None]) -> Verdict:
+def _confirmed(fault: Fault, narrow: Check, require_steady: Callable[[], None], changed: Mapping[str, str]) -> Verdict:
     """The verdict on a repair in a clean process, and whether what it prints is computed.
 
     The tests that failed are run by themselves first: most of what does not hold fails there.

@@ -12,7 +12,7 @@ from codur.checks.check_programs import CheckPrograms
 from codur.checks.checker import Checker
 from codur.checks.describe import verdict_line
 from codur.config.settings import Settings
-from codur.errors import LimitReached, UsageError, must_run
+from codur.errors import LimitReached, UsageError, may_not_run
 from codur.planning.patterns.decide import decide
 from codur.python.interpreter import find_python
 from codur.sandbox.launcher import Launcher
@@ -81,7 +81,8 @@ def bisect(root: Path, settings: Settings, wanted: Wanted, *, host: Host, tell: 
     Raises UsageError: there is no check, no repository that can be read, or no such revision; Refused: no program may
     be run.
     """
-    must_run(settings.tools.allow_run)
+    if not settings.tools.allow_run:
+        raise may_not_run()
     started = time.monotonic()
     try:
         with ExitStack() as stack:

@@ -479,18 +479,18 @@ def _new_tests(state: RunState, context: RunContext, *, more: bool = False) -> V
 
 def _confirmed(check: Check, verdict: Verdict, record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     """What is left of a pass when it is looked at closely; before that it is not told as one."""
-    again = 0 if record.action == "repair" or record.held else None  # it has passed more than once in a copy already
+    unsteady = _UNSTEADY.search(state["task"].prompt) is not None
+    often = min(_MOST_RUNS, max(1, int(_RUNS_SHARE * context.time_left() / max(verdict.duration_s, 0.1))))
+    # A repair has passed more than once in a copy already.
+    again = often if unsteady else 0 if record.action == "repair" or record.held else None
     originals = _originals(context.workspace.changes())
     own = record.action == "repair"
     change = confirmation.confirm.Change(
         before=originals, prompt=state["task"].prompt, earlier=state["before"], own=own
     )
-    unsteady = _UNSTEADY.search(state["task"].prompt) is not None
-    if unsteady:
-        again = min(_MOST_RUNS, max(1, int(_RUNS_SHARE * context.time_left() / max(verdict.duration_s, 0.1))))
     held = confirmation.confirm.confirm(context.checker, check, verdict, change, runs=again)
     if unsteady and held.passed:
-        context.emit(Note(level="info", text=f"it passes in {(again or 0) + 1} runs, one after the other"))
+        context.emit(Note(level="info", text=f"it passes in {often + 1} runs, one after the other"))
     if unsteady and held.status == "flaky":  # that is what was to be mended
         return replace(held, status="failed", note="it passed, and failed in a later run")
     if held.status != "flaky" or not check_runs.is_by_chance(held, check, state, context):

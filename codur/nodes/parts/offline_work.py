@@ -36,9 +36,6 @@ _NO_CHECK = "No check was found that tells a right program from a wrong one; nam
 _ONLY_A_MODEL = "The task asks for an edit that no rule knows, and only a model can make it."
 
 
-ALLOW_IT = "Allow it in the settings or with a CODUR_TOOLS__… variable; `codur config show` names the files read."
-
-
 def can_repair(state: RunState, context: RunContext) -> bool:
     """Whether an offline search makes sense: a red check, Python sources, not switched off."""
     return not why_no_search(state, context)
