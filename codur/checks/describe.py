@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 
 from codur.lazy import regex
 from codur.parsing.bounded_text import bounded, left_out, listed, plain
+from codur.structs import replace
 from codur.types import VARIES, Attempt, Check, Difference, Verdict
 
 KEPT_ATTEMPTS = 8
@@ -60,6 +61,9 @@ def check_text(check: Check | None, failing: int = 0) -> str:
         output = next((run.output for run in check.runs if run.output.strip()), "")
         begins = f" What it prints now:\n{bounded(output, _OUTPUT_CHARS).strip()}" if output else ""
         return f"{unless} `{check.label}` must print exactly what it prints now{but}{also}.{begins}".strip()
+    if check.within_s:
+        then = f" Then `{check.beside.label}` must pass." if check.beside is not None else ""
+        return f"`{replace(check, beside=None).label}` must end with status 0 within {check.within_s:g} s.{then}"
     if check.is_among:
         return (
             f"`{check.label}` must pass: {check.entry} was written for this task, runs with the others and fails now."

@@ -21,14 +21,14 @@ from codur.context.places import places_in
 from codur.context.ranking import said_in, stems_of
 from codur.context.selection import Want
 from codur.errors import LimitReached, ModelError, WorkspaceError
-from codur.events import CheckBegan, Note, TestMade
+from codur.events import TestMade
 from codur.lazy import regex
 from codur.llm.model import ChatRequest
 from codur.llm.tokens import estimate_tokens
 from codur.nodes import parts
 from codur.nodes.parts.attempt_verdict import given_up, tried
 from codur.nodes.parts.finding import near_by_name
-from codur.nodes.parts.first_check import check_before, seen_before
+from codur.nodes.parts.first_check import check_before, output_as_check, seen_before
 from codur.nodes.parts.foreign_failures import any_unwritten
 from codur.nodes.parts.offline_work import may_keep_output, may_make_check
 from codur.nodes.parts.sources import brief_of
@@ -96,24 +96,12 @@ def _kept_output(state: RunState, context: RunContext) -> RunUpdate:
     """What programs print and write now as the check, if they do so alike each time."""
     discovery = state["discovery"]
     files = [path for path in discovery.files if path not in discovery.guessed]
-    check, left = checks.programs.kept_output.find(
-        context.checker,
-        files,
-        state["task"].prompt,
-        context.time_left(),
-        lambda command: context.emit(CheckBegan(check=command)),
-    )
+    check, notes = output_as_check(files, state["task"].prompt, context)
     if check is None:
-        notes = warn([f"nothing will tell whether this still does the same: {left}"] if left else [], context)
         return RunUpdate(**{**_without("", state, context), "notes": notes})
-    verb = "is compared with" if check.may_differ else "has to give"
-    rest = f"; not compared: {left}" if left else ""
     verdict = checks.programs.kept_output.as_before(check, context.checker)
     context.checker.guard(check)
     context.best.found(verdict.progress)
-    what = checks.programs.kept_output.what_of(check)
-    text = f"no tests; `{check.label}` {verb} what it gives now: {what}{rest}"
-    context.emit(Note(level="info", text=text))
     discovery = replace(discovery, check=check)
     why = f"what `{check.label}` gives now is known"
     known = RunUpdate(making="without", discovery=discovery, before=verdict, verdict=verdict)

@@ -24,6 +24,7 @@ from codur.nodes.parts.first_check import (
     fewer_first,
     fitted,
     no_check_remedy,
+    timed,
     with_linted_tests,
     with_others,
 )
@@ -258,7 +259,7 @@ def _fitted(
     before = _check_before(few, context, edits=edits)
     if before is None:
         return few, None
-    found, verdict = fitted(few, before, context)
+    found, verdict = timed(*fitted(few, before, context), prompt, context)
     more = any(path in prompt for path in found.files) or planning.plans.first_plan.says_more(prompt, found)
     return with_others(found, verdict, context, ends=found.task_type == "code_fix" and not more)
 

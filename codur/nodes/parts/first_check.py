@@ -12,11 +12,12 @@ from codur.errors import UsageError
 from codur.events import CheckBegan, CheckRan, Note
 from codur.lazy import regex
 from codur.nodes.parts import foreign_failures
+from codur.nodes.parts.updates import warn
 from codur.nodes.run_state import RunContext, RunState, RunUpdate
 from codur.parsing.bounded_text import listed
 from codur.structs import replace
 from codur.tools import git
-from codur.types import Discovery, Verdict
+from codur.types import Check, Discovery, Verdict
 
 _COMMAND_NOT_FOUND = 127  # as a shell says it
 _LINTER_WRONG_USAGE = 2  # ruff, black, mypy and eslint; they end so for a file that they cannot read, too
@@ -100,6 +101,50 @@ def fitted(discovery: Discovery, before: Verdict, context: RunContext) -> tuple[
     if found is None or (found[1].passed and discovery.task_type == "code_fix"):
         found = _narrowed(discovery, before.failing, takes, context) or found
     return found or (discovery, before)
+
+
+def timed(discovery: Discovery, before: Verdict, prompt: str, context: RunContext) -> tuple[Discovery, Verdict]:
+    """Where a program is to take less time: with what must stay as it is, or without the time if it does not run."""
+    check = discovery.check
+    if check is None or not check.within_s:
+        return discovery, before
+    if before.passed or (before.exit_status != 0 and not before.timed_out):
+        ends = before.note if before.passed else f"it ends with status {before.exit_status}"
+        why = f"`{replace(check, beside=None).label}`: {ends}, so that its time is not the check"
+        context.emit(Note(level="warning", text=why))
+        context.workspace.unprotect(check.protected)
+        nothing = Check(kind="syntax", argv=(), timeout_s=check.timeout_s, source=why)
+        discovery = replace(discovery, check=check.beside or nothing, task_type="refactor")
+        return discovery, check_before(discovery, context)
+    kept, _ = output_as_check(check.argv[1:2], prompt, context, strict=True) if check.beside is None else (None, [])
+    if kept is not None:
+        check = replace(check, beside=kept)
+        context.checker.guard(check)
+    return replace(discovery, check=check), before
+
+
+def output_as_check(
+    files: Sequence[str], prompt: str, context: RunContext, *, strict: bool = False
+) -> tuple[Check | None, list[str]]:
+    """What programs print and write now as the check, if they do so alike each time; else what was told of that.
+
+    `strict`: another output is a failure, whatever the prompt says.
+    """
+    check, left = checks.programs.kept_output.find(
+        context.checker,
+        files,
+        prompt,
+        context.time_left(),
+        lambda command: context.emit(CheckBegan(check=command)),
+    )
+    if check is None:
+        return None, warn([f"nothing will tell whether this still does the same: {left}"] if left else [], context)
+    check = replace(check, may_differ=check.may_differ and not strict)
+    verb = "is compared with" if check.may_differ else "has to give"
+    rest = f"; not compared: {left}" if left else ""
+    what = checks.programs.kept_output.what_of(check)
+    context.emit(Note(level="info", text=f"no tests; `{check.label}` {verb} what it gives now: {what}{rest}"))
+    return check, []
 
 
 _NO_PACKAGE = regex(r"Cannot find (?:module|package) '(?![./])")

@@ -119,8 +119,8 @@ def why_no_search(state: RunState, context: RunContext) -> str:
         return f"{does}, and there is none here."
     if not asked and (more := _more_than_a_fix(state, check, context)):
         return more
-    if check.text or check.of_linter:
-        what = "linter" if check.of_linter else "test that was made for the task"
+    if check.text or check.of_linter or check.within_s:
+        what = "linter" if check.of_linter else "time" if check.within_s else "test that was made for the task"
         return f"The check is a {what}; such a one does not guide a search."
     if before is None or before.status != "failed":
         why = before.note or before.status if before is not None else "it was not run"
