@@ -48,8 +48,12 @@ _PEM = (
 _ENV_NAME = (
     r"(?<![A-Za-z0-9_])[A-Z0-9_]{0,40}(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)[A-Z0-9_]{0,20}"
 )
-_SETTING = r"^[ \t]*(?:export[ \t]+|-[ \t]+)?[\"']?([\w./:-]{1,100}?)[\"']?[ \t]*[=:][ \t]*(\S.*)$"
-"""A setting on a line of its own: of `.env`, INI, YAML, JSON, TOML."""
+_SETTING = (
+    r"(?<![\w.-])([\w.-]{1,100})[\"']?[ \t]*[=:][ \t]*(?=\"([^\"\n]+)\"|'([^'\n]+)'|([^\s\"'#][^\n]*))"
+    r"|(?<![\w.-])((?i:password))[ \t]+(\S+)"
+)
+"""A setting: of `.env`, INI, YAML, JSON, TOML and `.npmrc`, where several may stand on a line; of `.netrc`."""
+_PLAIN_WORDS = r"[a-z]+(?:[._-][a-z]+)*"
 _ENV_LINE = rf"{_ENV_NAME}=[\"']?([^\s\"'`$(){{}}<>\[\]\\,;./~][^\s\"'`$(){{}}<>\[\]\\,;]{{15,400}})"
 
 
@@ -166,10 +170,16 @@ def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def secrets_in(text: str) -> tuple[str, ...]:
-    """The secrets of a file of settings, one on a line; which these are as for an environment."""
-    settings = _compiled(_SETTING, re.MULTILINE).findall(text)
-    values = ((name, value.split(" #")[0].strip(" \t\r,;").strip("\"'")) for name, value in settings)
-    return tuple(secret for name, value in values for secret in secrets_of({name: value}))
+    """The secrets of a file of settings; which these are as for an environment.
+
+    Plain words are none, but for a password or secret: they name a provider or a kind, and stand in the sources.
+    """
+    found: dict[str, None] = {}
+    for name, double, single, bare, word, after in _compiled(_SETTING).findall(text):
+        value = double or single or after or _compiled(r"\s#.*").sub("", bare).strip(" \t\r,;[{}]").strip("\"'")
+        plain = _compiled(_PLAIN_WORDS).fullmatch(value) and not re.search("pass|secret", name or word, re.IGNORECASE)
+        found |= {} if plain else dict.fromkeys(secrets_of({name or word: value}))
+    return tuple(found)
 
 
 def redact_value(value: Any, redactor: Callable[[str], str], depth: int = _MAX_DEPTH) -> Any:

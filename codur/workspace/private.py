@@ -17,6 +17,7 @@ _SECRET_NAME = regex(
     re.IGNORECASE,
 )
 _PATTERN_OF_ONE = regex(r".*(?:example|sample|template|dist)", re.IGNORECASE)
+_PASSWORDS = frozenset({".pgpass", ".htpasswd"})
 _MAX_BYTES = 65_536
 _PRIVATE_DIRECTORIES = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".azure"})
 
@@ -46,16 +47,17 @@ def secret_values(root: Path) -> tuple[str, ...]:
             with suppress(OSError):
                 if path.is_file() and path.stat().st_size <= _MAX_BYTES:
                     values = found if may_hold_secrets(name) else shown
-                    values.update(secrets_in(path.read_text("utf-8", "replace")))
+                    text = path.read_text("utf-8", "replace")
+                    # One on a line, behind the last colon.
+                    of_lines = [f"password={line.rpartition(':')[2]}" for line in text.splitlines()]
+                    values.update(secrets_in("\n".join(of_lines) if name in _PASSWORDS else text))
     return tuple(sorted(found - shown))
 
 
 def _directories(root: Path) -> list[Path]:
-    try:
-        with os.scandir(root) as entries:
-            return [Path(entry.path) for entry in entries if entry.name not in SKIPPED_DIRECTORIES and entry.is_dir()]
-    except OSError:
-        return []
+    # os.path.isdir: a link that leads to itself is none, and takes nothing from the others.
+    names = (name for name in _names(root) if name not in SKIPPED_DIRECTORIES)
+    return [root / name for name in names if os.path.isdir(root / name)]  # noqa: PTH112
 
 
 def _names(directory: Path) -> list[str]:

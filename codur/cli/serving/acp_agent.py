@@ -160,7 +160,8 @@ class CodurAgent:
         files = {*_linked(blocks), *(Path(os.path.normpath(directory / word.rstrip("."))) for word in named)}
         held = {_path(uri): text for block in blocks for uri, text in _embedded(block)}
         for path in files if self._reads else ():
-            if path.is_relative_to(directory) and path.is_file():
+            # Path.is_file raises for a word that is longer than a name may be.
+            if path.is_relative_to(directory) and os.path.isfile(path):  # noqa: PTH113
                 with suppress(acp.RequestError):
                     held[path] = (await self._client.read_text_file(session_id=session, path=str(path))).content
         unsaved = [path.name for path, text in held.items() if path.is_relative_to(directory) and _differs(path, text)]

@@ -1,18 +1,20 @@
 """What a commit of Codur's is told with: hooks that cannot run, that it is not signed, and which secrets are in it."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from codur.lazy import regex
 from codur.redaction import Redactor
 from codur.tools.git.git_hardening import DIFF_OPTIONS
-from codur.tools.git.git_repository import Repository
+from codur.tools.git.git_repository import MAX_OUTPUT, Repository
 from codur.tools.tool import ToolError
-from codur.workspace.private import may_hold_secrets
+from codur.workspace.private import may_hold_secrets, secret_values
 
 _HOOKS = ("pre-commit", "prepare-commit-msg", "commit-msg")
 _HUNK = regex(r"@@ -\S+ \+(\d+)")
+_PARTS = regex(r"^(?=@@ |diff --git )", re.MULTILINE)
 
 
 def require_hooks(repository: Repository, environ: Mapping[str, str]) -> None:
@@ -20,7 +22,8 @@ def require_hooks(repository: Repository, environ: Mapping[str, str]) -> None:
     key, inside = "core.hooksPath", (repository.top, *repository.own)
     named = repository.setting(key)
     own = "" if named else repository.own_setting(key, environ)
-    directory = Path(repository.top, Path(named or own or repository.own[-1] / "hooks").expanduser())
+    # os.path.expanduser: a Path refuses a user that there is not.
+    directory = Path(repository.top, os.path.expanduser(named or own or repository.own[-1] / "hooks"))  # noqa: PTH111
     for hook in map(directory.joinpath, _HOOKS):
         real = Path(os.path.realpath(hook))
         if os.access(hook, os.X_OK) and (own or not any(map(real.is_relative_to, inside))):
@@ -46,16 +49,20 @@ def secrets(repository: Repository, files: Sequence[str], *uncommitted: str) -> 
     found = [
         f"{path} may hold secrets" for path in files if may_hold_secrets(path) and (repository.root / path).exists()
     ]
-    words, redact, path, number = uncommitted or ("HEAD",), Redactor(), "", 0
+    words, redact, path = uncommitted or ("HEAD",), Redactor(secret_values(repository.root)), ""
     command = ("diff",) if uncommitted else ("show", "--format=")
     options = (*DIFF_OPTIONS, "--no-renames", "--unified=0", "--relative")
-    for line in repository.safe(*command, *options, *words, "--", *files).split("\n") if files else ():
-        if line.startswith("+++ "):
-            path = line.removeprefix("+++ b/")
-        elif hunk := _HUNK.match(line):
-            number = int(hunk[1])
-        elif line.startswith("+"):
-            if redact(line) != line:
-                found.append(f"{path}:{number} holds what looks like a key or password")
-            number += 1
+    output = repository.safe(*command, *options, *words, "--", *files) if files else ""
+    for part in _PARTS.split(output):
+        lines = part.split("\n")
+        path = next((line.removeprefix("+++ b/") for line in lines if line.startswith("+++ ")), path)
+        if hunk := _HUNK.match(part):
+            added = [line[1:] for line in lines if line.startswith("+") and not line.startswith("+++ ")]
+            alone = [number for number, line in enumerate(added) if redact(line) != line]
+            # Some have a shape of several lines.
+            several = [0] if not alone and redact(text := "\n".join(added)) != text else []
+            first = int(hunk[1])
+            found += [f"{path}:{first + number} holds what looks like a key or password" for number in alone or several]
+    if len(output) >= MAX_OUTPUT:
+        found.append("the change is so large that not all of it was looked at for keys and passwords")
     return tuple(found)

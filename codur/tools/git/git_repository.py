@@ -34,7 +34,7 @@ BRANCH = regex(r"[\w-]+(?:[./][\w-]+)*")
 NO_COMMITS = "does not have any commits"
 """What git says of a repository without a commit."""
 _NO_SUCH_REVISION = ("unknown revision", "bad revision", "bad object", "Needed a single revision")
-_MAX_OUTPUT = 4_000_000
+MAX_OUTPUT = 4_000_000
 _MAX_PROBLEM = 65_536  # of what git says when it fails; its output goes through the tap
 _DEADLINE_S = 30.0
 _ENV = "/usr/bin/env"
@@ -95,7 +95,7 @@ class Repository(Struct):
                 writable=writable,
                 timeout_s=self.timeout_s,
                 max_output_bytes=_MAX_PROBLEM,
-                tap=lambda chunk: output.extend(chunk[: max(_MAX_OUTPUT - len(output), 0)]),
+                tap=lambda chunk: output.extend(chunk[: max(MAX_OUTPUT - len(output), 0)]),
             )
             # An output that was cut off is used as far as it goes.
             if done.exit_status != 0 and not done.flooded:
@@ -123,17 +123,18 @@ class Repository(Struct):
             return ToolError("not_found", f"git knows no such revision: {text:.200}")
         return ToolError("failed", f"git failed: {text:.{_SAID_CHARS}}")
 
-    def setting(self, key: str, file: str | None = None) -> str:
-        """A setting of the repository, or of a settings file; empty if it has none."""
+    def setting(self, key: str, file: str | None = None, home: str = "") -> str:
+        """A setting of the repository, or of a settings file of the user in `home`; empty if it has none."""
         source = ["--file", file] if file else ["--local"]
-        readable = (Path(file),) if file else ()
-        return self.call("config", *source, "--includes", "--default", "", "--get", key, readable=readable).strip("\n")
+        words = ("config", *source, "--includes", "--default", "", "--get", key)
+        variables = (("HOME", home),) if home else ()  # what it includes may be named by it
+        return self.call(*words, readable=(Path(file),) if file else (), variables=variables).strip("\n")
 
     def own_setting(self, key: str, environ: Mapping[str, str]) -> str:
         """A setting of the user's own, in the home directory that `environ` names; empty if there is none."""
         home = Path(environ.get("HOME", ""))
         files = [file for file in (home / ".gitconfig", home / ".config" / "git" / "config") if file.is_absolute()]
-        values = (self.setting(key, str(file)) for file in files if file.is_file())
+        values = (self.setting(key, str(file), str(home)) for file in files if file.is_file())
         return next(filter(None, values), "")
 
     def safe(

@@ -4,13 +4,14 @@ import base64
 import hashlib
 import io
 import zlib
+from collections import Counter
 
 from codur.lazy import late
 from codur.structs import Struct
 
 difflib = late("difflib")
 
-_MOST_MERGED = 5_000  # lines
+_MOST_MERGED, _MOST_PAIRS = 5_000, 500_000  # lines; pairs of equal lines, of which many take very long
 
 _NO_NEWLINE = "\\ No newline at end of file\n"
 _BINARY_LINE = 52
@@ -112,9 +113,15 @@ def _lines(data: bytes | None) -> list[str]:
 
 
 def merged(now: bytes, before: bytes, after: bytes) -> bytes | None:
-    """`now` with the change from `before` to `after` made; None if it is no text, or other changes are too near."""
+    """`now` with the change from `before` to `after` made; None if it is no text, or other changes are too near.
+
+    What was added at an end of the file is near to a change there.
+    """
     base, wanted, mine = (data.splitlines(keepends=True) for data in (before, after, now))
     if not base or max(map(len, (base, wanted, mine))) > _MOST_MERGED or b"\0" in now:
+        return None
+    times, length = Counter(base), len(mine)
+    if sum(times[line] for line in (*mine, *wanted)) > _MOST_PAIRS:
         return None
     blocks = difflib.SequenceMatcher(None, base, mine, autojunk=False).get_matching_blocks()
     for tag, start, end, first, last in reversed(
@@ -124,10 +131,10 @@ def merged(now: bytes, before: bytes, after: bytes) -> bytes | None:
             continue
         above, below = max(start - 1, 0), min(end + 1, len(base))  # with a line around it
         moved = next((b - a for a, b, size in blocks if a <= above and below <= a + size), None)
-        if moved is None:
+        if moved is None or (start == 0 and moved) or (end == len(base) and end + moved != length):
             return None
         mine[start + moved : end + moved] = wanted[first:last]
-    return b"".join(mine)
+    return b"".join(mine) if all(line.endswith((b"\n", b"\r")) for line in mine[:-1]) else None
 
 
 def lines_changed(change: FileChange) -> set[int]:

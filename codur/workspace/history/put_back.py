@@ -151,7 +151,10 @@ class PutBack:
             or not (left.content in blobs and wanted.content in blobs)
         ):
             return False
-        image = file_access.read_image(self._root, change.path, max_bytes=_MAX_MERGED)
+        try:
+            image = file_access.read_image(self._root, change.path, max_bytes=_MAX_MERGED)
+        except FileError:  # it grew, and a conflict tells enough
+            return False
         data = merged(image.data, blobs.get(left.content), blobs.get(wanted.content))
         if data is None or (data == image.data and "undo" not in change.by):
             return False
