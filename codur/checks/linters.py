@@ -90,7 +90,8 @@ _ASKED = (
     rf"|(?:make|get|have|let) (?:(?:sure|that|the|our|{_PLACE}) )*(?:pass {{name}}\b|(?:{{name}}|{{kind}}(?:er|ing))"
     rf"(?: (?:to|on|for|in|with|check|be|is|and \w+|{_PLACE}))* (?:pass(?:es)?|clean|happy|green|succeeds?|quiet)"
     rf"(?: (?:on|for|in|with) {_PLACE}| again| *[.!?,;]?$))"
-    r"|[^\n]*?\b(?:annotat|typ(?:e|ing)\b|(?:type )?hint|lint|format|style|import|unused)[^\n]*?"
+    r"|(?:annotate|format|lint|(?:clean|tidy)(?: up)?|(?:sort|add|remove|organi[sz]e)\b[^\n,;.]*?"
+    r" (?:annotations?|typ(?:e|es|ing)|hints?|lint|format(?:ting)?|style|imports|unused))(?= )[^\n]*?"
     rf"\b(?:so (?:that )?|until ){{name}}(?: is)? (?:pass(?:es)?|clean|happy|green|succeeds?|quiet) *[.!?]?$)"
 )
 """A request that wants a program to find nothing, first or as its end; what is said of it in passing is none."""

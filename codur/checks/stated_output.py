@@ -242,7 +242,7 @@ _ALL_TESTS = regex(
     r"(?:(?:all|the|our|my|these|existing|unit)\s+){0,3}(?:tests|test (?:files|cases))\b"
     r"(?![/.\w]|\s+(?:pass|must|data))"
     r"|\bfix\s+(?:(?:both|the)\s+){0,2}(?:tests\s+(?:and|&)\s+(?:the\s+)?code|code\s+(?:and|&)\s+(?:the\s+)?tests)\b"
-    r"(?!\s+(?:pass|will|must|should|fail))",
+    r"(?=\s*(?:[.,;!\n]|\Z|(?:too|as well|accordingly|together|so that|in|for|with)\b(?! ci\b)))",
     re.IGNORECASE,
 )
 _CHANGES = (
@@ -252,13 +252,17 @@ _CHANGES = (
 _PASSES = regex(r"\b(?:pass\w*|fail\w*|green|red|run|runs|so that|until|check\w*)\b", re.IGNORECASE)
 _ALL_OF_THEM = r"(?:(?:the|its|their|all|our|my)\s+)*tests?\b"
 _DENIED = r"\b(?:not|never|no|none|nor|neither|without|doubt)\b|n['’]t\b"
+_LEFT_OPEN = r"\b(?:if|whether|unless|why|wonder\w*|say\w*|said|claim\w*|rather|nobody|hardly|wrong|reject)\b"
+_CLAUSE_END = regex(r"[.;:!?\n](?=\s|\Z)")
 _ANY = rf"(?!{_DENIED})[^.;\n]"
 _UNDENIED = rf"(?:{_ANY}){{0,60}}?"
 _NEED = (
     r"(?:\s+(?:(?:will|also|may|might|probably|then)\s+)*needs?\s+(?:to\s+be\s+(?:adapt|adjust|updat|chang)ed"
     r"|(?:an?\s+|some\s+)?(?:adapt(?:ing|ations?)|adjust(?:ing|ments?)|updat(?:ing|es?)|chang(?:ing|es?))\b"
-    r"(?!\s+(?:in|of)\b))"
-    rf"|\s+will\s+(?:also\s+|then\s+|probably\s+)*need\s+(?:(?!\bto\b){_ANY}){{0,60}}?\b(?:too|as well|accordingly)\b)"
+    r")(?=\s*(?:[.,;!\n]|\Z"
+    r"|(?:too|as well|accordingly|also|then|afterwards|and|because|since|so|for (?:it|this|that))\b))"
+    rf"|\s+will\s+(?:also\s+|then\s+|probably\s+)*need\s+(?:(?!\bto\b){_ANY}){{0,40}}?\b(?:texts?|strings?|words?"
+    r"|messages?|names?|values?|outputs?)\s+(?:too|as well|accordingly)\b)"
 )
 _THEM = (
     rf"\s+(?:check|expect|compare|contain|name|use|pin|assert)\w*\b{_UNDENIED}\b(?:adapt|adjust|update|change|translate)"
@@ -452,12 +456,14 @@ def _wanted(verb: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 
 
 def _undenied(need: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """The places of a need that nothing in the clause before it denies: not "none of the tests need to be changed"."""
-    return (
-        match
-        for match in need.finditer(text)
-        if not re.search(_DENIED, re.split(r"[.;:!?\n]", text[: match.start()])[-1], re.IGNORECASE)
-    )
+    """The places of a need that the clause before it neither denies nor leaves open, and that is not asked about.
+
+    Not "none of the tests need to be changed", "if the tests need changes, stop", "the tests need changes? No".
+    """
+    for match in need.finditer(text):
+        before, after = re.split(r"[.;:!?\n]", text[: match.start()])[-1], _CLAUSE_END.search(text, match.end())
+        if not re.search(rf"{_DENIED}|{_LEFT_OPEN}", before, re.IGNORECASE) and (after is None or after[0] != "?"):
+            yield match
 
 
 def _meant(token: str, paths: Sequence[str], files: Sequence[str]) -> list[str]:

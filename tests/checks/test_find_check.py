@@ -1056,6 +1056,8 @@ def test_a_linter_that_is_to_find_nothing_is_the_check_with_the_tests_beside_it(
         "Solve type problems in the interpreter",
         "Fix content-type errors in upload.py",
         "Fix type errors when value is None",
+        "Fix the failing test of format_total and clean up until ruff is happy",
+        "Make the import of prices count the first one, so that ruff passes",
     ],
 )
 def test_a_linter_that_is_only_spoken_of_is_not_the_check(tmp_path: Path, prompt: str) -> None:
