@@ -38,6 +38,8 @@ _STARTED_BY = regex(
 NOT_OK = r"not ok \d+ (?:- )?"
 """What stands before the name of a test that failed, in TAP."""
 _NOT_OK = regex(rf"^ *(?!.*# TODO\b){NOT_OK}(.+)", re.MULTILINE)
+_MESSAGE = regex(r"^E +[\w.]*(?:Error|Exception|Warning|Exit)\w*: (\S.*?)\s*$", re.MULTILINE)
+_TELLING_CHARS = 12  # of what a test raised: a shorter word stands in a request by chance
 _HEADLINE_LINES = 4
 _OUTPUT_CHARS = 400  # of what a program prints now
 _NAMED, _CLIPPED = 3, 120
@@ -113,6 +115,19 @@ def difference_words(difference: Difference) -> str:
 
     expected, actual = quoted(difference.expected, "no more output"), quoted(difference.actual, "nothing more")
     return f"line {difference.line}: expected {expected}, got {actual}"
+
+
+def failures_told(verdict: Verdict | None, prompt: str) -> tuple[str, ...]:
+    """The tests that failed with the very words that a prompt holds: an issue that quotes what is raised."""
+    if verdict is None or verdict.status != "failed" or not verdict.failing:
+        return ()
+    said = " ".join(prompt.split())
+    told = set[str]()
+    for part in _NEXT_TEST.split(verdict.error):
+        message = next(iter(_MESSAGE.findall(part)[-1:]), "")
+        if len(message) >= _TELLING_CHARS and " ".join(message.split()) in said:
+            told.add(part.lstrip().split("\n", 1)[0].rpartition("::")[2].strip())
+    return tuple(test for test in verdict.failing if test.rpartition("::")[2] in told)
 
 
 def unloaded_text(verdict: Verdict) -> str:

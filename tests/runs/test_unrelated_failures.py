@@ -878,3 +878,19 @@ def test_an_example_is_not_all_that_is_meant(prompt: str, tmp_path: Path) -> Non
     both = write(FILES["shop.py"].replace("sum(prices)", "sum(int(each or 0) for each in prices)"))
     ended = play(tmp_path, files, prompt, [kind("code_fix"), *[mended, both] * 2])
     assert "each or 0" in ended.files["shop.py"]
+
+
+def test_a_failure_whose_words_a_task_quotes_is_what_it_is_about(tmp_path: Path) -> None:
+    table = "RATES = {'mon': 2, 'fri': 3}\n\n\ndef rate(day):\n    if day not in RATES:\n"
+    raises, right = "        raise LookupError(f'no rate is known for {day}')\n", "        return RATES['fri']\n"
+    after = "    return RATES[day]\n"
+    files = {
+        "money.py": table + raises + after,
+        "test_weekend.py": "from money import rate\n\n\ndef test_closed():\n    assert rate('sun') == 3\n",
+        "test_till.py": FILES["test_till.py"],
+    }
+    prompt = "It raises LookupError: no rate is known for sun. On a Sunday that of the Friday before should be given."
+    edit = calls(("replace_file_content", {"path": "money.py", "content": table + right + after}))
+    played = play(tmp_path, files, prompt, [edit, FINISH])
+    assert played.result.outcome == "done"
+    assert "def test_closed" in played.message(0)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from codur import checks
 from codur.checks import challenge_file
-from codur.checks.describe import ERROR_CHARS, error_text
+from codur.checks.describe import ERROR_CHARS, error_text, failures_told
 from codur.checks.entry import bare_name, subject_of
 from codur.lazy import regex
 from codur.nodes.run_state import BestState, RunState
@@ -202,7 +202,8 @@ def others_fail(state: RunState) -> bool:
     of_named = any(subject_of(test.partition("::")[0]) in named for test in failing)
     prompt = state["task"].prompt
     spoken = len(prompt.split()) <= _SHORT_WORDS and spoken_of(failing, prompt)
-    return bool(failing) and not (of_named or spoken or is_specified(failing, state))
+    told = bool(failures_told(before, prompt))
+    return bool(failing) and not (of_named or spoken or told or is_specified(failing, state))
 
 
 def some_may_be_apart(state: RunState) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from codur.checks.describe import headline
+from codur.checks.describe import failures_told, headline
 from codur.checks.entry import bare_name, is_test_code
 from codur.lazy import regex
 from codur.nodes.parts import foreign_failures, offline_work, updates
@@ -250,12 +250,12 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
 
 
 def _tells_fault(now: Verdict | None, state: RunState) -> Literal["test", "fault", ""]:
-    """Whether a task names failing tests, which pass now, or tells a fault and says nothing of tests at large."""
+    """Whether a task names failing tests that pass now, or quotes them, or tells a fault and nothing of tests at large."""
     task, before = state["task"], state["before"]
     if task.check_is_goal or before is None or now is None:
         return ""
     said = set(_WORD.findall(task.prompt))
-    named = [test for test in before.failing if bare_name(test) in said]
+    named = [test for test in before.failing if bare_name(test) in said] or failures_told(before, task.prompt)
     if named:
         return "" if set(named) & set(now.failing) else "test"
     more = plans.first_plan.says_more(task.prompt, state["discovery"])

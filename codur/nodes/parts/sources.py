@@ -7,6 +7,7 @@ from posixpath import basename, dirname, splitext
 
 from codur.agents.assignment import Assignment
 from codur.agents.registry import Agent
+from codur.checks.describe import failures_told
 from codur.checks.entry import is_test_code, text_of
 from codur.checks.suites.near_tests import near_tests
 from codur.config.settings import Profile
@@ -159,7 +160,8 @@ def _telling(state: RunState) -> Verdict | None:
         return verdict if verdict is not None and verdict.status == "failed" else None
     if set(verdict.failing) <= set(may_fail(state)):
         return None
-    known, said = before.failing if before is not None else (), spoken_of(verdict.failing, state["task"].prompt)
+    prompt, known = state["task"].prompt, before.failing if before is not None else ()
+    said = (*spoken_of(verdict.failing, prompt), *failures_told(verdict, prompt))
     # What is new is told by few tests; of a check that was named many may fail for what this machine lacks.
     few = state["discovery"].task_type != "code_generation" or len(verdict.failing) <= _MOST_TELLING or said
     if is_about_tests(verdict.failing, state) and (few or not set(verdict.failing) <= set(known)):
@@ -168,7 +170,7 @@ def _telling(state: RunState) -> Verdict | None:
     if telling:
         return replace(verdict, failing=telling, error=verdict.error if telling == verdict.failing else "")
     found = state["discovery"]
-    leads = found.task_type != "code_fix" or found.files or _PLACE.search(state["task"].prompt)
+    leads = found.task_type != "code_fix" or found.files or _PLACE.search(prompt)
     return None if leads else verdict
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from posixpath import basename
 
 from codur import checks
+from codur.checks.describe import failures_told
 from codur.checks.entry import bare_name
 from codur.context.file_order import standing
 from codur.context.places import is_unfinished, places_in
@@ -75,7 +76,7 @@ def is_settled(
     ):  # "do what TASK.md says": it is shown, and so is the body
         return True
     said = set(re.findall(r"\w+", task.prompt))
-    tells_failure = any(bare_name(name) in said for name in before.failing)
+    tells_failure = any(bare_name(name) in said for name in before.failing) or failures_told(before, task.prompt)
     if not task.check_is_goal and discovery.confidence < _SURE and not tells_failure:
         return False
     found = [path for path in discovery.files if path in own]
