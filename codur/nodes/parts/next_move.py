@@ -250,7 +250,7 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
 
 
 def _tells_fault(now: Verdict | None, state: RunState) -> Literal["test", "fault", ""]:
-    """Whether a task names failing tests that pass now, or quotes them, or tells a fault and nothing of tests at large."""
+    """Whether a task names or quotes failing tests that pass now, or tells a fault and nothing of tests at large."""
     task, before = state["task"], state["before"]
     if task.check_is_goal or before is None or now is None:
         return ""

@@ -122,13 +122,27 @@ def unreached(
     gone = any(_defined(each.before or b"") - _defined(each.after or b"") for each in changes)
     if coverage is None or not python or gone or not set(coverage.tests) >= set(check.tests):
         return False
-    changed = {(each.path, line) for each in changes for line in lines_changed(each) - _defining(each.after or b"")}
+    changed = {
+        (each.path, line)
+        for each in changes
+        for line in _with_statements(lines_changed(each), each.after or b"") - _defining(each.after or b"")
+    }
     if not loads:
         # What is new at the top is not what a test that failed before uses; what was there with another value may be.
         if any(_values(each.before or b"") - _values(each.after or b"") for each in changes):
             return False
         changed &= {(each.path, line) for each in changes for line in _in_functions(each.after or b"")}
     return not changed & coverage.lines.union(*(test.lines for test in coverage.tests.values()))
+
+
+def _with_statements(lines: set[int], source: bytes) -> set[int]:
+    """Lines with all lines of the statements that they are a part of: the tracer does not see each line of one."""
+    found = set(lines)
+    for node in ast.walk(tree) if (tree := parsed(source)) is not None else ():
+        if isinstance(node, ast.stmt) and not hasattr(node, "body"):
+            own = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            found |= set(own) if not lines.isdisjoint(own) else set()
+    return found
 
 
 def _defined(source: bytes) -> set[str]:

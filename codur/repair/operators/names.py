@@ -30,6 +30,37 @@ _CONFUSED = (
 """Classes that are easily taken for one another."""
 Asked = ast.Name | ast.Attribute | ast.Tuple
 Replaced = ast.Name | ast.Call | ast.Subscript | ast.Attribute | ast.BinOp
+_HOMES = {
+    "collections": "ChainMap Counter OrderedDict UserDict UserList defaultdict deque namedtuple",
+    "itertools": "accumulate chain combinations count cycle groupby islice pairwise permutations product repeat"
+    " starmap takewhile dropwhile tee zip_longest",
+    "functools": "cache cached_property lru_cache partial reduce singledispatch total_ordering wraps",
+    "typing": "Any Callable Dict Generic Iterable Iterator List Literal Mapping NamedTuple Optional Protocol Sequence"
+    " Set Tuple Type TypeVar TypedDict Union cast overload",
+    "dataclasses": "asdict astuple dataclass field fields replace",
+    "datetime": "date datetime time timedelta timezone tzinfo",
+    "math": "ceil cos exp floor gcd hypot inf isclose isfinite isinf isnan isqrt log log10 nan pi prod sin sqrt tan",
+    "os.path": "abspath basename dirname exists expanduser isabs isdir isfile join normpath realpath relpath splitext",
+    "pathlib": "Path PurePath PurePosixPath",
+    "contextlib": "ExitStack closing contextmanager nullcontext redirect_stdout suppress",
+    "copy": "copy deepcopy",
+    "decimal": "Decimal InvalidOperation ROUND_HALF_EVEN ROUND_HALF_UP",
+    "fractions": "Fraction",
+    "enum": "Enum Flag IntEnum auto unique",
+    "operator": "add attrgetter itemgetter methodcaller mul sub",
+    "random": "choice choices randint sample shuffle",
+    "string": "Template ascii_letters ascii_lowercase ascii_uppercase digits punctuation",
+    "textwrap": "dedent fill indent shorten wrap",
+    "time": "monotonic perf_counter sleep strftime time",
+    "abc": "ABC ABCMeta abstractmethod",
+    "bisect": "bisect bisect_left bisect_right insort",
+    "heapq": "heapify heappop heappush heapreplace merge nlargest nsmallest",
+    "io": "BytesIO StringIO",
+    "json": "JSONDecodeError dumps loads",
+    "statistics": "mean median mode stdev variance",
+    "types": "MappingProxyType ModuleType SimpleNamespace",
+}
+"""What is mostly imported by its name from the standard library."""
 _QUOTED = regex(r"'([A-Za-z_]\w*)'")
 
 
@@ -43,10 +74,15 @@ def name_corrected(context: Context, node: ast.Name) -> Iterator[Proposal]:
 
 
 def import_added(context: Context, node: ast.Name) -> Iterator[Proposal]:
-    """NameError: `import NAME` if it is a module of the standard library and used as `NAME.attribute`."""
-    used = isinstance(context.source.parent(node), ast.Attribute)
-    if used and _unknown(context, node) and node.id in sys.stdlib_module_names:
-        yield context.insert(_import_offset(context), f"import {node.id}\n", f"needs `import {node.id}`")
+    """NameError: an import of the standard library's module of that name, if it is used so, else of the name itself."""
+    if not _unknown(context, node):
+        return
+    if isinstance(context.source.parent(node), ast.Attribute) and node.id in sys.stdlib_module_names:
+        statements = [f"import {node.id}"]
+    else:
+        statements = [f"from {home} import {node.id}" for home, names in _HOMES.items() if node.id in names.split()]
+    for rank, statement in enumerate(statements):
+        yield context.insert(_import_offset(context), f"{statement}\n", f"needs `{statement}`", weight=0.7**rank)
 
 
 def _import_offset(context: Context) -> int:

@@ -427,6 +427,12 @@ ANSWERS: list[tuple[str, Failure, str, list[str]]] = [
     ),
     ("import added", raised("NameError", "name 'numpie' is not defined"), "x = numpie.array(2)\n", []),
     (
+        "import added",
+        raised("NameError", "name 'chain' is not defined"),
+        "x = list(chain([1], [2]))\n",
+        ["from itertools import chain\nx = list(chain([1], [2]))\n"],
+    ),
+    (
         "self added",
         raised("NameError", "name 'size' is not defined"),
         "class A:\n    def size(self):\n        return 1\n    def twice(self):\n        return 2 * size()\n",
