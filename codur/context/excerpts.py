@@ -176,7 +176,7 @@ class _File(Struct, frozen=False, kw_only=False):
         return lines if len(lines) > LONG_DOCSTRING else range(0)
 
     def _surroundings(self, part: Part | None) -> Iterator[range]:
-        """The heads of the classes around a part, then imports and constants as far as they are short."""
+        """The heads of the classes around a part, the rest of its function, imports and constants as far as short."""
         names = part.name.split(".") if part is not None else []
         owners = {".".join(names[:depth]) for depth in range(1, len(names))}
         for head in self.parts:
@@ -186,11 +186,20 @@ class _File(Struct, frozen=False, kw_only=False):
                 # its bases.
                 first = max(head.head, head.start)
                 yield lines if self._chars(lines) <= HEAD_CHARS else range(first, first + 1)
+        yield from self._rest_of_function(part)
         room = MODULE_CHARS
         for lines in self._module_code(part):
             if self._chars(lines) <= room:
                 room -= self._chars(lines)
                 yield lines
+
+    def _rest_of_function(self, part: Part | None) -> Iterator[range]:
+        """Of a function that is shown in parts, as it is long, what is defined in it, and its other parts."""
+        own = [each for each in self.parts if part is not None and part.name and each.name == part.name]
+        if any("def " in self._lines[each.head] for each in own if each.head >= 0):
+            inside = f"{own[0].name}."
+            rest = (each for each in self.parts if each is not part and f"{each.name}.".startswith(inside))
+            yield from (range(each.start, each.end) for each in rest)
 
     def _module_code(self, part: Part | None) -> Iterator[range]:
         """Of what is outside of all definitions, what a part may need: of Python its imports and what it names."""

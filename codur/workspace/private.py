@@ -55,9 +55,8 @@ def secret_values(root: Path) -> tuple[str, ...]:
 
 
 def _directories(root: Path) -> list[Path]:
-    # os.path.isdir: a link that leads to itself is none, and takes nothing from the others.
-    names = (name for name in _names(root) if name not in SKIPPED_DIRECTORIES)
-    return [root / name for name in names if os.path.isdir(root / name)]  # noqa: PTH112
+    # Of a link that leads to itself os.scandir would raise.
+    return [root / name for name in _names(root) if name not in SKIPPED_DIRECTORIES and (root / name).is_dir()]
 
 
 def _names(directory: Path) -> list[str]:

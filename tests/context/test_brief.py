@@ -221,6 +221,15 @@ def test_code_that_is_shown_warns_nobody() -> None:
     assert "DIGITS = re" in excerpt.text
 
 
+def test_of_a_long_function_what_is_defined_in_it_is_shown_as_well() -> None:
+    inner = "".join(f"    def step_{n}(x):\n" + "        x += 1\n" * 40 + "        return x\n\n" for n in range(4))
+    text = f"def whole(x):\n{inner}    raise ValueError(x)\n\n\ndef other(x):\n    return x\n" + "    x += 1\n" * 200
+    line = text[: text.index("    raise")].count("\n") + 1
+    (shown,) = fit({"a.py": text}, budget_chars=6000, wants=[Want(path="a.py", line=line, need="needed")])
+    assert [f"def step_{n}(x)" in shown.text for n in range(4)] == [True] * 4
+    assert "def other" not in shown.text
+
+
 def test_a_long_docstring_gives_way_where_its_function_is_only_useful() -> None:
     text = 'def rate(x):\n    """Say it.\n\n' + "    More words.\n" * 9 + '    """\n    return x\n\n\n' + "y = 1\n" * 90
     useful, needed = (

@@ -32,6 +32,7 @@ from codur.types import Step, Verdict
 from codur.workspace.workspace import Workspace
 
 _MOST_BESIDE = 2  # tests of the same sources that are shown where tests are to be written
+_FEW = 10  # times as many tests pass as fail
 _MOST_TELLING = 8  # failing tests that may say what something new is to be like
 _MOST_TRACED = 20  # failing tests whose lines are noted
 _TRACE_S = 5.0
@@ -170,6 +171,9 @@ def _telling(state: RunState) -> Verdict | None:
     if telling:
         return replace(verdict, failing=telling, error=verdict.error if telling == verdict.failing else "")
     found = state["discovery"]
+    # A few among many that pass are seldom about something else; they cost little room.
+    if found.task_type == "code_fix" and _FEW * len(verdict.failing) <= (verdict.tests_total or 0):
+        return verdict
     leads = found.task_type != "code_fix" or found.files or _PLACE.search(prompt)
     return None if leads else verdict
 

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from codur.lazy import regex
@@ -22,8 +23,9 @@ def require_hooks(repository: Repository, environ: Mapping[str, str]) -> None:
     key, inside = "core.hooksPath", (repository.top, *repository.own)
     named = repository.setting(key)
     own = "" if named else repository.own_setting(key, environ)
-    # os.path.expanduser: a Path refuses a user that there is not.
-    directory = Path(repository.top, os.path.expanduser(named or own or repository.own[-1] / "hooks"))  # noqa: PTH111
+    directory = Path(repository.top, named or own or repository.own[-1] / "hooks")
+    with suppress(RuntimeError):  # of a user that there is not, git leaves it as it is, too
+        directory = Path(repository.top, Path(named or own or directory).expanduser())
     for hook in map(directory.joinpath, _HOOKS):
         real = Path(os.path.realpath(hook))
         if os.access(hook, os.X_OK) and (own or not any(map(real.is_relative_to, inside))):
