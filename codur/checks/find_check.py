@@ -23,6 +23,7 @@ from codur.checks.entry import (
     look,
 )
 from codur.checks.python_syntax import NOT_FOUND
+from codur.checks.stated_conditions import decides_in_part
 from codur.checks.stated_output import files_to_edit, reshapes_tests, stated_output
 from codur.checks.suites.find_suites import Suite, Suites
 from codur.errors import ConfigError, UsageError
@@ -76,7 +77,11 @@ def find_check(workspace: Workspace, settings: VerificationSettings, request: Ch
     if check is None:
         return None
     # After the check is found: which of its files may be edited depends on what they are for.
-    freed = {*files_to_edit(request.prompt, check.protected, request.files), *search.named_helpers(check)}
+    freed = {
+        *decides_in_part(check),
+        *files_to_edit(request.prompt, check.protected, request.files),
+        *search.named_helpers(check),
+    }
     if reshapes_tests(request.prompt):
         freed.update(filter(is_test_code, request.made))
     return check.without(freed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
@@ -38,13 +39,18 @@ _DECIDING_LINES = {
     "_test.go": regex(r"^.*\bTestMain\b.*$", re.MULTILINE),
 }
 """Lines that say how tests run, of files that also say other things, by the end of their names."""
-SECTIONED = frozenset({"pyproject.toml", "setup.cfg", "tox.ini"})
+_PACKAGE = "package.json"
+SECTIONED = frozenset({"pyproject.toml", "setup.cfg", "tox.ini", _PACKAGE})
 """Files that also say other things; only what they say of pytest counts."""
 _SHADOWED = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "exceptiongroup", "unittest", "doctest"})
 """Modules that the test run must not take from the workspace."""
 _ROOTS = frozenset({"src", "lib"})
 _SHADOWS = tuple(path for name in sorted(_SHADOWED) for path in (f"{name}.py", f"{name}/__init__.py"))
 _SECTION = regex(r"^[ \t]*\[+\s*(?:tool\s*[:.]\s*)?[\"']?pytest\b[^\n]*\n?(?:(?![ \t]*\[)[^\n]*\n?)*", re.MULTILINE)
+_RUNS_NPM = regex(r"\b(?:npm|pnpm|yarn|bun)\b")
+_DECIDING_SCRIPTS = regex(r"test|lint|check|verif|valid|type|build|\bci\b|^(?:pre|post)")
+_RUNNERS = ("jest", "mocha", "ava", "vitest", "tap", "nyc", "c8", "eslintConfig", "workspaces")
+"""What else of a package decides."""
 _NOISE = regex(r"^\s*(?:[#;].*)?$")  # comments and empty lines, which may change
 _MAKE = regex(r"\bg?make\b")
 _MOVES = regex(r"\.[cm]?[jt]sx?$|^(?:plan != count|test exited without ending|\.end\(\) )")
@@ -67,7 +73,8 @@ class Conditions:
         if check.kind != "output":
             for path in _places(check):
                 # What is absent is remembered, too: a new `conftest.py` decides as much as a changed one.
-                self._parts.setdefault(path, _part(path, _bytes(workspace, path)))
+                if _is_read(path, check):
+                    self._parts.setdefault(path, _part(path, _bytes(workspace, path)))
 
     def copy(self, workspace: Workspace) -> Conditions:
         """The same for a copy of the workspace; files that were not copied (ignored ones) are not missed there."""
@@ -85,7 +92,8 @@ class Conditions:
         if check.kind == "output":
             return {}
         found = {}
-        for path in dict.fromkeys([*self._parts, *filter(_decides, before), *_packages(check, before)]):
+        paths = dict.fromkeys([*self._parts, *filter(_decides, before), *_packages(check, before)])
+        for path in (path for path in paths if _is_read(path, check)):
             old = self._parts[path] if path in self._parts else _part(path, before[path])
             new = _part(path, _bytes(workspace, path))
             if old != new:
@@ -165,6 +173,17 @@ def _decides(path: str) -> bool:
     return item.name in WHOLE | SECTIONED or shadows or bool(of_runner or _lines_of(path))
 
 
+def decides_in_part(check: Check) -> set[str]:
+    """Which of a check's files only decide by a part, which is compared: what else a package says may be changed."""
+    packages = {path for path in check.protected if PurePosixPath(path).name == _PACKAGE and _is_read(path, check)}
+    return packages.intersection(_places(check.without(packages)))
+
+
+def _is_read(path: str, check: Check) -> bool:
+    """Whether a file counts: a package where its scripts are run, any other one."""
+    return PurePosixPath(path).name != _PACKAGE or bool(_RUNS_NPM.search(" ".join(check.argv)))
+
+
 def _lines_of(path: str) -> re.Pattern[str] | None:
     """What tells the deciding lines of a file; None if there is no such thing."""
     return next((lines for end, lines in _DECIDING_LINES.items() if path.endswith(end)), None)
@@ -204,7 +223,17 @@ def _part(path: str, data: bytes | None) -> object:
     if data is None or name not in SECTIONED:
         return data
     text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
-    return _table(text) if name == "pyproject.toml" else _sections(text)
+    return _of_package(text) if name == _PACKAGE else _table(text) if name == "pyproject.toml" else _sections(text)
+
+
+def _of_package(text: str) -> object:
+    """The scripts that look, and what configures them; of a broken file, all of it."""
+    try:
+        found = json.loads(text)
+        scripts = {name: words for name, words in found.get("scripts", {}).items() if _DECIDING_SCRIPTS.search(name)}
+    except (ValueError, AttributeError, RecursionError):
+        return text
+    return {"scripts": scripts, **{name: found[name] for name in _RUNNERS if name in found}}
 
 
 def _table(text: str) -> object:

@@ -293,9 +293,7 @@ REST: dict[str, tuple[dict[str, str], str, tuple[str, ...], Check | None]] = {
         {"package.json": '{"scripts": {"test": "node --test"}}', "a.test.js": "", "a.js": ""},
         "fix it",
         (),
-        run_of_tests(
-            "npm", "test", source="the tests that package.json declares", protected=("a.test.js", "package.json")
-        ),
+        run_of_tests("npm", "test", source="the tests that package.json declares", protected=("a.test.js",)),
     ),
     "npm without tests": (
         {"package.json": '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'},
@@ -322,9 +320,7 @@ REST: dict[str, tuple[dict[str, str], str, tuple[str, ...], Check | None]] = {
         "fix it",
         (),
         replace(
-            run_of_tests(
-                "npm", "test", source="the tests that package.json declares", protected=("a.test.js", "package.json")
-            ),
+            run_of_tests("npm", "test", source="the tests that package.json declares", protected=("a.test.js",)),
             suite=("npm", "test"),
         ),
     ),
@@ -570,7 +566,7 @@ JUDGES: list[tuple[str, str, tuple[str, ...]]] = [
     ("make -C sub lint", "fix main.py", ("Makefile", "sub/makefile")),
     ("make lint", "add a target to the Makefile", ()),
     ("make lint", "make lint in the Makefile pass", ("Makefile",)),
-    ("npm run lint", "fix main.py", ("package.json",)),
+    ("npm run lint", "fix main.py", ()),
     ("python main.py", "fix main.py", ()),
     ("python run.py --input lib.py", "fix lib.py", ()),
     ("./main.py", "fix main.py", ()),

@@ -175,6 +175,12 @@ RSPEC = {
 }
 ELSEWHERE: dict[str, tuple[str, str, dict[str, str], tuple[str, str]]] = {
     "a file of a target's name": ("make", "make test", MAKE, ("test", "")),
+    "the script of a package": (
+        "npm",
+        "npm test",
+        NODE,
+        ("package.json", '{"name": "x", "scripts": {"test": "true"}}\n'),
+    ),
     "settings of npm": ("npm", "npm test", NODE, (".npmrc", "node-options=--require ./quiet.js\n")),
     "an assertion of Node's": (
         "npm",
@@ -409,3 +415,13 @@ def test_a_check_that_cannot_see_what_is_new_is_told(project: Path, home: Path) 
     source = RIGHT + "\n\ndef median(values):\n    return sorted(values)[len(values) // 2]\n"
     result = run(project, home, writes("app.py", source), "add a median function to app.py", "--check", PYTEST)
     assert "not reached by the check: median" in result["verdict"]["note"], result["verdict"]
+
+
+def test_what_a_package_says_beside_its_tests_may_be_changed(project: Path, home: Path) -> None:
+    if shutil.which("npm") is None:
+        pytest.skip("npm is not here")
+    package = '{"name": "x", "version": "1.1.0", "scripts": {"test": "node --test", "start": "node app.js"}}\n'
+    files = {**NODE, "app.js": "exports.f = () => 2;\n"}
+    fill(project, files)
+    result = run(project, home, writes("package.json", package), "bump the version to 1.1.0 and add a start script")
+    assert (result["outcome"], result["changed_files"]) == ("done", ["package.json"]), result
