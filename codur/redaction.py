@@ -53,7 +53,7 @@ _SETTING = (
     r"|(?<![\w.-])((?i:password))[ \t]+(\S+)"
 )
 """A setting: of `.env`, INI, YAML, JSON, TOML and `.npmrc`, where several may stand on a line; of `.netrc`."""
-_PLAIN_WORDS = r"[a-z]+(?:[._-][a-z]+)*"
+_WORDS = r"[a-z]+(?:[._-][a-z]+)*"
 _ENV_LINE = rf"{_ENV_NAME}=[\"']?([^\s\"'`$(){{}}<>\[\]\\,;./~][^\s\"'`$(){{}}<>\[\]\\,;]{{15,400}})"
 
 
@@ -177,7 +177,7 @@ def secrets_in(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for name, double, single, bare, word, after in _compiled(_SETTING).findall(text):
         value = double or single or after or _compiled(r"\s#.*").sub("", bare).strip(" \t\r,;[{}]").strip("\"'")
-        plain = _compiled(_PLAIN_WORDS).fullmatch(value) and not re.search("pass|secret", name or word, re.IGNORECASE)
+        plain = _compiled(_WORDS).fullmatch(value) and not re.search("pass|secret", name or word, re.IGNORECASE)
         found |= {} if plain else dict.fromkeys(secrets_of({name or word: value}))
     return tuple(found)
 
