@@ -10,6 +10,7 @@ from msgspec import structs
 from codur.config.settings import ScopeSettings
 from codur.errors import WorkspaceError
 from codur.events import ignore
+from codur.planning.patterns.refusals import may_edit
 from codur.session.task_run import run_task
 from codur.structs import replace
 from codur.types import ScopeRules, ScopeViolation, Task
@@ -119,6 +120,32 @@ def test_a_models_edit_of_codurs_own_settings_is_refused(tmp_path: Path) -> None
     files = {**NEEDS_MODEL, "codur.yaml": "{}\n"}
     wrong = ("replace_file_content", {"path": "codur.yaml", "content": "sandbox: {enabled: false}\n"})
     run = play(tmp_path, files, FIX, [EDIT, calls(RIGHT, wrong), calls(RIGHT)])
+    assert "codur.yaml is protected and is not edited" in run.message(2)
+    assert run.files["codur.yaml"] == "{}\n"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "free"),
+    [
+        ("Set max_llm_calls to 5 in codur.yaml", True),
+        ("Set it in ./codur.yaml; don't touch main.py", True),
+        ("codur.yaml: allow runs; keep the rest as it is", True),
+        ("Fix main.py. Do not touch codur.yaml!", False),
+        ("Fix main.py and don't touch a.py and codur.yaml", False),
+        ("codur.yaml must stay as it is", False),
+        ("Write codur.yaml.example", False),
+        ("Fix sub/codur.yaml", False),
+        ("Fix it:\n```\nerror in codur.yaml\n```", False),
+    ],
+)
+def test_codurs_own_settings_are_free_where_the_task_says_that_they_change(prompt: str, free: bool) -> None:
+    assert may_edit(prompt, "codur.yaml") is free
+
+
+def test_a_ban_of_codurs_own_settings_does_not_free_them(tmp_path: Path) -> None:
+    files = {**NEEDS_MODEL, "codur.yaml": "{}\n"}
+    wrong = ("replace_file_content", {"path": "codur.yaml", "content": "sandbox: {enabled: false}\n"})
+    run = play(tmp_path, files, f"{FIX}. Do not touch codur.yaml!", [EDIT, calls(RIGHT, wrong), calls(RIGHT)])
     assert "codur.yaml is protected and is not edited" in run.message(2)
     assert run.files["codur.yaml"] == "{}\n"
 
