@@ -259,7 +259,7 @@ def _fitted(
     before = _check_before(few, context, edits=edits)
     if before is None:
         return few, None
-    found, verdict = timed(*fitted(few, before, context), prompt, context)
+    found, verdict = timed(*fitted(few, before, prompt, context), prompt, context)
     more = any(path in prompt for path in found.files) or planning.plans.first_plan.says_more(prompt, found)
     return with_others(found, verdict, context, ends=found.task_type == "code_fix" and not more)
 

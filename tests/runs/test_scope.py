@@ -150,6 +150,15 @@ def test_a_ban_of_codurs_own_settings_does_not_free_them(tmp_path: Path) -> None
     assert run.files["codur.yaml"] == "{}\n"
 
 
+def test_a_task_that_speaks_of_what_its_check_writes_there_is_carried_out(tmp_path: Path) -> None:
+    program = "from pathlib import Path\n\n\ndef setup():\n    Path('.envrc').write_text('x')\n    return 1\n"
+    test = "from app import setup\n\n\ndef test_setup():\n    assert setup() == 1\n"
+    right = ("replace_in_file", {"path": "app.py", "old": "    Path('.envrc').write_text('x')\n", "new": ""})
+    prompt = "Fix setup() in app.py: it must not write .envrc"
+    run = play(tmp_path, {"app.py": program, "test_app.py": test}, prompt, [EDIT, calls(right)])
+    assert (run.result.outcome, ".envrc" in run.files["app.py"]) == ("done", False)
+
+
 def test_the_offline_search_keeps_to_the_scope(tmp_path: Path) -> None:
     run = play(tmp_path, REPAIRABLE, FIX, [], search=True, key=None, scope=ScopeRules(deny=("main.py",)))
     assert run.result.outcome != "done"
