@@ -86,7 +86,7 @@ def pattern_plan(state: RunState, context: RunContext) -> RunUpdate:
         no_model = plan if plan and no_model else no_model
         plan = first_plan(task, discovery, seen["before"], repair=repair, no_model=no_model)
     if plan is not None and plan.origin == "llm_error":
-        off = replace(plan, origin="pattern", outcome="refused") if "tools.allow_" in no_model else plan
+        off = plan if context.settings.tools.allow_write else replace(plan, origin="pattern", outcome="refused")
         plan = explained(seen, context) or off
     if plan is not None:
         return RunUpdate(**_planned(plan, seen), remedy=_remedy(plan, seen, context))
@@ -205,7 +205,7 @@ def _no_search(state: RunState, context: RunContext) -> str:
     reason = why_no_search(state, context)
     return (
         reason
-        if state["task"].offline or not reason or "tools.allow_" in reason
+        if state["task"].offline or not reason or not context.settings.tools.allow_write
         else f"{reason} {why_not(state, context).message}"
     )
 
@@ -259,7 +259,7 @@ def _fitted(
     before = _check_before(few, context, edits=edits)
     if before is None:
         return few, None
-    found, verdict = timed(*fitted(few, before, context), prompt, context)
+    found, verdict = timed(*fitted(few, before, prompt, context), prompt, context)
     more = any(path in prompt for path in found.files) or planning.plans.first_plan.says_more(prompt, found)
     return with_others(found, verdict, context, ends=found.task_type == "code_fix" and not more)
 

@@ -20,7 +20,9 @@ _RESERVE, _LEAST_RESERVE_S = 1.5, 2.0
 """Time kept for the check after a search, in times of the check before it, and in seconds."""
 _LEAST_SHARE = 0.3
 _HARDLY_COMPARED = "A change passes, but the time was up before others that are as likely were judged."
-_HANGS_ON = f"{_HARDLY_COMPARED} For tests that do not end that says little: `codur repair` shows it."
+_HANGS_ON = (
+    f"{_HARDLY_COMPARED} That says little of tests that do not end; `codur repair` takes it, with --all shows it."
+)
 _BY_CODE = frozenset[Origin]({"pattern", "repair", "llm_error"})
 """Plans that code made: their steps say the same of every task."""
 

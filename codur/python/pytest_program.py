@@ -27,6 +27,7 @@ import threading
 import time
 import unittest.util
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 TEXT = 4_000
@@ -175,6 +176,12 @@ class Reporter:
             signal.signal(signal.SIGALRM, before)
 
 
+@lru_cache(None)
+def root() -> str:
+    """The workspace, where the program began; tests may go elsewhere."""
+    return os.getcwd()
+
+
 def waiting() -> list[str]:
     """Where the other threads are, and the event loop's tasks, as far as that is in the workspace: `a.py:3: in f`."""
     frames = [frame for ident, frame in sys._current_frames().items() if ident != threading.get_ident()]
@@ -182,7 +189,7 @@ def waiting() -> list[str]:
     loop = loops._get_running_loop() if loops else None
     tasks = sys.modules["asyncio"].all_tasks(loop) if loop else ()
     stacks = [*map(outer, frames), *(awaited(task.get_coro()) for task in tasks)]
-    here, found = f"{os.getcwd()}/", []
+    here, found = f"{root()}/", []
     for stack in stacks:
         own = (frame for frame in stack if frame.f_code.co_filename.startswith(here))
         frame = next((frame for frame in own if "/site-packages/" not in frame.f_code.co_filename), None)
@@ -227,7 +234,7 @@ def reasons(error: BaseException | None) -> dict[str, Any]:
 
 def is_outside(error: BaseException | None) -> bool:
     """Whether no frame of an exception, or of those that led to it, is in a file of the workspace."""
-    here = f"{os.getcwd()}/"
+    here = f"{root()}/"
     for _ in range(DEPTH):
         if error is None:
             return True
@@ -267,7 +274,7 @@ def denied(error: BaseException | None) -> str:
 def is_own(module: str, error: ModuleNotFoundError) -> bool:
     """Whether a module that an error misses would be the workspace's, or Python 2's: the program is at fault."""
     top = module.partition(".")[0]
-    here = f"{os.getcwd()}/"
+    here = f"{root()}/"
     # Beside the file that imports it Python 2 would find it.
     files, trace = sys.path[:0], error.__traceback__
     while trace is not None:
@@ -324,7 +331,7 @@ def main(told: dict[str, Any]) -> int:
     for phase in ("setup", "call", "teardown"):
         setattr(Reporter, f"pytest_runtest_{phase}", pytest.hookimpl(hookwrapper=True, tryfirst=True)(Reporter.limited))
     Reporter.pytest_runtest_makereport = pytest.hookimpl(tryfirst=True)(Reporter.note)  # type: ignore[attr-defined]
-    sys.path[0] = os.getcwd()  # as `python -m pytest` has it; this program's own directory is no place to import from
+    sys.path[0] = root()  # as `python -m pytest` has it; this program's own directory is no place to import from
     sys.argv = [pytest.__file__, *told["arguments"]]
     status = int(pytest.main(told["arguments"], plugins=[reporter]))
     after = look()

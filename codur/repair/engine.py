@@ -149,7 +149,7 @@ def search(fault: Fault, effort: Effort, *, emit: Emit, cancel: CancelToken) -> 
             scene = _look(fault, narrow, first, paths, _without_others(coverage, fault))
             if isinstance(scene, str):
                 return RepairOutcome(reason=scene, best_progress=before.progress)
-            require_steady = cache(partial(_require_steady, fault, narrow, first))
+            require_steady = cache(partial(_require_steady, fault, narrow, first, search_left))
             means = Means(
                 judge=judge,
                 changes=scene.changes,
@@ -360,12 +360,14 @@ def _likelier(fault: Fault, texts: Mapping[str, str], tests: Sequence[str], hist
     return found
 
 
-def _require_steady(fault: Fault, narrow: Check, first: Verdict) -> None:
+def _require_steady(fault: Fault, narrow: Check, first: Verdict, time_left: Callable[[], float]) -> None:
     """Raise Flaky if the unchanged program passes the tests now and then: then a pass tells of no repair."""
     if narrow.kind != "tests" or first.timed_out:
         return
     runs = min(_RED_RUNS, int(_STEADY_S / max(first.duration_s, 1.0)))
     for _ in range(runs):
+        if time_left() < first.duration_s:
+            return
         again = fault.checker.run(narrow)
         if why := why_flaky(first, again):
             raise Flaky(why)

@@ -85,7 +85,9 @@ def opened(task: Task, settings: Settings, record: Recording, *, host: Host, sta
             workspace = workspace.scratch_copy(scratch())
         workspace = scoped(workspace, task, settings, kept=journal is not None and not task.dry_run, scratch=scratch)
         # Codur's own settings, as those of other agents, unless the task is about them.
-        workspace.protect(path for path in PROJECT_FILES if path not in task.prompt)
+        named = [path for path in PROJECT_FILES if path in task.prompt]
+        free = [path for path in named if loaded("codur.planning.patterns.refusals").may_edit(task.prompt, path)]
+        workspace.protect(path for path in PROJECT_FILES if path not in free)
         # Before the launcher, which tells it of each program; it gets the launcher afterwards, whose name it tells.
         programs = Programs(workspace, record.emit)
         programs.launcher = stack.enter_context(

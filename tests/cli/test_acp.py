@@ -166,7 +166,7 @@ def test_only_files_of_the_directory_are_asked_for(project: Path) -> None:
         async with editing(editor, project) as (connection, session, _):
             whole = acp.resource_block(acp.embedded_text_resource(f"{project.as_uri()}/../other.py", "2\n"))
             link = acp.resource_link_block("other.py", other.as_uri())
-            text = acp.text_block(f"fix main.py ../other.py {other} /etc/hosts sub/../main.py")
+            text = acp.text_block(f"fix main.py ../other.py {other} /etc/hosts sub/../main.py {'QUJD' * 80}")
             await connection.prompt(session_id=session, prompt=[text, whole, link])
 
     asyncio.run(talk())

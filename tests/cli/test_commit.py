@@ -682,3 +682,36 @@ def test_what_the_check_has_not_seen_is_not_called_checked(repository: Path, hom
         file.write("def broken(:\n")
     assert commit(repository, home, "--all", "--offline").code == 0
     assert "Checked: " not in git(repository, "log", "-1", "--format=%B")
+
+
+def test_a_key_of_several_lines_is_told_and_so_is_what_was_not_looked_at(repository: Path, home: Path) -> None:
+    body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n" * 4
+    pem = f"KEY = '''\n-----BEGIN PRIVATE KEY-----\n{body}-----END PRIVATE KEY-----\n'''\n"
+    fill(repository, {"main.py": f"{pem}{REPAIRABLE['main.py']}", ".env": "A_TOKEN=Tr0ub4dor-own\n"})
+    (repository / "notes.txt").write_text("milk\nTr0ub4dor-own\n")
+    told = json.loads(commit(repository, home, "--all", "--offline", "--json").out)
+    assert told["notes"] == [
+        f"{place} holds what looks like a key or password" for place in ("main.py:1", "notes.txt:2")
+    ]
+    (repository / "notes.txt").write_text("some line of data that is long enough\n" * 120_000)
+    told = json.loads(commit(repository, home, "--all", "--offline", "--json").out)
+    assert told["notes"] == ["the change is so large that not all of it was looked at for keys and passwords"]
+
+
+def test_what_the_users_git_settings_include_may_be_named_by_the_home_directory(repository: Path, home: Path) -> None:
+    fill(
+        home,
+        {
+            "work.inc": "[alias]\nst = status\n",
+            ".gitconfig": "[include]\npath = ~/work.inc\n[commit]\ngpgSign = true\n",
+        },
+    )
+    done = commit(repository, home, "--all", "--offline", "-m", "mine")
+    assert (done.code, "not signed" in done.out) == (0, True), done
+
+
+def test_hooks_in_the_home_of_a_user_that_there_is_not_are_none(repository: Path, home: Path) -> None:
+    git(repository, "config", "core.hooksPath", "~nosuchuser/h")
+    (repository / "notes.txt").write_text("milk, eggs, flour\n")
+    ran = commit(repository, home, "--all", "--offline", "-m", "mine")
+    assert "internal error" not in ran.err

@@ -136,3 +136,19 @@ def test_it_says_what_auto_stands_for(home: Path, tmp_path: Path) -> None:
     assert with_key == []
     assert by_name == ["/api/ps", "/api/show"]
     assert json.loads(named)["auto"] is None
+
+
+def test_a_home_below_a_directory_that_may_not_be_entered_is_none(tmp_path: Path) -> None:
+    closed, work = tmp_path / "closed", tmp_path / "work"
+    for place in (closed, work):
+        place.mkdir()
+    closed.chmod(0)
+    ran = codur(
+        "hello",
+        cwd=work,
+        home=closed / "a" / "b",
+        before=bound_by_permissions(),
+        XDG_STATE_HOME=str(tmp_path / "state"),
+    )
+    closed.chmod(0o700)
+    assert ran.code == 0, ran

@@ -324,3 +324,16 @@ def test_where_nothing_may_be_changed_no_model_is_asked_for(project: Path, home:
         assert (ran.code, "No repair is searched for: tools.allow_write is off" in ran.err + ran.out) == (5, True), ran
         assert "GROQ_API_KEY" not in ran.err + ran.out
         assert "CODUR_TOOLS__" in ran.err + ran.out
+
+
+def test_where_nothing_may_be_run_a_model_can_do_it_and_a_search_cannot(project: Path, home: Path) -> None:
+    tests = {"shop.py": "A = 1\n", "tests/test_shop.py": "def test_a():\n    assert True\n"}
+    fill(project, {**tests, "codur.yaml": "tools: {allow_run: false}\n"})
+    asked = codur("add a function mean(a) to shop.py", cwd=project, home=home)
+    assert (asked.code, "The task asks for more than a fix" in asked.err) == (3, True), asked
+    assert ("GROQ_API_KEY" in asked.err, "CODUR_TOOLS__" in asked.err) == (True, False)
+    refused = codur("repair", cwd=project, home=home)
+    assert (refused.code, "The check cannot guide a search: not checked: running programs" in refused.err) == (
+        5,
+        True,
+    ), refused

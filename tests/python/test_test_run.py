@@ -97,7 +97,8 @@ def test_where_threads_and_tasks_wait_is_told(tmp_path: Path) -> None:
         "async def acquire():\n    await asyncio.Event().wait()\n\nasync def get():\n    await acquire()\n"
     )
     (tmp_path / "test_it.py").write_text(
-        "import asyncio, threading\nimport bank\n\ndef test_a():\n    bank.lock.acquire()\n"
+        "import asyncio, threading\nimport bank\n\ndef test_a(tmp_path, monkeypatch):\n"
+        "    monkeypatch.chdir(tmp_path)\n    bank.lock.acquire()\n"
         "    other = threading.Thread(target=bank.transfer, daemon=True)\n    other.start()\n    other.join()\n\n"
         "def test_b():\n    asyncio.run(bank.get())\n"
     )

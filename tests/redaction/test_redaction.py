@@ -329,3 +329,30 @@ def test_secrets_of_a_file_of_settings(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text("TOKEN = 'stands-in-the-source'\n")
     assert secret_values(tmp_path) == ("maple-Otter-22", "zebra@Quartz-5150")
     assert secret_values(tmp_path / "nowhere") == ()
+
+
+def test_a_link_that_leads_to_itself_hides_no_secret(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / ".env").write_text("A_KEY=Tr0ub4dor-sub1\n")
+    (tmp_path / "loop").symlink_to("loop")
+    assert secret_values(tmp_path) == ("Tr0ub4dor-sub1",)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "secrets"),
+    [
+        (".npmrc", "//registry.example.com/:_authToken=0f3c2b7e-1111-2222", ("0f3c2b7e-1111-2222",)),
+        (".netrc", "machine example.com login ann password Tr0ub4dor-netrc", ("Tr0ub4dor-netrc",)),
+        (".pgpass", "db.example.com:5432:app:ann:Tr0ub4dor-pgpass\n", ("Tr0ub4dor-pgpass",)),
+        (".htpasswd", "ann:$apr1$Tr0ub4do$htpasswdhash\n", ("$apr1$Tr0ub4do$htpasswdhash",)),
+        ("secrets.json", '{"type": "x", "client_secret": "Tr0ub4dor-oneline", "b": 1}', ("Tr0ub4dor-oneline",)),
+        (".env", "A_KEY='Tr0ub4dor #5 quoted'", ("Tr0ub4dor #5 quoted",)),
+        (".env", "D_SECRET=Tr0ub4dor-tab\t# comment", ("Tr0ub4dor-tab",)),
+        # common words, and words that the sources have too
+        (".env", "A_KEY=changeme\nB_TOKEN=database\nC_PASSWORD=postgres\nD_KEY=Admin123", ("Admin123",)),
+        (".env", "AUTH_PROVIDER=firebase\nAUTH_BACKEND=app.auth_backend\nDB_PASSWORD=butterfly", ("butterfly",)),
+    ],
+)
+def test_secrets_in_files_of_several_kinds(name: str, text: str, secrets: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    assert secret_values(tmp_path) == secrets

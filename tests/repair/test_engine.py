@@ -18,7 +18,7 @@ from codur.events import Event, RepairProgress, ignore
 from codur.repair.candidates.candidates import Candidate, Program
 from codur.repair.candidates.late_candidates import Sight, Which, prospects
 from codur.repair.choice.probing import Prober
-from codur.repair.engine import RepairOutcome
+from codur.repair.engine import Fault, RepairOutcome, _require_steady
 from codur.repair.judge.candidate_judge import Judge
 from codur.repair.search import Bounds, Means, Search
 from codur.sandbox.cancel import CancelToken
@@ -409,6 +409,15 @@ def test_what_passed_is_not_lost_when_the_time_is_up_before_it_is_run_again(tmp_
     assert found.files == {"main.py": dedent(program).replace(old, new)}
     assert (found.tier, found.exhausted) == ("guided", False)
     assert found.note == "the time was up before what passed could be run once more in a process of its own"
+
+
+def test_how_steadily_tests_fail_is_not_looked_at_in_the_time_that_is_kept(tmp_path: Path) -> None:
+    files = {"main.py": "x = 1\n", "test_main.py": "from main import x\n\ndef test_a():\n    assert x == 2\n"}
+    prepared, clock = timed(bench(tmp_path, files, TESTS))
+    first = replace(prepared.before, duration_s=1.0)
+    fault = Fault(checker=prepared.checker, check=TESTS, before=first, files=("main.py",))
+    _require_steady(fault, TESTS, first, lambda: 2.5 - clock())
+    assert clock() == 2.0
 
 
 @pytest.mark.parametrize("workers", [0, 1])

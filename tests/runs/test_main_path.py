@@ -10,6 +10,7 @@ from msgspec import structs
 
 from codur.config.settings import Profile, Provider
 from codur.events import FileChanged, ignore
+from codur.nodes.parts.attempt_verdict import _UNSTEADY
 from codur.session.task_run import run_task
 from codur.types import Task
 from codur.ui.shown.run_report import summary_lines
@@ -435,6 +436,25 @@ def test_where_the_task_is_about_no_code_none_is_searched_for(prompt: str, searc
     }
     played = play(tmp_path, files, prompt, [], key=None, search=True)
     assert ("rate.py" in played.result.changed_files) == searched, played.result.reason
+
+
+@pytest.mark.parametrize(
+    ("prompt", "by_chance"),
+    [
+        ("the tests are flaky, fix it", True),
+        ("sometimes test_a fails", True),
+        ("every few runs test_a fails", True),
+        ("test_a fails 3 times out of 10", True),
+        ("test_a passes only half of the time", True),
+        ("test_a does not always pass", True),
+        ("test_a is unstable", True),
+        ("retry 3 times in fetch() before giving up", False),
+        ("log every second run of the job", False),
+        ("show a tip now and then", False),
+    ],
+)
+def test_what_says_that_tests_fail_by_chance(prompt: str, by_chance: bool) -> None:
+    assert (_UNSTEADY.search(prompt) is not None) is by_chance
 
 
 def test_of_a_flaky_test_one_pass_proves_nothing(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from msgspec import structs
 from codur.config.settings import ScopeSettings
 from codur.errors import WorkspaceError
 from codur.events import ignore
+from codur.planning.patterns.refusals import may_edit
 from codur.session.task_run import run_task
 from codur.structs import replace
 from codur.types import ScopeRules, ScopeViolation, Task
@@ -121,6 +122,41 @@ def test_a_models_edit_of_codurs_own_settings_is_refused(tmp_path: Path) -> None
     run = play(tmp_path, files, FIX, [EDIT, calls(RIGHT, wrong), calls(RIGHT)])
     assert "codur.yaml is protected and is not edited" in run.message(2)
     assert run.files["codur.yaml"] == "{}\n"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "free"),
+    [
+        ("Set max_llm_calls to 5 in codur.yaml", True),
+        ("Set it in ./codur.yaml; don't touch main.py", True),
+        ("codur.yaml: allow runs; keep the rest as it is", True),
+        ("Fix main.py. Do not touch codur.yaml!", False),
+        ("Fix main.py and don't touch a.py and codur.yaml", False),
+        ("codur.yaml must stay as it is", False),
+        ("Write codur.yaml.example", False),
+        ("Fix sub/codur.yaml", False),
+        ("Fix it:\n```\nerror in codur.yaml\n```", False),
+    ],
+)
+def test_codurs_own_settings_are_free_where_the_task_says_that_they_change(prompt: str, free: bool) -> None:
+    assert may_edit(prompt, "codur.yaml") is free
+
+
+def test_a_ban_of_codurs_own_settings_does_not_free_them(tmp_path: Path) -> None:
+    files = {**NEEDS_MODEL, "codur.yaml": "{}\n"}
+    wrong = ("replace_file_content", {"path": "codur.yaml", "content": "sandbox: {enabled: false}\n"})
+    run = play(tmp_path, files, f"{FIX}. Do not touch codur.yaml!", [EDIT, calls(RIGHT, wrong), calls(RIGHT)])
+    assert "codur.yaml is protected and is not edited" in run.message(2)
+    assert run.files["codur.yaml"] == "{}\n"
+
+
+def test_a_task_that_speaks_of_what_its_check_writes_there_is_carried_out(tmp_path: Path) -> None:
+    program = "from pathlib import Path\n\n\ndef setup():\n    Path('.envrc').write_text('x')\n    return 1\n"
+    test = "from app import setup\n\n\ndef test_setup():\n    assert setup() == 1\n"
+    right = ("replace_in_file", {"path": "app.py", "old": "    Path('.envrc').write_text('x')\n", "new": ""})
+    prompt = "Fix setup() in app.py: it must not write .envrc"
+    run = play(tmp_path, {"app.py": program, "test_app.py": test}, prompt, [EDIT, calls(right)])
+    assert (run.result.outcome, ".envrc" in run.files["app.py"]) == ("done", False)
 
 
 def test_the_offline_search_keeps_to_the_scope(tmp_path: Path) -> None:

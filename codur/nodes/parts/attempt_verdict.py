@@ -61,9 +61,14 @@ _SAID_CHARS = 200
 _TEST = regex(r"^[ \t]*(?:async )?def test|\bTestCase\b", re.MULTILINE)
 _NOT_RUN = "what failed before still fails; the other tests were not run"
 AS_IT_WAS = "the edit as it was"
+_BY_CHANCE = (
+    r"(?:sometimes|occasionally|randomly|at random|from time to time|now and (?:then|again)|half (?:of )?the time"
+    r"|once in a while|(?:one|\d+) (?:run|time)s? (?:in|of|out of)|every (?:few|other|second) runs?)"
+)
 _UNSTEADY = regex(
-    r"\b(?:flak[ey]\w*|intermittent\w*|sporadic\w*|randomly fail\w*|fails? randomly|sometimes fails?|fails? sometimes"
-    r"|(?:one|\d+) (?:run|time)s? (?:in|of|out of)|every (?:few|other|second) runs?|now and then|race condition)\b",
+    rf"\b(?:flak[ey]\w*|intermittent\w*|sporadic\w*|race condition|{_BY_CHANCE}\b[^.\n]{{0,40}}?\bfail(?:s|ed)?"
+    rf"|(?:fail(?:s|ed|ing)?|pass(?:es)?)\b[^.\n]{{0,40}}?\b{_BY_CHANCE}|not always pass"
+    r"|(?:unstable|non-?deterministic|unreliable) tests?|tests?\w* (?:is|are) (?:unstable|non-?deterministic))\b",
     re.IGNORECASE,
 )
 _MOST_RUNS, _RUNS_SHARE = 20, 0.15  # where tests fail by chance, one pass proves nothing

@@ -59,7 +59,7 @@ def seen_before(state: RunState, context: RunContext) -> RunUpdate:
         )
         discovery = replace(discovery, check=check)
     discovery = fewer_first(discovery, task.prompt, context)
-    discovery, verdict = fitted(discovery, check_before(discovery, context, sample=True), context)
+    discovery, verdict = fitted(discovery, check_before(discovery, context, sample=True), task.prompt, context)
     return RunUpdate(discovery=discovery, before=verdict, verdict=verdict)
 
 
@@ -80,12 +80,21 @@ def fewer_first(discovery: Discovery, prompt: str, context: RunContext) -> Disco
     return replace(discovery, check=replace(fewer, source=f"{fewer.source}, as there are {many}"))
 
 
-def fitted(discovery: Discovery, before: Verdict, context: RunContext) -> tuple[Discovery, Verdict]:
+def fitted(discovery: Discovery, before: Verdict, prompt: str, context: RunContext) -> tuple[Discovery, Verdict]:
     """With a check of fewer tests, where all of them did not end in time and some have to do with the task.
 
     Else no edit could be found right, however few of the tests it concerns.
+
+    Raises UsageError: what runs writes where other programs act, of which the task says nothing.
     """
     check, long = discovery.check, context.checker.long
+    acts = check is not None and check.kind != "output" and checks.checker.ACTED_ON in before.note
+    # Told now: every attempt would fail in the same way, and be paid for.
+    if acts and not any("." in part and part in prompt for part in _PATH_PARTS.split(before.note)):
+        raise UsageError(
+            f"the check cannot be used: {before.note}",
+            remedy="See what in the program or its tests does that, or name another check: --check COMMAND.",
+        )
     if check is None or not (check.whole and long):
         return discovery, before
     sources = discovery.files or git.git_history.uncommitted(context.workspace.root, context.launcher)
@@ -147,6 +156,7 @@ def output_as_check(
     return check, []
 
 
+_PATH_PARTS = regex(r"[/, ]+")
 _NO_PACKAGE = regex(r"Cannot find (?:module|package) '(?![./])")
 """Said by Node of a package that is not installed."""
 
@@ -210,12 +220,6 @@ def check_before(discovery: Discovery, context: RunContext, *, sample: bool = Fa
         else:
             context.emit(CheckBegan(check=check.label))
     verdict = context.checker.run(check)
-    # Told now: every attempt would fail in the same way, and be paid for.
-    if check is not None and check.kind != "output" and checks.checker.ACTED_ON in verdict.note and not alone:
-        raise UsageError(
-            f"the check cannot be used: {verdict.note}",
-            remedy="See what in the program or its tests does that, or name another check: --check COMMAND.",
-        )
     if check is not None and check.argv[:2] == ("sh", "-c") and verdict.exit_status == _COMMAND_NOT_FOUND:
         raise UsageError(
             f"the check cannot be run: {verdict.error.strip().splitlines()[-1] if verdict.error else verdict.check}",

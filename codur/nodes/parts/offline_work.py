@@ -105,12 +105,12 @@ def left_alone(state: RunState, context: RunContext) -> tuple[str, ...]:
 
 def why_no_search(state: RunState, context: RunContext) -> str:
     """Why no offline search is made, in a sentence; empty if one can be."""
-    before, check, tools = state["before"], state["discovery"].check, context.settings.tools
+    before, check = state["before"], state["discovery"].check
     asked = state["task"].repair is not None
     if context.settings.repair.mode == "off" and not asked:
         return "The search for a repair is switched off (repair.mode)."
-    if off := [f"tools.allow_{what} is off" for what in ("write", "run") if not getattr(tools, f"allow_{what}")]:
-        return f"No repair is searched for: {' and '.join(off)}."
+    if not context.settings.tools.allow_write:
+        return "No repair is searched for: tools.allow_write is off."
     if check is None or check.kind == "syntax":
         return _NO_CHECK if asked or state["discovery"].task_type in {"code_fix", "unknown"} else _ONLY_A_MODEL
     if not any(context.workspace.list_files(pattern="*.py", limit=1)):

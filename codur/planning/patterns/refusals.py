@@ -111,6 +111,13 @@ def kept_files(prompt: str) -> frozenset[str] | None:
     return frozenset(names)
 
 
+def may_edit(prompt: str, path: str) -> bool:
+    """Whether a prompt's own words name a file, and not as one that is to stay as it is."""
+    named = re.compile(rf"(?<![\w./-])(?:\./)?{re.escape(path)}(?![\w/-]|\.\w)")
+    free = any(named.search(clause) and not _kept(clause) for clause in _own(prompt))
+    return free and path not in (kept_files(prompt) or ())
+
+
 def keeps_all(clause: Sequence[str]) -> bool:
     """Whether a clause says that nothing at all is to be changed."""
     return _KEEPS_ALL.search(" ".join(clause)) is not None

@@ -7,7 +7,7 @@ from codur.structs import Struct
 from codur.types import Verdict
 
 _FRAME = regex(r'^\s*File "(?P<path>[^"]+)", line (?P<line>\d+)')
-_PLACE = regex(r"^(?P<path>[^\s:][^:\n]*\.py):(?P<line>\d+):(?: (?P<kind>[A-Za-z_][\w.]*))?")
+_PLACE = regex(r"^(?!E\s)(?P<path>[^\s:][^:\n]*\.py):(?P<line>\d+):(?: (?P<kind>[A-Za-z_][\w.]*))?")
 # By the endings that names of exceptions have: any word before a colon could be one otherwise.
 _RAISED = regex(
     r"^(?:E\s+)?(?P<kind>[A-Za-z_][\w.]*(?:Error|Exception|Iteration|Interrupt|Exit)|Failed(?=: it did not end))\b"

@@ -328,6 +328,9 @@ def test_a_test_that_was_stopped_shows_what_was_running() -> None:
     report = SHORT_REPORT.replace("E   ZeroDivisionError: division by zero", stopped)
     found = localise(None, read_failure(Verdict(status="failed", error=report), ROOT))
     assert found.running == {("test_main.py", 5), ("main.py", 2)}
+    waits = f"{report}E   bank.py:5: in transfer waits, too\n____ test_b ____\n{SHORT_REPORT}"
+    later = read_failure(Verdict(status="failed", error=waits), ROOT).of("ZeroDivisionError")
+    assert [each.frames for each in later] == [(("test_main.py", 5), ("main.py", 2))]
     other = report.replace("it did not end", "no reason given")
     assert not localise(None, read_failure(Verdict(status="failed", error=other), ROOT)).running
 

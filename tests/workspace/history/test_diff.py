@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from codur.workspace.history.diff import FileChange, line_counts
+from codur.workspace.history.diff import FileChange, line_counts, merged
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,23 @@ def test_git_applies_a_binary_diff_to_the_byte_and_takes_it_back(
         subprocess.run(["git", "apply", *words], cwd=tmp_path, input=patch.encode(), check=True)
         assert (file.read_bytes() if file.exists() else None) == wanted
     assert patch.replace(path, "").isascii()
+
+
+@pytest.mark.parametrize(
+    ("now", "by_run", "original"),
+    [
+        # a newline at the end that the run put there, and a line of the user's behind it
+        (b"def a():\n    return 1\nprint(a())\n", b"def a():\n    return 1\n", b"def a():\n    return 1"),
+        # a function that the run put at the end, and the user goes on with it; likewise at the beginning
+        (b"a = 1\ndef b(x):\n    y = x\n    return y\n", b"a = 1\ndef b(x):\n    y = x\n", b"a = 1\n"),
+        (b"import os\n@cache\ndef a(): ...\n", b"@cache\ndef a(): ...\n", b"def a(): ...\n"),
+        # lines of which so many are equal that a comparison takes minutes
+        (b"x\nz\n" * 1000, b"x\ny\n" * 1000, b"w\n" + b"x\ny\n" * 1000),
+    ],
+)
+def test_what_was_changed_beside_a_change_is_in_its_way(now: bytes, by_run: bytes, original: bytes) -> None:
+    assert merged(now, by_run, original) is None
+
+
+def test_what_was_changed_elsewhere_stays() -> None:
+    assert merged(b"import os\na\nb\nC\nd\n", b"a\nb\nC\nd\n", b"a\nb\nc\nd\n") == b"import os\na\nb\nc\nd\n"

@@ -401,3 +401,19 @@ def test_a_full_state_directory_does_not_keep_a_failed_run_from_being_put_back(r
     run.state.blobs.with_name("elsewhere").rename(run.state.blobs)
     assert workspace.restore() == ()
     assert picture(run.root) == before
+
+
+def test_a_file_that_grew_beyond_what_is_read_was_changed_since(run: Run) -> None:
+    rows = "some row of data\n" * 40_000
+    (run.root / "data.csv").write_text(f"head\n{rows}")
+    run.open().write_text("data.csv", f"HEAD\n{rows}")
+    (run.root / "data.csv").write_text(f"HEAD\n{rows}{rows}mine\n")
+    assert [conflict.reason for conflict in run.undo().conflicts] == ["was changed since"]
+
+
+def test_lines_of_the_users_own_behind_what_a_run_put_at_the_end_are_in_its_way(run: Run) -> None:
+    (run.root / "app.py").write_bytes(b"def a():\n    return 1")
+    run.open().write_text("app.py", "def a():\n    return 2\n")
+    (run.root / "app.py").write_bytes(b"def a():\n    return 2\nprint(a())\n")
+    assert [conflict.reason for conflict in run.undo().conflicts] == ["was changed since"]
+    assert (run.root / "app.py").read_bytes() == b"def a():\n    return 2\nprint(a())\n"
