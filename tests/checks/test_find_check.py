@@ -592,6 +592,13 @@ def test_a_command_protects_what_judges_and_not_the_program(
     assert found.protected == protected
 
 
+LINKS = {
+    "tools/check_links.py": SCRIPT,
+    "docs/a.md": "",
+    "Makefile": "links:\n\tpython3 tools/check_links.py .\n",
+}
+
+
 @pytest.mark.parametrize(
     ("files", "command", "prompt", "named", "protected"),
     [
@@ -606,6 +613,16 @@ def test_a_command_protects_what_judges_and_not_the_program(
         ({"check.py": SCRIPT, "data.json": ""}, "python check.py", "fix data.json", ("data.json",), ("check.py",)),
         ({"check.py": SCRIPT, "lib.py": LIBRARY}, "python check.py", "fix it", (), ("check.py",)),
         ({"check.sh": "", "notes.md": ""}, "sh check.sh", "fix it", (), ("check.sh",)),
+        (LINKS, "python3 tools/check_links.py .", "the links in docs/ are broken", (), ("tools/check_links.py",)),
+        (LINKS, "make links", "fix the broken links", (), ("Makefile", "tools/check_links.py")),
+        (
+            {"i18n-valid.py": SCRIPT, "de.json": ""},
+            "python3 i18n-valid.py",
+            "fix the translations",
+            (),
+            ("i18n-valid.py",),
+        ),
+        ({"check.py": SCRIPT}, "python check.py", "fix check.py", ("check.py",), ()),
     ],
 )
 def test_a_name_that_judges_may_be_the_program(
