@@ -27,6 +27,12 @@ _SPOKEN = regex(
     r"\b(?:workflow|github actions?|dockerfile|docker image|makefile|readme|changelog|release notes?)\b", re.IGNORECASE
 )
 """Words for files that no search mends."""
+_INTO_TEXT = regex(
+    r"(?:(?:^|[.;]\s+)(?:please )?(?:update|edit|translate|(?:add|make(?! it)|write|put)\b(?:(?! and )[^.;,\n])*?"
+    r" (?:in|into|to))|\bmissing (?:in|from)) (?:the |our )?[\w./-]*\w\.(?:md|rst|adoc|json|ya?ml|toml|ini|po)\b",
+    re.IGNORECASE,
+)
+"""What a document or a file of data is to hold."""
 _RUNS_OF_MADE = 8  # red twice, green twice with the project's own after it, and an attempt that fails
 _LEAST_CALLS = 2  # model calls that must be left for a test to be made: one for it, one for the edit
 _RUN_BY_PYTEST = (".py", ".ipynb")  # what a test for pytest can run
@@ -155,6 +161,7 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
     if calls_left < _LEAST_CALLS or not _may_begin(state, context):
         return False
     unwanted = asks_for_tests(task.prompt) or checks.stated_output.NONE_WANTED.search(task.prompt)
+    unwanted = unwanted or _INTO_TEXT.search(task.prompt)
     if found.task_type not in {"code_fix", "code_generation"} or unwanted:
         return False
     if not context.workspace.list_files(limit=1):  # how what is to be made is called is for who makes it
