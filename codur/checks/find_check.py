@@ -157,7 +157,7 @@ class _Search(Struct, dict=True):  # cached properties need one
         check = replace(check, protected=tuple(dict.fromkeys([*check.protected, *settings, *self._all_tests])))
         if check.kind == "command" and not check.of_linter and named.looks_only(self.workspace, command):
             return replace(check, env=checks.linters.NO_CACHES, of_linter=True, beside=self._tests())
-        return check
+        return check if named.is_about_command(self.request.prompt) else replace(check, beside=tests)
 
     def _command(self, command: str, timeout_s: float, source: str) -> Check:
         runs = suites.named_command.recipe_of(self.workspace, command).splitlines()

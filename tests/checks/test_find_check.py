@@ -592,6 +592,27 @@ def test_a_command_protects_what_judges_and_not_the_program(
     assert found.protected == protected
 
 
+@pytest.mark.parametrize(
+    ("prompt", "command"),
+    [
+        ("add the keys that are missing in de.json. node check.mjs should be happy", "node check.mjs"),
+        ("mend the translations until make check passes", "make check"),
+        ("mend the translations; then `node check.mjs` must pass.", "node check.mjs"),
+        ("mend the translations. make deploy must pass", ""),
+        ("mend the translations. node absent_check.mjs must pass", ""),
+    ],
+)
+def test_a_command_that_is_to_pass_in_the_end_is_the_check(prompt: str, command: str, tmp_path: Path) -> None:
+    files = {"check.mjs": "", "test_a.py": TEST, "Makefile": "check:\n\tnode check.mjs\ndeploy:\n\ttrue\n"}
+    found = find_check(workspace(tmp_path, files), SETTINGS, CheckRequest(prompt=prompt))
+    assert found is not None
+    assert (found.argv[-1] if found.source == OF_COMMAND else "") == command
+    if command:
+        assert "check.mjs" in found.protected
+        assert found.beside is not None
+        assert found.beside.kind == "tests"
+
+
 LINKS = {
     "tools/check_links.py": SCRIPT,
     "docs/a.md": "",
