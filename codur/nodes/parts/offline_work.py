@@ -118,7 +118,10 @@ def why_no_search(state: RunState, context: RunContext) -> str:
     if off := [f"tools.allow_{what} is off" for what in ("write", "run") if not getattr(tools, f"allow_{what}")]:
         return f"No repair is searched for: {' and '.join(off)}."
     if check is None or check.kind == "syntax":
-        return _NO_CHECK if asked or state["discovery"].task_type in {"code_fix", "unknown"} else _ONLY_A_MODEL
+        # Of documents and settings no check would guide a search.
+        text = _no_code(state, context) or not any(map(checks.entry.is_code, context.workspace.list_files()))
+        fix = state["discovery"].task_type in {"code_fix", "unknown"} and not text
+        return _NO_CHECK if asked or fix else _ONLY_A_MODEL
     if not any(context.workspace.list_files(pattern="*.py", limit=1)):
         renames = state["discovery"].task_type == "refactor" and "rename" in state["task"].prompt.lower()
         does = "Without a model only Python names are renamed" if renames else "The search for a repair mends Python"
