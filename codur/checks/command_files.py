@@ -2,13 +2,12 @@
 
 The rule, for files that the command names:
 
-- tests, and files whose name starts with check, verify, test or lint, judge;
+- tests, and files with a name in which a word begins with check, verify, valid, test or lint, judge;
 - so do a script that a shell runs or that is started by its path (`sh X`, `bash X`, `./X`), expected output, what is
   redirected into a program, settings given with an option such as `--config`, and the Makefile or `package.json` of
   `make` and `npm`;
 - the program that is judged stays editable: what `python X` runs under any other name, a script whose output is
-  compared (`./X | diff - expected.txt`), the workspace's program started by its path (`./main.py`), and the only Python
-  file beside the tests, whatever its name, unless the prompt names other files.
+  compared (`./X | diff - expected.txt`), and the workspace's program started by its path (`./main.py`).
 
 The prompt has the last word: a file that it asks to edit is not protected (`expectation.files_to_edit`).
 """
@@ -28,7 +27,7 @@ _PARTS = regex(r"(\|\|?|&&|(?<![<>])&(?!>)|;|\n|[<$]\(|[()`])")
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "source", "."})
 _PREFIX = regex(r"\w+=\S*|!|\{|time|env|exec|command|nice|if|then|else|do|while|timeout|-\S*|\d+[smh]?")
 _COMPARES = regex(r"\b(?:diff|cmp|comm)\b")
-_JUDGE = regex(r"(?:check|verify|test|lint)", re.IGNORECASE)
+_JUDGE = regex(r"(?:.*[_.-])?(?:check(?!out|point|sum)|verif|valid|test|lint)", re.IGNORECASE)
 _EXPECTED = regex(r"(?:expected|golden|reference|wanted)|.*\.(?:expected|golden|ref|ans)$", re.IGNORECASE)
 _INPUT = regex(r"(?<!<)<\s*([^\s<>(&]+)")
 _OUTPUT = regex(r"(?<![2&])>>?\s*([^\s<>&]+)")
@@ -47,15 +46,12 @@ class _Part(Struct):
     captured: bool
 
 
-def files_of_command(
-    workspace: Workspace, command: str, *, tests: Sequence[str], entry: str | None, alone: str = ""
-) -> list[str]:
+def files_of_command(workspace: Workspace, command: str, *, tests: Sequence[str], entry: str | None) -> list[str]:
     """The files that the command rests on, by the rule above.
 
     Args:
         tests: all tests of the workspace and the code that they rest on.
         entry: the workspace's program, if there is a clear one.
-        alone: the only Python file that is no test, unless the prompt names others.
     """
     named = [path for word in _WORDS.split(command) for path in _tests_named(workspace, word, tests)]
     own_tests = [path for path in named if is_test_file(path)]
@@ -64,8 +60,7 @@ def files_of_command(
         named += [path for path in tests if basename(path) in TEST_SUPPORT or not is_pytest_file(path)]
     elif _RUNNER.search(command):
         named += tests
-    judging = [path for path in _judging(workspace, command, entry) if path != alone]
-    read = [*judging, *_declarations(workspace, command)]
+    read = [*_judging(workspace, command, entry), *_declarations(workspace, command)]
     return [*named, *read, *_included(workspace, read)]
 
 

@@ -155,21 +155,20 @@ class _Search(Struct, dict=True):  # cached properties need one
         ):
             return None
         recipe = named.recipe_of(self.workspace, command)
-        check = self._command(command, self.settings.test_timeout_s, OF_COMMAND, *recipe.splitlines())
+        check = self._command(command, self.settings.test_timeout_s, OF_COMMAND)
         if (tests := self._tests()) is not None and tests.argv == check.argv:
             return replace(tests, source=OF_COMMAND)
         settings = checks.linters.settings_of(f"{command} {recipe}", self.workspace, self.listing)
         check = replace(check, protected=tuple(dict.fromkeys([*check.protected, *settings, *self._all_tests])))
         if check.kind == "command" and not check.of_linter and named.looks_only(self.workspace, command):
             return replace(check, env=checks.linters.NO_CACHES, of_linter=True, beside=self._tests())
-        return check
+        return check if named.is_about_command(self.request.prompt) else replace(check, beside=tests)
 
-    def _command(self, command: str, timeout_s: float, source: str, *runs: str) -> Check:
+    def _command(self, command: str, timeout_s: float, source: str) -> Check:
+        runs = suites.named_command.recipe_of(self.workspace, command).splitlines()
         tests = read_command(command, self.workspace.root)
         resolved = [shlex.join(tests.argv)] if tests is not None and tests.declared_in else []
-        programs = self._programs
-        alone = programs[0] if len(programs) == 1 and set(self.request.files) <= set(programs) else ""
-        rests_on = partial(files_of_command, self.workspace, tests=self._all_tests, entry=self.found_entry, alone=alone)
+        rests_on = partial(files_of_command, self.workspace, tests=self._all_tests, entry=self.found_entry)
         named = [path for text in (command, *runs, *resolved) for path in rests_on(text)]
         protected = self._existing([*named, challenge_file.NAME, INPUT_NAME, ARGS_NAME])
         argv = ("sh", "-c", command)

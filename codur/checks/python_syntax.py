@@ -3,6 +3,7 @@
 import ast
 import warnings
 
+from codur.checks.entry import is_document
 from codur.checks.signature import signature_of
 from codur.types import Check, Verdict
 from codur.workspace.workspace import Workspace
@@ -13,7 +14,8 @@ NOT_ALLOWED = "not checked: running programs is not allowed (tools.allow_run is 
 
 def syntax_verdict(workspace: Workspace, check: Check | None, *, sandbox: str) -> Verdict:
     """Parse the Python files in question; nothing is executed."""
-    wanted = [*workspace.changed_files(), *([check.entry] if check and check.entry else [])]
+    changed = workspace.changed_files()
+    wanted = [*changed, *([check.entry] if check and check.entry else [])]
     for path in dict.fromkeys(wanted):
         if path.endswith(".py") and workspace.is_file(path):
             problem = syntax_problem(workspace.read_bytes(path), path)
@@ -26,6 +28,8 @@ def syntax_verdict(workspace: Workspace, check: Check | None, *, sandbox: str) -
                     sandbox=sandbox,
                 )
     why = NOT_FOUND if check is None else check.source if check.kind == "syntax" else NOT_ALLOWED
+    if changed and why == NOT_FOUND and all(map(is_document, changed)):
+        return Verdict(status="no_check", note="only documents were changed", progress=0.0, sandbox=sandbox)
     looked = check is not None and check.kind == "syntax" and any(path.endswith(".py") for path in wanted)
     note = f"{why}; only the syntax was looked at" if looked else why
     # Never `passed`: that files parse says nothing of what they do.

@@ -38,11 +38,16 @@ async def choose(state: RunState, context: RunContext) -> RunUpdate:
         number = await choose_patch(
             state["task"].said_with(state["guidance"]), report.patches, _sources(state, context), context.asker
         )
-        why = f"the model took repair {number}" if number else "the answer named no repair; the first one is taken"
+        why = (
+            "the answer named no repair; the first one is taken"
+            if number is None
+            else f"the model took repair {number}"
+        )
     except (ModelError, LimitReached) as error:
         # No failure: the ranking has a first one, and the run goes on without the model.
         number, why = None, f"{error.message}; the first repair is taken"
-    chosen = replace(report, chosen=(number or 1) - 1, chosen_by="rank" if number is None else "model")
+    place = (1 if number is None else number or len(report.patches) + 1) - 1
+    chosen = replace(report, chosen=place, chosen_by="rank" if number is None else "model")
     return go("repair", origin="repair", tier="guided", why=why, repair=chosen)
 
 

@@ -158,8 +158,9 @@ def _apply(state: RunState, context: RunContext) -> RunUpdate:
     picked = asked is not None and asked.pick > 1
     wanted = asked.pick - 1 if asked is not None and picked else max(report.chosen, 0)
     if wanted >= len(report.patches):
-        error = f"there is no repair {wanted + 1}: {_several(report)}"
-        return _update("no_match", "", (), error, RunUpdate(repair=report, patched=()))
+        error = f"there is no repair {wanted + 1}" if picked else "the model takes no repair"
+        left = replace(report, chosen=-1, chosen_by="")
+        return _update("no_match", "", (), f"{error}: {_several(report)}", RunUpdate(repair=left, patched=()))
     taken = replace(report, chosen=wanted, chosen_by="user" if picked else report.chosen_by or "rank")
     files: dict[str, str] = json.loads(context.artifacts.get(state["patched"][wanted]))
     for path, text in files.items():

@@ -22,11 +22,12 @@ INPUT_CHARS = 300
 SOURCE_CHARS = 6000
 LINES_AROUND = 30
 _NUMBER = regex(r"\d+")
+_NONE = regex(r"\W*(?:repair )?(?:0|none)\b", re.IGNORECASE)
 _HUNK = regex(r"^@@ -(\d+)", re.MULTILINE)
 
 
 async def choose_patch(prompt: str, patches: Sequence[Patch], sources: Mapping[str, str], asker: Asker) -> int | None:
-    """The number (from 1) of the repair that the fast model takes; None if its answer names none.
+    """The number (from 1) of the repair that the fast model takes, 0 if it wants none; None if its answer says neither.
 
     `sources` has the text of the files that the patches change, as it is.
     """
@@ -81,7 +82,9 @@ class ToolQuestion(Struct, kw_only=False):
 
 
 def read_choice(text: str, last: int) -> int | None:
-    """The one number from 1 to `last` in an answer; None if it names none, or several."""
+    """The one number from 1 to `last` in an answer, 0 if it begins with that or "none"; None if none is clear."""
+    if _NONE.match(text):
+        return 0
     named = {int(found) for found in _NUMBER.findall(text)[:50]}
     return next(iter(named)) if len(named) == 1 and 1 <= min(named) <= last else None
 

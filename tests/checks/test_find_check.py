@@ -589,6 +589,34 @@ def test_a_command_protects_what_judges_and_not_the_program(
 
 
 @pytest.mark.parametrize(
+    ("prompt", "command"),
+    [
+        ("add the keys that are missing in de.json. node check.mjs should be happy", "node check.mjs"),
+        ("mend the translations until make check passes", "make check"),
+        ("mend the translations; then `node check.mjs` must pass.", "node check.mjs"),
+        ("mend the translations. make deploy must pass", ""),
+        ("mend the translations. node absent_check.mjs must pass", ""),
+    ],
+)
+def test_a_command_that_is_to_pass_in_the_end_is_the_check(prompt: str, command: str, tmp_path: Path) -> None:
+    files = {"check.mjs": "", "test_a.py": TEST, "Makefile": "check:\n\tnode check.mjs\ndeploy:\n\ttrue\n"}
+    found = find_check(workspace(tmp_path, files), SETTINGS, CheckRequest(prompt=prompt))
+    assert found is not None
+    assert (found.argv[-1] if found.source == OF_COMMAND else "") == command
+    if command:
+        assert "check.mjs" in found.protected
+        assert found.beside is not None
+        assert found.beside.kind == "tests"
+
+
+LINKS = {
+    "tools/check_links.py": SCRIPT,
+    "docs/a.md": "",
+    "Makefile": "links:\n\tpython3 tools/check_links.py .\n",
+}
+
+
+@pytest.mark.parametrize(
     ("files", "command", "prompt", "named", "protected"),
     [
         ({"checkout.py": SCRIPT}, "python checkout.py", "the sum is wrong", (), ()),
@@ -602,6 +630,16 @@ def test_a_command_protects_what_judges_and_not_the_program(
         ({"check.py": SCRIPT, "data.json": ""}, "python check.py", "fix data.json", ("data.json",), ("check.py",)),
         ({"check.py": SCRIPT, "lib.py": LIBRARY}, "python check.py", "fix it", (), ("check.py",)),
         ({"check.sh": "", "notes.md": ""}, "sh check.sh", "fix it", (), ("check.sh",)),
+        (LINKS, "python3 tools/check_links.py .", "the links in docs/ are broken", (), ("tools/check_links.py",)),
+        (LINKS, "make links", "fix the broken links", (), ("Makefile", "tools/check_links.py")),
+        (
+            {"i18n-valid.py": SCRIPT, "de.json": ""},
+            "python3 i18n-valid.py",
+            "fix the translations",
+            (),
+            ("i18n-valid.py",),
+        ),
+        ({"check.py": SCRIPT}, "python check.py", "fix check.py", ("check.py",), ()),
     ],
 )
 def test_a_name_that_judges_may_be_the_program(

@@ -197,6 +197,38 @@ def test_settled_only_if_the_workspace_allows(
     assert (ask(prompt, tmp_path, files).plan is not None) is settled
 
 
+SETTINGS_FILES = {
+    "settings.yaml": "server:\n    port: 8080   # as in Dockerfile\n    host: localhost\n    image: 'app:1.2'\n",
+    "setup.ini": "[run]\ntimeout = 30\n",
+    "a.json": '{"level": "info", "url": "http://localhost:80"}\n',
+    "theme.css": "body{margin:0}\n.note { color: grey }\n",
+    "demo.html": "<title>slugger</title>\n",
+    "notes.md": "port: the harbour\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "literal"),
+    [
+        ("change port to 9090 in settings.yaml", False),
+        ("in settings.yaml change the port to 9090", False),
+        ("replace timeout with 60 in setup.ini", False),
+        ("change level to debug in a.json", False),
+        ("change margin to 8px in theme.css", False),
+        ("change color to red in theme.css", False),
+        ("change title to Demo in demo.html", False),
+        ("change 'port' to 'listen' in settings.yaml", True),
+        ("change 8080 to 9090 in settings.yaml", True),
+        ("change localhost to 127.0.0.1 in a.json", True),
+        ("change grey to black in theme.css", True),
+        ("change port to harbour in notes.md", True),
+    ],
+)
+def test_who_changes_a_setting_means_its_value(prompt: str, literal: bool, tmp_path: Path) -> None:
+    plan = ask(prompt, tmp_path, SETTINGS_FILES).plan
+    assert (plan is not None) is literal
+
+
 def test_protected_files_are_left_to_the_user(tmp_path: Path) -> None:
     workspace = make_workspace(tmp_path)
     workspace.protect(["tmp.txt"])

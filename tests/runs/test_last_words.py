@@ -80,3 +80,17 @@ def test_a_check_that_can_be_run_only_after_the_change_judges_it(call: str, outc
     assert played.result.outcome == outcome
     assert played.result.verdict is not None
     assert "pytest" in played.result.verdict.check
+
+
+@pytest.mark.parametrize(
+    ("prompt", "files", "check"),
+    [
+        ("the links in docs/ are broken, repair them", {"docs/a.md": "[b](c.md)\n"}, False),
+        ("settings.json is broken, fix it", {"settings.json": "{,}\n"}, False),
+        ("main.py is broken, fix it", {"main.py": "print(1)\n"}, True),
+    ],
+)
+def test_of_documents_no_check_is_asked_for(prompt: str, files: dict[str, str], check: bool, tmp_path: Path) -> None:
+    run = play(tmp_path, files, prompt, [], key=None, search=True)
+    assert run.result.outcome == "no_model"
+    assert ("--check" in run.result.reason) is check

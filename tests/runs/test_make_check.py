@@ -232,6 +232,27 @@ def test_what_a_test_of_no_use_held_is_no_measure_for_the_one_after(tmp_path: Pa
     assert (played.result.outcome, played.result.model_calls, played.result.attempts) == ("done", 4, ())
 
 
+@pytest.mark.parametrize(
+    ("prompt", "path"),
+    [
+        ("make a table of all options in docs/options.md from the argparse code", "docs/options.md"),
+        ("update CHANGELOG.md for the next release", "CHANGELOG.md"),
+        ("some keys are missing in de.json and fr.json, add them", "de.json"),
+    ],
+)
+def test_none_is_made_where_a_document_or_data_is_to_hold_something(prompt: str, path: str, tmp_path: Path) -> None:
+    edit = classified(
+        task_type="code_generation", suggested_action="edit", confidence=0.95, detected_files=["dates.py"]
+    )
+    words = calls(("replace_file_content", {"path": path, "content": "[]\n"}))
+    files = {"dates.py": CODE, "de.json": "{}\n", "CHANGELOG.md": "# 1\n"}
+    played = run(tmp_path, [edit, words], prompt=prompt, files=files)
+    assert "make_check" not in played.nodes
+    assert (played.result.outcome, played.files[path]) == ("done", "[]\n")
+    assert played.result.verdict is not None
+    assert (played.result.verdict.note == "only documents were changed") is path.endswith(".md")
+
+
 def test_none_is_made_for_documents(tmp_path: Path) -> None:
     edit = classified(
         task_type="code_generation", suggested_action="edit", confidence=0.95, detected_files=["README.md"]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from codur.planning.repair_choice import read_choice
-from tests.runs.kit import Played, play
-from tests.support.groq_server import ServerReply, error, text
+from tests.runs.kit import EDIT, Played, play
+from tests.support.groq_server import ServerReply, calls, error, text
 
 DOUBLED = {
     "main.py": '"""Doubles a number."""\n\nn = int(input())\nprint(n - 2)\n',
@@ -60,6 +60,16 @@ def test_without_a_usable_answer_the_first_is_taken(reply: ServerReply, tmp_path
     assert (run.result.repair.chosen, run.result.repair.chosen_by) == (0, "rank")
 
 
+def test_where_the_model_wants_none_the_task_is_left_to_it(tmp_path: Path) -> None:
+    mended = DOUBLED["main.py"].replace("print(n - 2)", PRODUCT)
+    edit = calls(("replace_file_content", {"path": "main.py", "content": mended}))
+    run = fixed(tmp_path, [text("0 (none: both hide it)"), EDIT, edit])
+    assert run.nodes[:6] == ["pattern_plan", "policy", "repair", "choose", "repair", "review"]
+    assert "coding" in run.nodes
+    assert (run.result.outcome, run.result.solved_by) == ("done", "codur-coding")
+    assert PRODUCT in run.files["main.py"]
+
+
 def test_without_a_model_the_first_is_taken_and_the_others_are_told(tmp_path: Path) -> None:
     run = fixed(tmp_path, [], key=None)
     assert (run.result.outcome, run.result.model_calls) == ("done", 0)
@@ -104,7 +114,8 @@ def test_a_module_that_cannot_be_searched_for_doctests_keeps_no_repair_back(tmp_
 
 @pytest.mark.parametrize(
     ("answer", "number"),
-    [("2", 2), (" 2.\n", 2), ("Repair 2", 2), ("2, because 2 is right", 2), ("", None), ("none", None), ("0", None),
+    [("2", 2), (" 2.\n", 2), ("Repair 2", 2), ("2, because 2 is right", 2), ("", None), ("none", 0), ("0", 0),
+     ("0 (none: 2 and 3 hide it)", 0), ("**None**", 0),
      ("4", None), ("1 or 2", None), ("-", None)],
 )  # fmt: skip
 def test_the_number_in_an_answer(answer: str, number: int | None) -> None:

@@ -46,6 +46,12 @@ _FORMS = (
     ),
 )
 """How a request begins that is about a command; what says so in passing is about something else."""
+_LATER = regex(
+    rf"(?:[.;,\n]\s*(?:then )?|\b(?:until|and|so that) ){_QUOTED}"
+    rf" (?:(?:should|must|has to|then|now|be|is) )*{_PASSES}{_END}",
+    re.IGNORECASE,
+)
+"""What is to pass in the end, said after what is to be done."""
 _BARE = regex(
     rf"{_PLEASE}(?:make|get|have) (?:the |our )?[`'\"]?(?P<name>{_NAME})[`'\"]?"
     rf" (?:target |script )?(?:to |be |is )*(?:pass(?:es)?|succeeds?|green|clean|happy)\b{_END}",
@@ -82,8 +88,9 @@ def spoken_command(prompt: str) -> str:
 
 def named_command(workspace: Workspace, prompt: str) -> str:
     """The command that a request is about, if the workspace declares it and it looks at something; else empty."""
-    said = next((found.groupdict() for form in _FORMS if (found := form.match(prompt))), None)
-    if said is not None:
+    found = next((found for form in _FORMS if (found := form.match(prompt))), None) or _LATER.search(prompt)
+    if found is not None:
+        said = found.groupdict()
         command = said["command"] or said["linter"] or ""
         if (said["package"] or said["prefix"]) and "npm " not in f" {command}".replace(" pnpm ", " "):
             return ""  # others have these options for something else

@@ -27,6 +27,12 @@ _SPOKEN = regex(
     r"\b(?:workflow|github actions?|dockerfile|docker image|makefile|readme|changelog|release notes?)\b", re.IGNORECASE
 )
 """Words for files that no search mends."""
+_INTO_TEXT = regex(
+    r"(?:(?:^|[.;]\s+)(?:please )?(?:update|edit|translate|(?:add|make(?! it)|write|put)\b(?:(?! and )[^.;,\n])*?"
+    r" (?:in|into|to))|\bmissing (?:in|from)) (?:the |our )?[\w./-]*\w\.(?:md|rst|adoc|json|ya?ml|toml|ini|po)\b",
+    re.IGNORECASE,
+)
+"""What a document or a file of data is to hold."""
 _RUNS_OF_MADE = 8  # red twice, green twice with the project's own after it, and an attempt that fails
 _LEAST_CALLS = 2  # model calls that must be left for a test to be made: one for it, one for the edit
 _RUN_BY_PYTEST = (".py", ".ipynb")  # what a test for pytest can run
@@ -112,7 +118,10 @@ def why_no_search(state: RunState, context: RunContext) -> str:
     if not context.settings.tools.allow_write:
         return "No repair is searched for: tools.allow_write is off."
     if check is None or check.kind == "syntax":
-        return _NO_CHECK if asked or state["discovery"].task_type in {"code_fix", "unknown"} else _ONLY_A_MODEL
+        # Of documents and settings no check would guide a search.
+        text = _no_code(state, context) or not any(map(checks.entry.is_code, context.workspace.list_files()))
+        fix = state["discovery"].task_type in {"code_fix", "unknown"} and not text
+        return _NO_CHECK if asked or fix else _ONLY_A_MODEL
     if not any(context.workspace.list_files(pattern="*.py", limit=1)):
         renames = state["discovery"].task_type == "refactor" and "rename" in state["task"].prompt.lower()
         does = "Without a model only Python names are renamed" if renames else "The search for a repair mends Python"
@@ -155,6 +164,7 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
     if calls_left < _LEAST_CALLS or not _may_begin(state, context):
         return False
     unwanted = asks_for_tests(task.prompt) or checks.stated_output.NONE_WANTED.search(task.prompt)
+    unwanted = unwanted or _INTO_TEXT.search(task.prompt)
     if found.task_type not in {"code_fix", "code_generation"} or unwanted:
         return False
     if not context.workspace.list_files(limit=1):  # how what is to be made is called is for who makes it

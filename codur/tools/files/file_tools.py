@@ -1,13 +1,16 @@
 """Tools that read files, and change single ones: whole, by a piece of text or by line numbers."""
 
 import io
+import posixpath
+import re
 from collections import Counter, defaultdict
 from typing import Annotated
 
 from codur.lazy import late
-from codur.parsing.bounded_text import bounded
+from codur.parsing.bounded_text import bounded, listed
+from codur.tools import files
 from codur.tools.files.data_tools import require_readable
-from codur.tools.flow.outputs import Edit, Edits, FileContent, FileContents, edited, unchanged
+from codur.tools.flow.outputs import Edit, Edits, FileContent, FileContents, Matches, Place, edited, unchanged
 from codur.tools.tool import WRITING_TASKS, Arg, ToolContext, ToolError, tool
 from codur.types import ToolResult
 from codur.workspace.problems import FileError
@@ -165,9 +168,30 @@ def move_file(
 ) -> ToolResult:
     """Move or rename a file."""
     source, target = _ends(context, source, target)
+    named = [] if source == target else _naming(context, source)
     context.workspace.move(source, target)
     done = (Edit(path=source, action="deleted"), Edit(path=target, action="made"))
-    return ToolResult(text=f"moved {source} to {target}", data=Edits(edits=done), changed_files=(source, target))
+    still = f"; {source} is still named in {listed(named, _MAX_PLACES)}" if named else ""
+    return ToolResult(text=f"moved {source} to {target}{still}", data=Edits(edits=done), changed_files=(source, target))
+
+
+def _naming(context: ToolContext, path: str) -> list[str]:
+    """The lines of other files that name a file by its path, as from where they are or a part of it, or as a module."""
+    directory, name = posixpath.split(path)
+    stem, package = re.escape(name.removesuffix(".py")), re.escape(posixpath.basename(directory))
+    before = rf"(?:\b{package or '$'}|from +\.)(?:\.| +import\b.*\b)|from +\.*|^\s*import +"
+    module = rf"(?:{before}){stem}\b"
+
+    def names(place: Place) -> bool:
+        for said in re.findall(rf"[\w./-]*(?<![\w.-]){re.escape(name)}(?!\w)", place.text):
+            there = posixpath.normpath(posixpath.join(posixpath.dirname(place.path), said))
+            if there == path or (f"/{path}".endswith(f"/{said.lstrip('./')}") and not context.workspace.exists(there)):
+                return True
+        return name.endswith(".py") and re.search(module, place.text) is not None
+
+    found = files.grep.grep_files.function(context, name.removesuffix(".py"), limit=1000).data
+    places = found.matches if isinstance(found, Matches) else ()
+    return [f"{place.path}:{place.line}" for place in places if place.path != path and names(place)]
 
 
 def _ends(context: ToolContext, source: str, target: str) -> tuple[str, str]:

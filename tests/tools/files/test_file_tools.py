@@ -32,6 +32,39 @@ def test_of_a_file_that_is_too_large_the_first_lines_can_be_read(tmp_path: Path,
     assert toolbox.call("read_file", {"path": "one.json"}).code == "too_large"
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "naming"),
+    [
+        ("docs/guide.md", "docs/handbook.md", "README.md:1, docs/index.md:2, mkdocs.yml:1"),
+        ("docs/README.md", "docs/start.md", "docs/index.md:3"),
+        ("app/main.py", "app/cli.py", "app/run.py:1, app/run.py:2, pyproject.toml:1"),
+        ("lib/index.js", "lib/slug.js", "bin/cli.js:1"),
+        ("mkdocs.yml", "site.yml", ""),
+    ],
+)
+def test_what_still_names_a_moved_file_is_told(
+    source: str, target: str, naming: str, tmp_path: Path, toolbox: Toolbox
+) -> None:
+    files = {
+        "README.md": "[a](docs/guide.md#x)\nthe myguide.md, README.md and guide.mdx\n",
+        "mkdocs.yml": "nav: [guide.md]\n",
+        "docs/guide.md": "guide.md\n",
+        "docs/index.md": "guide\n[b](./guide.md)\n[c](README.md)\n",
+        "docs/README.md": "x\n",
+        "app/main.py": "domain = 1\n",
+        "app/run.py": "from app import main\nfrom .main import domain\nfrom other import main\nmain = 1\n",
+        "pyproject.toml": 'run = "app.main:go"\n',
+        "lib/index.js": "",
+        "bin/cli.js": "require('../lib/index.js')\n",
+    }
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    result = toolbox.call("move_file", {"source": source, "target": target})
+    told = f"; {source} is still named in {naming}" if naming else ""
+    assert result.text == f"moved {source} to {target}{told}"
+
+
 def view(start: int, end: int, total: int = 3) -> dict[str, Any]:
     return {"path": "a.txt", "start_line": start, "end_line": end, "total_lines": total}
 

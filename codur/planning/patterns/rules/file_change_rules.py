@@ -3,7 +3,7 @@
 import re
 from functools import partial
 
-from codur.checks.entry import text_of
+from codur.checks.entry import is_document, text_of
 from codur.lazy import late
 from codur.planning.patterns.named_paths import SOURCE_SUFFIXES, Mention, suffix_of
 from codur.planning.patterns.prompt_tokens import Token
@@ -13,6 +13,9 @@ from codur.tools import code
 from codur.tools.tool import ToolError
 
 ast = late("ast")
+
+_SETTING = r"</?{0}|[{{;][ \t]*{0}[ \t]*:|{0}(?:[\"']?[ \t]*=(?!=)|[\"'][ \t]*:|[ \t]*:(?![\d/:]))"
+"""A word as the name of a setting: `X:`, `X =`, `"X":`, a property, an attribute, a tag."""
 
 
 def _to_target(tool: str, found: Found) -> Settled | None:
@@ -109,8 +112,11 @@ def _replace(found: Found) -> Settled | None:
     is_source = suffix_of(mention.path) in SOURCE_SUFFIXES
     if is_source and any(piece.kind == "word" for piece in pieces):
         return None  # `replace print with logging in app.py` asks for more than other words
-    places = _places(text_of(workspace, mention.path), old)  # none in a file that is no text
-    if not places or (places > 1 and is_source):
+    text = text_of(workspace, mention.path)
+    places = _places(text, old)  # none in a file that is no text
+    # Who says `change port to 9090` of `port: 8080` means the value.
+    is_name = pieces[0].kind == "word" and re.search(_SETTING.format(re.escape(old)), text)
+    if not places or (places > 1 and is_source) or (is_name and not is_document(mention.path)):
         return None
     what = "a text" if places == 1 else f"{places} places of a text"
     several = {"all": True} if places > 1 else {}
