@@ -22,6 +22,8 @@ _COMPILER = regex(
     re.MULTILINE,
 )
 _FRAME = regex(r"\n\s*at .*")
+_EMPTY = regex(r"(?:name|operator): '\w+'$|\W?\s*$|Expected values to be (?:strictly |loosely )?(?:deep-)?equal:$")
+"""Rows without a value, which follows, in what a test says."""
 _RAISED = regex(r"[\w.]*(?:Error|Exception|Exit|Interrupt|Warning)\b")
 _EXAMPLE = regex(r"^Expected:\n +(.+)\nGot:\n +(.+)\n\n", re.MULTILINE)
 """In a docstring, of one line."""
@@ -160,7 +162,8 @@ def headline(error: str) -> str:
         tests = [test.rstrip("\n").split("\n", 1) for test in _NEXT_TEST.split(error)]
         name, *words = next((test for test in tests if len(test) > 1), tests[0])
         # Of the words the first two paragraphs without frames: the place follows, mostly with its source.
-        said = _FRAME.sub("", "\n\n".join(_PARAGRAPH.split("".join(words))[:2])).split("\n")[:_HEADLINE_LINES]
+        said = _FRAME.sub("", "\n\n".join(_PARAGRAPH.split("".join(words))[:2])).split("\n")
+        said = [row for row in said if not _EMPTY.match(row.strip())][:_HEADLINE_LINES] or [""]
         if said[0].startswith(TRACEBACK):
             last = words[0].rpartition(TRACEBACK)[2].split("\n")[1:]
             said = [next((row for row in last if row[:1].strip()), last[-1])]
@@ -228,9 +231,9 @@ def first_failures(error: str, first: Collection[str] = ()) -> list[str]:
     rows: list[str] = []
     tests.sort(key=lambda test: not any(name in test.split("\n", 1)[0] for name in first))
     for test in tests[:_SHOWN_TESTS]:
-        name, *words = test.rstrip("\n").split("\n")
+        name, *words = (row for row in test.rstrip("\n").split("\n") if not _EMPTY.match(row.strip()))
         at = next((n for n, row in enumerate(words) if row.startswith("E ") or _RAISED.match(row)), 0)
-        rows += [name, *words[max(0, at - 2) :][: 3 if rows else _SHOWN_ROWS - 2]]
+        rows += [name, *words[max(0, at - 2) :][: _SHOWN_ROWS - 2 if not rows else 3 if at else 6]]
     return rows
 
 

@@ -90,13 +90,14 @@ _ASKED = (
     rf"|(?:make|get|have|let) (?:(?:sure|that|the|our|{_PLACE}) )*(?:pass {{name}}\b|(?:{{name}}|{{kind}}(?:er|ing))"
     rf"(?: (?:to|on|for|in|with|check|be|is|and \w+|{_PLACE}))* (?:pass(?:es)?|clean|happy|green|succeeds?|quiet)"
     rf"(?: (?:on|for|in|with) {_PLACE}| again| *[.!?,;]?$))"
+    rf"|{{name}} (?:fails|complains)[,;.:]? (?:please |and )?{_MEND} (?:it|that|them)\b"
     r"|(?:annotate|format|lint|(?:clean|tidy)(?: up)?|(?:sort|add|remove|organi[sz]e)\b[^\n,;.]*?"
     r" (?:annotations?|typ(?:e|es|ing)|hints?|lint|format(?:ting)?|style|imports|unused))(?= )[^\n]*?"
     rf"\b(?:so (?:that )?|until ){{name}}(?: is)? (?:pass(?:es)?|clean|happy|green|succeeds?|quiet) *[.!?]?$)"
 )
 """A request that wants a program to find nothing, first or as its end; what is said of it in passing is none."""
 # "type error" in the singular is mostly a TypeError
-_KINDS = {"mypy": "typ(?:e|ing)", "pyright": "typ(?:e|ing)", "tsc": "typ(?:e|ing)"} | dict.fromkeys(
+_KINDS = {"mypy": "typ(?:e|ing)", "pyright": "typ(?:e|ing)", "tsc": "typ(?:e|ing|escript)"} | dict.fromkeys(
     ("ruff", "flake8", "eslint"), "lint"
 )
 _SAYS_NOTHING = frozenset({"gofmt", "cargo"})  # by their exit status, of what they find
@@ -121,8 +122,9 @@ def asked_for(workspace: Workspace, prompt: str, files: Sequence[str], listing: 
             continue
         clause = re.split(r"[,;(]|\.\s", prompt, maxsplit=1)[0]
         said = {word.rstrip("./") for word in _WORD.findall(clause)}
-        places = [path for path in files if path.endswith(linter.endings)]
-        if files and not places:  # they are for another program
+        named_files = [path for path in files if path not in settings]  # its name stands for `eslint.config.js`, too
+        places = [path for path in named_files if path.endswith(linter.endings)]
+        if named_files and not places:  # they are for another program
             continue
         places += sorted(word for word in said if any(path.startswith(f"{word}/") for path in listing))
         places = [f"./{path}" if path.startswith("-") else path for path in places]

@@ -6,7 +6,7 @@ prompt makes a right program look wrong. So whatever is conditional, partial or 
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise, takewhile
+from itertools import chain, islice, pairwise, takewhile
 from posixpath import basename, splitext
 
 from codur.checks.entry import MAKEFILES, is_test_file
@@ -270,6 +270,14 @@ _THEM = (
 )
 _TESTS_NEED = regex(rf"\btests(?:{_NEED}|{_THEM})", re.IGNORECASE)
 _FILE_NEEDS = regex(rf"(?P<file>[\w./-]+\.\w+){_NEED}", re.IGNORECASE)
+_FILE_FAULTY = regex(
+    r"(?P<file>[\w./-]+\.\w+)\s+(?:(?:is|looks|seems)\s+(?:\w+\s+)?(?:flaky|brittle|fragile|unreliable|outdated)\b"
+    r"|passes for the wrong reasons?\b|(?:tests|checks|proves) nothing\b)(?:(?!\bbecause\b)[^\n]){0,120}?"
+    r"(?<!not )(?<!n['’]t )(?<!never )\b(?:fix|mend|repair|rewrite|correct|make)\s+(?:it|th(?:e|is|at) test)\b"
+    r"(?!\s+(?:pass|fail|succeed|green|in\b|there\b))",
+    re.IGNORECASE,
+)
+"""Of a test file what is wrong with it itself, and that it is to be mended."""
 _TESTS_TOO = regex(
     rf"{_CHANGES}(?:(?:,|\band)\s+{_ALL_OF_THEM},?\s+(?:too|as well|also|included)"
     rf"|(?:\bincluding|\btogether with|\balong with)\s+{_ALL_OF_THEM}|\band\s+(?:the|its|their|all)\s+tests\b)"
@@ -403,7 +411,7 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
         if meant and _is_edited(tokens, place):
             asked.update(meant)
     if not forbids_tests(prompt):
-        for match in _undenied(_FILE_NEEDS, text):
+        for match in chain(_undenied(_FILE_NEEDS, text), _undenied(_FILE_FAULTY, text)):
             asked.update(filter(is_test_file, _meant(match["file"], paths, files)))
     if (
         any(_wanted(_ALL_TESTS, text))

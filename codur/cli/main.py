@@ -57,8 +57,8 @@ def run(argv: Sequence[str]) -> int:
     Returns:
         The exit code.
     """
-    if list(argv) == ["--continue"] or (not argv and _at_terminal()):
-        return exit_code_of(lambda: _converse(goes_on=bool(argv)), json=None, debug=bool(os.environ.get("CODUR_DEBUG")))
+    if list(argv[:1]) == ["--continue"] or (not argv and _at_terminal()):
+        return exit_code_of(lambda: _converse(argv), json=None, debug=bool(os.environ.get("CODUR_DEBUG")))
     if not argv and _is_given(sys.stdin):
         argv = ["-"]
     end = list(argv).index("--") if "--" in argv else len(argv)
@@ -84,14 +84,17 @@ def _is_given(stream: TextIO | None) -> bool:
     return ready and isinstance(stream.buffer, io.BufferedReader) and bool(stream.buffer.peek(1))
 
 
-def _converse(*, goes_on: bool) -> int:
+def _converse(argv: Sequence[str]) -> int:
     """Hold a conversation in the current directory. Raises UsageError: nobody is there to hold it with."""
+    if argv[1:]:
+        remedy = "Give the task in the conversation that `codur --continue` opens, or alone: it says then all it needs."
+        raise UsageError("--continue opens the last conversation and takes no task with it", remedy=remedy)
     if not _at_terminal():
         raise UsageError("a conversation takes a terminal", remedy='Give the task as words: codur "fix main.py"')
     with _stopped_by_signals():
         # Before what takes most of the start is loaded: Enter is seen to have been taken.
         cli.printing.tell(f"codur {__version__} in {Path().absolute()}")
-        return cli.Conversation(Path(), run=run, guarded=_guarded, goes_on=goes_on).hold()
+        return cli.Conversation(Path(), run=run, guarded=_guarded, goes_on=bool(argv)).hold()
 
 
 def _guarded(command: Callable[[], int]) -> int:

@@ -426,9 +426,9 @@ class Workspace:
         if not key:
             raise FileError("the workspace itself is a directory, not a file", code="not_a_file")
         if self._protection.covers(rel):
-            raise FileError(
-                f"{normal} is protected and is not edited", code="refused", remedy="Edit it yourself if it must change."
-            )
+            free = ", or allow it with --may-edit-tests" if key in self._protection.keys and "test" in key else ""
+            remedy = f"Edit it yourself if it must change{free}."
+            raise FileError(f"{normal} is protected and is not edited", code="refused", remedy=remedy)
         self.scope.require(rel, self._all_changed() if self.scope.max_files else ())
         lexical = self.root / normal
         if lexical.is_symlink() and not lexical.exists():

@@ -1065,10 +1065,40 @@ def test_a_linter_that_is_to_find_nothing_is_the_check_with_the_tests_beside_it(
     assert found.protected == (() if "format" in prompt else ("pyproject.toml",))
 
 
+ESLINT, TSC = "eslint --no-color --format=stylish", "tsc --noEmit --pretty false"
+SCRIPTS = {
+    "eslint.config.js": "export default [];\n",
+    "tsconfig.json": "{}\n",
+    "src/a.ts": "var x: number = 1;\n",
+    "a.test.js": "",
+    "package.json": '{"scripts": {"test": "node --test"}}',
+}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "named", "command"),
+    [
+        ("fix the eslint errors", ["eslint.config.js"], f"{ESLINT} ."),
+        ("make eslint pass", ["eslint.config.js"], f"{ESLINT} ."),
+        ("fix the eslint errors in src", ["eslint.config.js"], f"{ESLINT} src"),
+        ("eslint fails, fix it", ["eslint.config.js"], f"{ESLINT} ."),
+        ("fix the typescript errors in src/a.ts", ["src/a.ts"], TSC),
+        ("fix the TypeScript errors", [], TSC),
+    ],
+)
+def test_settings_are_no_place_for_a_linter_to_look_at(
+    tmp_path: Path, prompt: str, named: list[str], command: str
+) -> None:
+    found = check_for(tmp_path, SCRIPTS, prompt, *named)
+    assert found is not None
+    assert found.argv == ("sh", "-c", command)
+
+
 @pytest.mark.parametrize(
     "prompt",
     [
         "fix the mypy plugin's cache",
+        "ruff complains about the hooks, fix f in src/a.py",
         "why does mypy say that f has no attribute g?",
         "add ruff to the pre-commit settings",
         "add a parameter to f; mypy has to pass",

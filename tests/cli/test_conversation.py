@@ -531,6 +531,12 @@ def test_what_is_typed_is_completed_without_what_git_ignores(project: Path, home
     assert completed(ProjectNames(home.parent / "nowhere"), "@a") == []
 
 
+def test_a_task_beside_the_option_that_goes_on_is_told_of_in_true_words(project: Path, home: Path) -> None:
+    ran = codur("--continue", "now fix it", cwd=project, home=home)
+    assert (ran.code, ran.out) == (2, "")
+    assert "--continue opens the last conversation and takes no task with it" in ran.err
+
+
 def test_without_a_terminal(project: Path, home: Path) -> None:
     ran = codur("--continue", cwd=project, home=home)
     assert (ran.code, ran.out) == (2, "")

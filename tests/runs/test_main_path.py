@@ -476,3 +476,17 @@ def test_the_first_tests_of_a_project_are_run(tmp_path: Path) -> None:
     sort = classified("edit", "code_generation")
     played = play(tmp_path, {"main.py": "def hits():\n    return 1\n"}, "now tests for it", [sort, text("NONE"), *made])
     assert (played.result.outcome, played.result.verdict and played.result.verdict.tests_passed) == ("done", 1)
+
+
+def test_first_tests_of_another_runner_than_pytest_are_run(tmp_path: Path) -> None:
+    tests = "require('node:test')('adds', () => require('node:assert').equal(require('./add')(), 2));\n"
+    files = {"add.test.js": tests, "package.json": '{"scripts": {"test": "node --test"}}\n'}
+    made = [
+        calls(*(("replace_file_content", {"path": path, "content": content}) for path, content in written.items()))
+        for written in [{"add.js": f"module.exports = () => {sum_};\n", **files} for sum_ in ("1 + 2", "1 + 1")]
+    ]
+    played = play(tmp_path, {}, "write a module add.js that adds", made)
+    verdict = played.result.verdict
+    assert verdict is not None
+    assert (played.result.outcome, verdict.check, verdict.tests_passed) == ("done", "npm test", 1)
+    assert len(played.result.attempts) == 1

@@ -323,20 +323,36 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
             # It has passed in a copy as well, and a search makes no canned answers.
             verdict = replace(verdict, note=_UNCONFIRMED)
         verdict = (_broken_elsewhere(check, context) or verdict) if verdict.passed else verdict
-    verdict = _enough_tests(_usable_now(verdict, context) or verdict, state, context)
+    verdict = _enough_tests(_usable_now(verdict, state, context) or verdict, state, context)
     _tell(verdict, state, context)
     return _newly_failing(check, verdict, state, context)
 
 
-def _usable_now(verdict: Verdict, context: RunContext) -> Verdict | None:
-    """What the check says that could not be run before the change, if it can be now: "port this to Python 3"."""
-    check = context.best.unusable
-    if check is None or verdict.status not in {"passed", "no_check"}:
+def _usable_now(verdict: Verdict, state: RunState, context: RunContext) -> Verdict | None:
+    """What the check says that could not be run before the change, if it can be now: "port this to Python 3"; or was
+    not there.
+    """
+    if verdict.status not in {"passed", "no_check"}:
+        return None
+    check = context.best.unusable or _first_tests(state, context)
+    if check is None:
         return None
     context.emit(CheckBegan(check=check.label))
     now = context.checker.run(check)
     problem = suites.run_problem.run_problem(check, now, root=context.workspace.root, python=context.python)
     return now if now.status in {"passed", "failed"} and (problem is None or problem.kind == "passed") else None
+
+
+def _first_tests(state: RunState, context: RunContext) -> Check | None:
+    """The first tests of a project that were written for another runner than pytest."""
+    check, new = state["discovery"].check, [item.path for item in context.workspace.changes() if item.before is None]
+    if (check is not None and check.kind != "syntax") or not any(
+        checks.entry.is_test_file(path) and not path.endswith(".py") for path in new
+    ):
+        return None
+    request = checks.find_check.CheckRequest()
+    found = checks.find_check.find_check(context.workspace, context.settings.verification, request)
+    return found if found is not None and found.kind == "tests" and "pytest" not in found.argv else None
 
 
 def _told_by_new_tests(check: Check, verdict: Verdict, state: RunState, context: RunContext) -> Verdict:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from codur.checks.describe import headline
+from codur.checks.describe import first_failures, headline
 from codur.checks.suites.runner_output import are_named, counts_in, told_so_far
 
 DATA = Path(__file__).with_name("data")
@@ -107,7 +108,7 @@ ADDS = "total adds all"
             1,
             3,
             ("adds all", "of none"),
-            "adds all: location: '/work/cart/test/cart.test.js:9:3' Expected values to be strictly equal: 5 !== 6",
+            "adds all: location: '/work/cart/test/cart.test.js:9:3' 5 !== 6",
         ),
         (
             "phpunit",
@@ -328,6 +329,26 @@ def test_what_nodes_own_runner_tells(output: str, why: str) -> None:
     assert headline(counts.error) == f"adds: {why}"
     assert "205.735351" not in counts.error
     assert "226.462452" not in counts.error
+
+
+def test_the_values_of_each_failure_of_nodes_own_runner_are_shown(tmp_path: Path) -> None:
+    tests = "".join(
+        f"test('{name}', () => assert.{call});\n"
+        for name, call in [
+            ("first", "equal(25, 75)"),
+            ("second", "deepEqual([3, 4], [1, 2])"),
+            ("third", "equal(3, 1)"),
+        ]
+    )
+    file = tmp_path / "a.test.js"
+    file.write_text(f"const test = require('node:test'), assert = require('node:assert/strict');\n{tests}")
+    argv = ["node", "--test", "--test-reporter=tap", str(file)]
+    output = subprocess.run(argv, capture_output=True, text=True, check=False).stdout
+    counts = counts_in(output)
+    assert counts is not None
+    rows = [row.strip() for row in first_failures(counts.error)]
+    assert rows[:3] == ["FAIL: first", f"location: '{file}:2:1'", "25 !== 75"]
+    assert {"+   3,", "+   4", "-   1,", "-   2", "3 !== 1"} <= set(rows)
 
 
 def test_a_run_of_node_that_passes_has_no_error() -> None:
