@@ -797,6 +797,14 @@ def test_nor_does_one_that_fails_by_chance_as_the_pass_is_repeated(by: str, tmp_
     assert len(told) == 1
 
 
+def test_nor_does_one_that_failed_before_and_passed_by_chance(tmp_path: Path) -> None:
+    watch = BY_CHANCE + "\ndef test_watch():\n    assert count() == 1\n"
+    files = {**FILES, "test_watch.py": watch, ".gitignore": "runs.log\n"}
+    del files["test_till.py"]
+    played = run(tmp_path, write(TAXED), files=files)
+    assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED), played.result.reason
+
+
 def test_what_fails_by_chance_since_the_edit_is_flaky(tmp_path: Path) -> None:
     """It runs what was changed, so that the edit may be why."""
     files = {**FILES, ".gitignore": "runs.log\n"}

@@ -5,7 +5,7 @@ from functools import partial
 
 from codur.events import Note
 from codur.nodes.parts import foreign_failures
-from codur.nodes.parts.finding import keeps
+from codur.nodes.parts.finding import is_specified, keeps
 from codur.nodes.run_state import RunContext, RunState
 from codur.parsing.bounded_text import listed
 from codur.python.test_command import PYTHON
@@ -85,10 +85,15 @@ def _run(check: Check | None, state: RunState, context: RunContext) -> Verdict:
 
 
 def is_by_chance(verdict: Verdict, check: Check, state: RunState, context: RunContext) -> bool:
-    """Whether the few tests that failed as a pass was repeated have nothing to do with it, as far as that is known."""
+    """Whether the few tests that failed as a pass was repeated have nothing to do with it, as far as that is known.
+
+    Of those that failed before the task tells: if it is not about them, they pass by chance.
+    """
     own = state["before"].failing if state["before"] is not None else ()
-    if not 0 < len(verdict.failing) <= _MOST_BY_CHANCE or not set(own).isdisjoint(verdict.failing):
+    if not 0 < len(verdict.failing) <= _MOST_BY_CHANCE:
         return False
+    if not set(own).isdisjoint(verdict.failing):
+        return set(verdict.failing) <= set(own) and not is_specified(verdict.failing, state)
     if "pytest" in check.argv:
         return foreign_failures.are_unreached(verdict.failing, check, verdict, context)
     return all(context.checker.run(check).passed for _ in range(_AGAIN))
