@@ -7,7 +7,9 @@ The rule, for files that the command names:
   redirected into a program, settings given with an option such as `--config`, and the Makefile or `package.json` of
   `make` and `npm`;
 - the program that is judged stays editable: what `python X` runs under any other name, a script whose output is
-  compared (`./X | diff - expected.txt`), and the workspace's program started by its path (`./main.py`).
+  compared (`./X | diff - expected.txt`), the workspace's program started by its path (`./main.py`), and the only Python
+  file beside the tests, unless the prompt names other files, or its name begins with such a word and no challenge is
+  to be solved.
 
 The prompt has the last word: a file that it asks to edit is not protected (`expectation.files_to_edit`).
 """
@@ -46,12 +48,15 @@ class _Part(Struct):
     captured: bool
 
 
-def files_of_command(workspace: Workspace, command: str, *, tests: Sequence[str], entry: str | None) -> list[str]:
+def files_of_command(
+    workspace: Workspace, command: str, *, tests: Sequence[str], entry: str | None, alone: str = ""
+) -> list[str]:
     """The files that the command rests on, by the rule above.
 
     Args:
         tests: all tests of the workspace and the code that they rest on.
         entry: the workspace's program, if there is a clear one.
+        alone: the only Python file that is no test, where it is what is judged.
     """
     named = [path for word in _WORDS.split(command) for path in _tests_named(workspace, word, tests)]
     own_tests = [path for path in named if is_test_file(path)]
@@ -60,7 +65,8 @@ def files_of_command(workspace: Workspace, command: str, *, tests: Sequence[str]
         named += [path for path in tests if basename(path) in TEST_SUPPORT or not is_pytest_file(path)]
     elif _RUNNER.search(command):
         named += tests
-    read = [*_judging(workspace, command, entry), *_declarations(workspace, command)]
+    judging = [path for path in _judging(workspace, command, entry) if path != alone]
+    read = [*judging, *_declarations(workspace, command)]
     return [*named, *read, *_included(workspace, read)]
 
 

@@ -40,6 +40,7 @@ __all__ = ["CheckRequest", "find_check", "find_entry"]
 
 _STATED = "expected output stated in the prompt"
 _LINTED = re.compile(r"\b(?:black|eslint|flake8|go vet|lint|mypy|prettier|pyright|ruff|tsc|type|typing)", re.IGNORECASE)
+_CHECKER = re.compile(r"check(?!out|point|sum)|verif|validat|lint", re.IGNORECASE)
 _TIME = re.compile(r"\d ?m?s|second|minute", re.IGNORECASE)
 _PROGRAM = re.compile(r"\b(?:make|get|have|npm|pnpm|yarn|bun|pre-commit|python3?|bash|sh|node)\b|\./|`", re.IGNORECASE)
 OF_REQUEST, OF_COMMAND = "what the request says must find nothing", "what the request says has to pass"
@@ -168,7 +169,11 @@ class _Search(Struct, dict=True):  # cached properties need one
         runs = suites.named_command.recipe_of(self.workspace, command).splitlines()
         tests = read_command(command, self.workspace.root)
         resolved = [shlex.join(tests.argv)] if tests is not None and tests.declared_in else []
-        rests_on = partial(files_of_command, self.workspace, tests=self._all_tests, entry=self.found_entry)
+        programs = self._programs
+        alone = programs[0] if len(programs) == 1 and set(self.request.files) <= set(programs) else ""
+        if _CHECKER.match(basename(alone)) and not self.challenge.check:
+            alone = ""
+        rests_on = partial(files_of_command, self.workspace, tests=self._all_tests, entry=self.found_entry, alone=alone)
         named = [path for text in (command, *runs, *resolved) for path in rests_on(text)]
         protected = self._existing([*named, challenge_file.NAME, INPUT_NAME, ARGS_NAME])
         argv = ("sh", "-c", command)

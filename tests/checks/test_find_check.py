@@ -633,12 +633,13 @@ LINKS = {
         (LINKS, "python3 tools/check_links.py .", "the links in docs/ are broken", (), ("tools/check_links.py",)),
         (LINKS, "make links", "fix the broken links", (), ("Makefile", "tools/check_links.py")),
         (
-            {"i18n-valid.py": SCRIPT, "de.json": ""},
-            "python3 i18n-valid.py",
+            {"validate_i18n.py": SCRIPT, "de.json": ""},
+            "python3 validate_i18n.py",
             "fix the translations",
             (),
-            ("i18n-valid.py",),
+            ("validate_i18n.py",),
         ),
+        ({"is_valid.py": SCRIPT}, "python3 is_valid.py", "fix the bug", (), ()),
         ({"check.py": SCRIPT}, "python check.py", "fix check.py", ("check.py",), ()),
     ],
 )
@@ -648,6 +649,13 @@ def test_a_name_that_judges_may_be_the_program(
     found = find_check(workspace(tmp_path, files), SETTINGS, CheckRequest(prompt=prompt, files=named, command=command))
     assert found is not None
     assert found.protected == protected
+
+
+def test_the_only_program_of_a_challenge_is_what_is_to_be_solved(tmp_path: Path) -> None:
+    files = {"validate.py": SCRIPT, "challenge.yaml": "check: python validate.py\n"}
+    found = find_check(workspace(tmp_path, files), SETTINGS, CheckRequest())
+    assert found is not None
+    assert found.protected == ("challenge.yaml",)
 
 
 @pytest.mark.parametrize(("command", "protected"), COMMANDS)
