@@ -21,6 +21,7 @@ from codur.checks.entry import (
     is_test_code,
     is_test_file,
     look,
+    text_of,
 )
 from codur.checks.python_syntax import NOT_FOUND
 from codur.checks.stated_conditions import decides_in_part
@@ -174,7 +175,9 @@ class _Search(Struct, dict=True):  # cached properties need one
         if _CHECKER.match(basename(alone)) and not self.challenge.check:
             alone = ""
         rests_on = partial(files_of_command, self.workspace, tests=self._all_tests, entry=self.found_entry, alone=alone)
-        named = [path for text in (command, *runs, *resolved) for path in rests_on(text)]
+        # What a recipe runs may be built by it, again and again.
+        of_recipe = [path for text in runs for path in rests_on(text) if text_of(self.workspace, path)]
+        named = [path for text in (command, *resolved) for path in rests_on(text)] + of_recipe
         protected = self._existing([*named, challenge_file.NAME, INPUT_NAME, ARGS_NAME])
         argv = ("sh", "-c", command)
         check = Check(kind="command", argv=argv, protected=protected, timeout_s=timeout_s, source=source)

@@ -651,6 +651,14 @@ def test_a_name_that_judges_may_be_the_program(
     assert found.protected == protected
 
 
+def test_what_a_recipe_builds_and_runs_is_not_protected(tmp_path: Path) -> None:
+    place = workspace(tmp_path, {"Makefile": "test: run\n\t@./run\n", "app.c": "int main(void) { return 0; }\n"})
+    (tmp_path / "run").write_bytes(b"\x7fELF\0\xff")
+    found = find_check(place, SETTINGS, CheckRequest(command="make test"))
+    assert found is not None
+    assert "run" not in found.protected
+
+
 def test_the_only_program_of_a_challenge_is_what_is_to_be_solved(tmp_path: Path) -> None:
     files = {"validate.py": SCRIPT, "challenge.yaml": "check: python validate.py\n"}
     found = find_check(workspace(tmp_path, files), SETTINGS, CheckRequest())
