@@ -17,6 +17,7 @@ from codur.checks.entry import (
     MAX_PARSED,
     find_entry,
     find_new_program,
+    is_code,
     is_pytest_file,
     is_test_code,
     is_test_file,
@@ -176,7 +177,7 @@ class _Search(Struct, dict=True):  # cached properties need one
             alone = ""
         rests_on = partial(files_of_command, self.workspace, tests=self._all_tests, entry=self.found_entry, alone=alone)
         # What a recipe runs may be built by it, again and again.
-        of_recipe = [path for text in runs for path in rests_on(text) if text_of(self.workspace, path)]
+        of_recipe = [path for text in runs for path in rests_on(text) if is_code(path) or text_of(self.workspace, path)]
         named = [path for text in (command, *resolved) for path in rests_on(text)] + of_recipe
         protected = self._existing([*named, challenge_file.NAME, INPUT_NAME, ARGS_NAME])
         argv = ("sh", "-c", command)
