@@ -63,10 +63,8 @@ _UP_TO_DATE = regex(r"make(?:\[\d+\])?: (?:['`]\S+' is up to date|Nothing to be 
 """All that make says where a file of a target's name keeps it from doing anything."""
 _QUIET = 0.4  # of the time of a run: a test that takes the rest of it hangs, as each is stopped far earlier
 _NAMED = 3
-_TIMED_RUNS, _NEAR = (
-    3,
-    2,
-)  # a program that takes less than so many times what it may is run again: a machine may be busy
+_TIMED_RUNS, _NEAR = 3, 2
+"""Runs of a program that takes longer than it may, but less than so many times as long: a machine may be busy."""
 _LIMITS = {"processes": "sandbox.processes", "memory": "sandbox.memory_mb"}
 _NOT_UNDERSTOOD = regex(r"unrecognized arguments|Unknown config option")
 
