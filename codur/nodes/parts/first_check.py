@@ -115,7 +115,7 @@ def fitted(discovery: Discovery, before: Verdict, prompt: str, context: RunConte
 def timed(discovery: Discovery, before: Verdict, prompt: str, context: RunContext) -> tuple[Discovery, Verdict]:
     """Where a program is to take less time: with what must stay as it is, or without the time if it does not run."""
     check = discovery.check
-    if check is None or not check.within_s:
+    if check is None or not check.within_s or before.status not in {"passed", "failed"}:
         return discovery, before
     if before.passed or (before.exit_status != 0 and not before.timed_out):
         ends = before.note if before.passed else f"it ends with status {before.exit_status}"
