@@ -49,6 +49,7 @@ _SHADOWS = tuple(path for name in sorted(_SHADOWED) for path in (f"{name}.py", f
 _SECTION = regex(r"^[ \t]*\[+\s*(?:tool\s*[:.]\s*)?[\"']?pytest\b[^\n]*\n?(?:(?![ \t]*\[)[^\n]*\n?)*", re.MULTILINE)
 _RUNS_NPM = regex(r"\b(?:npm|pnpm|yarn|bun)\b")
 _DECIDING_SCRIPTS = regex(r"test|lint|check|verif|valid|type|build|\bci\b|^(?:pre|post)")
+_SCRIPT_WORDS = regex(r"[\w:./-]+")
 _RUNNERS = ("jest", "mocha", "ava", "vitest", "tap", "nyc", "c8", "eslintConfig", "workspaces")
 """What else of a package decides."""
 _NOISE = regex(r"^\s*(?:[#;].*)?$")  # comments and empty lines, which may change
@@ -227,12 +228,17 @@ def _part(path: str, data: bytes | None) -> object:
 
 
 def _of_package(text: str) -> object:
-    """The scripts that look, and what configures them; of a broken file, all of it."""
+    """The scripts that look, with those that they call, and what configures them; of a broken file, all of it."""
     try:
         found = json.loads(text)
-        scripts = {name: words for name, words in found.get("scripts", {}).items() if _DECIDING_SCRIPTS.search(name)}
-    except (ValueError, AttributeError, RecursionError):
+        scripts = dict(found.get("scripts", {}))
+    except (ValueError, AttributeError, TypeError, RecursionError):
         return text
+    deciding = [name for name in scripts if _DECIDING_SCRIPTS.search(name)]
+    for name in deciding:  # which grows meanwhile
+        called = set(_SCRIPT_WORDS.findall(str(scripts[name]))) & scripts.keys()
+        deciding += sorted(called.difference(deciding))
+    scripts = {name: scripts[name] for name in deciding}
     return {"scripts": scripts, **{name: found[name] for name in _RUNNERS if name in found}}
 
 

@@ -181,6 +181,12 @@ ELSEWHERE: dict[str, tuple[str, str, dict[str, str], tuple[str, str]]] = {
         NODE,
         ("package.json", '{"name": "x", "scripts": {"test": "true"}}\n'),
     ),
+    "a script that another calls": (
+        "npm",
+        "npm test",
+        {**NODE, "package.json": '{"scripts": {"test": "npm run unit", "unit": "node --test"}}'},
+        ("package.json", '{"scripts": {"test": "npm run unit", "unit": "true"}}'),
+    ),
     "settings of npm": ("npm", "npm test", NODE, (".npmrc", "node-options=--require ./quiet.js\n")),
     "an assertion of Node's": (
         "npm",

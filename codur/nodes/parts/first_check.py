@@ -118,8 +118,9 @@ def timed(discovery: Discovery, before: Verdict, prompt: str, context: RunContex
     if check is None or not check.within_s or before.status not in {"passed", "failed"}:
         return discovery, before
     if before.passed or (before.exit_status != 0 and not before.timed_out):
-        ends = before.note if before.passed else f"it ends with status {before.exit_status}"
-        why = f"`{replace(check, beside=None).label}`: {ends}, so that its time is not the check"
+        less = f"takes no more than {check.within_s:g} s already"
+        ends = less if before.passed else f"ends with status {before.exit_status}"
+        why = f"`{replace(check, beside=None).label}` {ends}, so that its time is not the check"
         context.emit(Note(level="warning", text=why))
         context.workspace.unprotect(check.protected)
         nothing = Check(kind="syntax", argv=(), timeout_s=check.timeout_s, source=why)
