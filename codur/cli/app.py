@@ -68,7 +68,7 @@ def program(names: Collection[str] = NAMES) -> TyperGroup:
 
 def _options(
     version: bool = typer.Option(False, "--version", "-V", help="Print the version.", is_eager=True),
-    go_on: bool = typer.Option(False, "--continue", help="Go on with the last conversation here."),
+    go_on: bool = typer.Option(False, "--continue", help="Go on with the last conversation, or tasks, here."),
     debug: bool = typer.Option(False, "--debug", help="Show a traceback when something goes wrong."),
 ) -> None:
     if version:

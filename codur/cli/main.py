@@ -57,7 +57,8 @@ def run(argv: Sequence[str]) -> int:
     Returns:
         The exit code.
     """
-    if list(argv[:1]) == ["--continue"] or (not argv and _at_terminal()):
+    goes_on = "--continue" in argv and first_word(argv) is None
+    if goes_on or (not argv and _at_terminal()):
         return exit_code_of(lambda: _converse(argv), json=None, debug=bool(os.environ.get("CODUR_DEBUG")))
     if not argv and _is_given(sys.stdin):
         argv = ["-"]
@@ -87,10 +88,10 @@ def _is_given(stream: TextIO | None) -> bool:
 def _converse(argv: Sequence[str]) -> int:
     """Hold a conversation in the current directory. Raises UsageError: nobody is there to hold it with."""
     if argv[1:]:
-        remedy = "Give the task in the conversation that `codur --continue` opens, or alone: it says then all it needs."
-        raise UsageError("--continue opens the last conversation and takes no task with it", remedy=remedy)
+        raise UsageError("a conversation takes no options", remedy='Give a task with them: codur --continue "fix it"')
     if not _at_terminal():
-        raise UsageError("a conversation takes a terminal", remedy='Give the task as words: codur "fix main.py"')
+        remedy = f'Give the task as words: codur {" ".join((*argv, ""))}"fix main.py"'
+        raise UsageError("a conversation takes a terminal", remedy=remedy)
     with _stopped_by_signals():
         # Before what takes most of the start is loaded: Enter is seen to have been taken.
         cli.printing.tell(f"codur {__version__} in {Path().absolute()}")

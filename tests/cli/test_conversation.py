@@ -87,7 +87,7 @@ def test_a_fix_its_undoing_and_what_is_remembered(opens: Opens, project: Path, h
     assert {stat.S_IMODE(path.stat().st_mode) for path in kept.iterdir()} == {0o600}
     assert "+fix main.py" in next(kept.glob("*.history")).read_text()
     with opens("--continue") as terminal:
-        terminal.until("5 earlier tasks remembered")
+        terminal.until("2 earlier tasks remembered")
         say(terminal, "/quit")
         assert terminal.ended() == 0
     with opens() as terminal:
@@ -531,10 +531,37 @@ def test_what_is_typed_is_completed_without_what_git_ignores(project: Path, home
     assert completed(ProjectNames(home.parent / "nowhere"), "@a") == []
 
 
-def test_a_task_beside_the_option_that_goes_on_is_told_of_in_true_words(project: Path, home: Path) -> None:
+def test_a_task_goes_on_with_what_was_given_alone_and_in_a_conversation(
+    opens: Opens, project: Path, home: Path
+) -> None:
+    def told() -> str:
+        newest = json.loads(codur("runs", "--json", cwd=project, home=home).out)[0]["id"]
+        run = home / ".local/state/codur/runs" / newest / "run.json"
+        return str(json.loads(run.read_text())["task"].get("earlier", ""))
+
     ran = codur("--continue", "now fix it", cwd=project, home=home)
     assert (ran.code, ran.out) == (2, "")
-    assert "--continue opens the last conversation and takes no task with it" in ran.err
+    assert "there is no earlier task here to go on with" in ran.err
+    fill(project, {**REPAIRABLE, "notes.txt": "milk\n"})
+    assert codur('append "eggs" to notes.txt', "--offline", cwd=project, home=home).code == 0
+    assert codur("verify", cwd=project, home=home).code == 1
+    ran = codur("--continue", "--offline", 'append "rice" to notes.txt', cwd=project, home=home)
+    assert (ran.code, (project / "notes.txt").read_text()) == (0, "milk\neggs\nrice")
+    assert 'User: append "eggs"' in (said := told())
+    assert "+eggs" in said
+    assert "verify" not in said
+    assert codur("undo", cwd=project, home=home).code == 0
+    (project / "new.py").write_text("NEW = 1\n")
+    assert codur("--continue", 'create b.txt with "b"', "--offline", cwd=project, home=home).code == 0
+    assert "Outcome: done, and undone since" in (said := told())
+    assert "Changed by the user since then: " in said
+    assert "new.py" in said
+    with opens("--continue") as terminal:
+        terminal.until("3 earlier tasks remembered")
+        say(terminal, "/context")
+        terminal.until('User: create b.txt with "b"')
+        say(terminal, "/quit")
+        assert terminal.ended() == 0
 
 
 def test_without_a_terminal(project: Path, home: Path) -> None:

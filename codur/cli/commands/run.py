@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from codur import cli
 from codur.cli import actions, options
 
 
@@ -27,6 +28,9 @@ def run(
     may_edit_tests: options.MayEditTests = False,
     commit: Annotated[
         bool, typer.Option("--commit", help="Commit what was changed, and nothing else, once it is done.")
+    ] = False,
+    goes_on: Annotated[
+        bool, typer.Option("--continue", help="Go on with the last tasks here: it is told of them.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Work in a copy; print the diff, change nothing.")] = False,
     max_llm_calls: options.MaxCalls = None,
@@ -70,6 +74,7 @@ def run(
         approved=yes,
         plan=given.plan if given is not None else None,
     )
+    task = cli.continued(task) if goes_on else task
     carry_out = actions.commit.carry_out if commit else actions.run.carry_out
     return carry_out(
         task,

@@ -18,19 +18,18 @@ from codur.checks.memory import CheckMemory
 from codur.cli import actions, machine
 from codur.cli.actions.init import check_found, model_words
 from codur.cli.conversation.choices import CHANGES, PERMISSIONS, Choices
+from codur.cli.conversation.earlier_tasks import earlier_turns, going_on, kept_turns
 from codur.cli.conversation.line_completion import LineCompleter
 from codur.cli.conversation.slash_commands import Asked, help_text, put_back, read_line, undoes
 from codur.cli.project_names import ProjectNames, agent_names, run_ids
 from codur.cli.typed_line import TypedLine
 from codur.config.settings import Settings
-from codur.context.file_order import standing
 from codur.errors import UsageError
 from codur.lazy import regex
-from codur.parsing.bounded_text import listed
 from codur.redaction import Redactor, redact_value
 from codur.session.host import redactor_of
 from codur.session.stop import INTERRUPTED, code_of
-from codur.session.turns import Turn, Turns, as_they_stand, cost_text, since, turn_of
+from codur.session.turns import Turn, as_they_stand, cost_text, since, turn_of
 from codur.store.directory import StateDirectory
 from codur.structs import replace
 from codur.types import Plan, Step, Task
@@ -46,8 +45,6 @@ _CONTAINED_WORDS = (
     "Programs run contained here, those after ! too: .git stays as it is (/commit commits to it), and the "
     "network is off unless allowed."
 )
-_EDITED = 2  # sources that the user edited, which are shown with his next task
-_LISTED = 20  # files that the user changed, which a model is told
 _TRY = ('"the tests fail, fix the bug"', '"explain FILE"', "/help")
 _TRY_EMPTY = ('"make me a web page that …"', '"write a program that …"', "/help")
 
@@ -79,21 +76,19 @@ class Conversation:
         self._choices = Choices()
         self._settings = machine.settings_for(directory, None, {}).settings
         self._redactor = redactor_of(self._settings, os.environ, directory)
-        state = machine.state_directory()
-        self._kept = Turns(StateDirectory(state).conversations if state else None, directory)
-        self._turns = self._kept.read()
+        self._kept = kept_turns(directory)
+        self._turns: list[Turn] = earlier_turns(directory) if goes_on else []
         self._typed = ""
         self._moment = 0.0  # when the last line was done with: what was written till then is no work of the user's
         self._memory = CheckMemory()
         self._tests_are_free = False
         self._commands: list[str] = []  # typed while a task was at work
         if not goes_on:
-            self._turns = []
             self._kept.put_aside()
 
     def hold(self) -> int:
         """Take one line after the other until the user leaves; gives the exit code."""
-        _say(_greeting(self._directory, self._settings, len(self._turns)))
+        _say(_greeting(self._directory, self._settings, self._turns))
         session = self._session(self._settings)
         stopped = False
         while True:
@@ -150,21 +145,17 @@ class Conversation:
 
     def _work(self, asked: Asked) -> int:
         """Carry out a task or a program, and remember it."""
-        chosen, earlier = self._choices, since(self._turns, asked=asked.task)
-        edited = self._edited_since()
-        told = f"Changed by the user since then: {listed(edited, _LISTED)}" if edited else ""
-        sources = [path for path in edited if not standing(path)]
+        chosen = self._choices
         task = Task(
             prompt=asked.task or f"!{asked.program}",
             workspace=str(self._directory.absolute()),
             agent=chosen.agent,
             offline=chosen.offline,
-            earlier=chosen.told("\n\n".join(filter(None, (told, earlier.told)))),
-            # What he works at is mostly what he speaks of.
-            places=(*chosen.files, *sources[:_EDITED], *earlier.places),
-            made=earlier.made,
+            places=chosen.files,
             may_edit_tests=self._tests_are_free,
         )
+        task = going_on(task, self._turns, self._moment)
+        task = replace(task, earlier=chosen.told(task.earlier))
         if asked.program:
             self._memory.forget()
             step = Step(id="run", action="tool", capability="run_command", arguments={"command": asked.program})
@@ -191,11 +182,6 @@ class Conversation:
             self._tests_are_free |= typed.tests_are_free
             self._offer(typed, code)
         return code
-
-    def _edited_since(self) -> Sequence[str]:
-        """The files that the user wrote after the last task."""
-        last = max(self._moment, self._turns[-1].ended) if self._turns else 0.0
-        return ProjectNames(self._directory).changed_since(last) if last else ()
 
     def _carry_out(self, task: Task, showing: machine.Showing) -> int:
         result, output = actions.run.carried_out(task, showing, overrides=self._choices.overrides)
@@ -281,7 +267,7 @@ class Conversation:
         if wanted.isdigit() and 0 < int(wanted) <= len(kept):
             self._kept.put_aside(instead=kept[int(wanted) - 1])
             self._turns = self._kept.read()
-            _say(_remembered(len(self._turns)))
+            _say(_remembered(self._turns))
             return 0
         if wanted:
             return self._run(("resume", wanted))
@@ -363,19 +349,19 @@ def _history(directory: Path | None, turns: Path | None, redactor: Redactor) -> 
     return _LineHistory(path, redactor)
 
 
-def _greeting(directory: Path, settings: Settings, remembered: int) -> str:
+def _greeting(directory: Path, settings: Settings, turns: Sequence[Turn]) -> str:
     """Which model is asked and why, what decides, and what to try; where it is was said before all this was loaded."""
     lines = [
         f"model: {model_words(settings)}",
         f"check: {check_found(directory, settings)}",
     ]
-    lines += [_remembered(remembered)] if remembered else []
+    lines += [_remembered(turns)] if turns else []
     tries = _TRY if any(directory.iterdir()) else _TRY_EMPTY
     return "\n".join([*lines, f"try: {', '.join(tries)}"])
 
 
-def _remembered(tasks: int) -> str:
-    return f"{tasks} earlier task{'s' if tasks > 1 else ''} remembered (/context)"
+def _remembered(turns: Sequence[Turn]) -> str:
+    return f"{count(len(as_they_stand(turns)), 'earlier task')} remembered (/context)"
 
 
 def _told_shortly(turns: Sequence[Turn]) -> str:
