@@ -44,7 +44,9 @@ _STATED = "expected output stated in the prompt"
 _LINTED = re.compile(r"\b(?:black|eslint|flake8|go vet|lint|mypy|prettier|pyright|ruff|tsc|type|typing)", re.IGNORECASE)
 _CHECKER = re.compile(r"check(?!out|point|sum)|verif|validat|lint", re.IGNORECASE)
 _TIME = re.compile(r"\d ?m?s|second|minute", re.IGNORECASE)
-_PROGRAM = re.compile(r"\b(?:make|get|have|npm|pnpm|yarn|bun|pre-commit|python3?|bash|sh|node)\b|\./|`", re.IGNORECASE)
+_PROGRAM = re.compile(
+    r"\b(?:make|get|have|npm|pnpm|yarn|bun|pre-commit|python3?|bash|sh|node)\b|\./|`| --?\w", re.IGNORECASE
+)
 OF_REQUEST, OF_COMMAND = "what the request says must find nothing", "what the request says has to pass"
 OF_LIMIT = "what the request says may take so long"
 EXPECTED_NAMES = ("expected.txt", "expected_output.txt")

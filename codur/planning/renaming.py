@@ -68,6 +68,10 @@ def rename_step(prompt: str, workspace: Workspace, index: RepositoryIndex) -> St
     places = [path for path in places if f"/{path}".removesuffix(".py").removesuffix("/__init__").endswith(inside)]
     if len(places) != 1:
         if not places:
+            methods = (node for node in view.defined(old) if node[0] not in defining and not is_test_code(node[0]))
+            if (node := next(methods, None)) is not None:
+                owner = view.facts[node[0]].blocks[node[1]].owner
+                return f"{old} belongs to {owner} in {node[0]}: without a model only what a module defines is renamed."
             return f"{old} is defined in no Python module, and without a model only Python names are renamed."
         named = f"name one of them, as in `rename {splitext(basename(places[0]))[0]}.{old} to {new}`"
         return f"{old} is defined in {listed(places, 6)}: {named}."

@@ -164,10 +164,12 @@ def test_a_name_that_is_taken_is_no_new_name(tmp_path: Path) -> None:
             "rename count to amount",
             "count is defined in no Python module, and without a model only Python names are renamed",
         ),
+        ("rename Sum.tally to add everywhere", "tally belongs to Sum in more.py: without a model only what a module"),
     ],
 )
 def test_what_is_not_clear_without_a_model_is_said(prompt: str, said: str, tmp_path: Path) -> None:
-    files = {**FILES, "more.py": FILES["sums.py"]}
+    method = "\n\nclass Sum:\n    def tally(self):\n        return 0\n"
+    files = {**FILES, "more.py": f"{FILES['sums.py']}{method}"}
     played = play(tmp_path, files, prompt, [], key=None, may_edit_tests=True)
     assert (played.result.outcome, played.files) == ("no_model", files)
     assert said in played.result.reason

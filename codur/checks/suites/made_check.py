@@ -26,6 +26,7 @@ _FRAME = regex(r"^(?P<path>[^\s:][^:\n]*\.py):\d+: in ", re.MULTILINE)
 _ERROR = regex(r"^E\s+(?P<type>[A-Za-z_][\w.]*)(?::[ ]*(?P<words>.*))?$", re.MULTILINE)
 _ASSERT = regex(r"\A[^\n]*\n(?:(?!E)[^\n]*\n)*E\s+assert\b")
 """What a report begins with after its last frame if an `assert` failed."""
+_ASSERTED = regex(r"^ +(?:assert\b|self\.assert)", re.MULTILINE)
 _NOT_TOLD = "NoneType"
 _EXCEPTION = regex(r"\b[A-Za-z]\w*(?:Error|Exception|Warning|Interrupt|Exit|Iteration)\b")
 _MISSING = regex(
@@ -121,8 +122,8 @@ def _wrong_failure(end: TestEnd, check: Check, prompt: str, known: Callable[[str
         return f"it cannot run here: {end.blocked or words}"
     if raised == "Failed" and "it did not end within" in end.text:
         return hangs_by_task(prompt)
-    # The test's own comparison failed, which is what it is there for.
-    if raised in {"AssertionError", "Failed"}:
+    # The test's own comparison failed, which is what it is there for; or could not be made with the result None.
+    if raised in {"AssertionError", "Failed"} or ("'NoneType' object" in words and _ASSERTED.search(end.text)):
         return ""
     frames = [found for found in _FRAME.findall(end.text) if found != check.entry and not _ELSEWHERE.search(found)]
     # An error in the test is a mistake of who wrote it; one that comes out of the project is what the task tells of.

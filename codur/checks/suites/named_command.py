@@ -23,7 +23,15 @@ _COMMAND = (
     r"|(?:python3? |node )(?P<program>[\w./-]{0,200}?(?:check|lint|valid|verif)[\w-]{0,99}\.(?:py|js|mjs))"
     r"|(?:bash |sh |\./)(?P<file>[\w./-]{0,200}?(?:check|lint|test|valid|verif)[\w-]{0,99}\.(?:sh|bash)))"
 )
-_QUOTED = rf"(?:the |our |my )?(?:(?P<quote>[`'\"]?)(?P<command>{_COMMAND})(?P=quote)|`(?P<linter>[^`\n]+)`)"
+_FILE = r"[\w./-]*[./][\w./-]*"
+_BARE_LINTER = (
+    r"(?:ruff check|ruff format --check|black --check|flake8|mypy|pyright|eslint|prettier --check|tsc)"
+    rf"(?: (?:--?[\w-]+(?:[ =][A-Z][A-Z\d,]*\b|=\S+)?|{_FILE}(?<!\.)|\.|src|tests?))+"
+)
+_QUOTED = (
+    rf"(?:the |our |my )?(?:(?P<quote>[`'\"]?)(?P<command>{_COMMAND})(?P=quote)|`(?P<linter>[^`\n]+)`"
+    rf"|(?P<bare>{_BARE_LINTER}))"
+)
 _PLEASE = r"\s*(?:please |(?:can|could|would) you )?"
 _PASSES = r"(?:pass(?:es)?|succeeds?|works?|runs?|green|clean|happy|quiet|exits? with (?:status )?(?:0|zero))\b"
 _END = r"(?= *(?:$|[.,;:!?)\n]|(?:again|now|and|but|so|with|without|in|on|for|under)\b))"
@@ -91,7 +99,10 @@ def named_command(workspace: Workspace, prompt: str) -> str:
     found = next((found for form in _FORMS if (found := form.match(prompt))), None) or _LATER.search(prompt)
     if found is not None:
         said = found.groupdict()
-        command = said["command"] or said["linter"] or ""
+        command = said["command"] or said["linter"] or said["bare"] or ""
+        if said["bare"] and not re.search(rf" {_FILE}| src\b| tests?\b", command):
+            place = re.match(rf" (?:for|in|on) ({_FILE}(?<!\.)|src|tests?)\b", prompt[found.end() :])
+            command += f" {place[1]}" if place else "" if command.startswith("tsc") else " ."
         if (said["package"] or said["prefix"]) and "npm " not in f" {command}".replace(" pnpm ", " "):
             return ""  # others have these options for something else
         # "Make lint fails": the sentence begins with it.
@@ -104,7 +115,7 @@ def named_command(workspace: Workspace, prompt: str) -> str:
 
 
 def _is_declared(workspace: Workspace, said: Mapping[str, str | None]) -> bool:
-    if linter := said.get("linter"):
+    if linter := said.get("linter") or said.get("bare"):
         return " " in linter and is_linter(linter)  # its name alone says less than its settings
     at = _directory(workspace, said)
     if at is None:

@@ -100,9 +100,9 @@ def _named(state: RunState, step: Step, files: Sequence[str]) -> list[str]:
     test check's, what is written.
     """
     check = state["discovery"].check
-    said = f"{state['task'].prompt}\n{step.objective}"
+    said = f"{state['task'].prompt}\n{step.objective}".casefold()
     by_rules = check is not None and check.kind == "tests"
-    named = [path for path in _known(state) if not by_rules or splitext(basename(path))[0] in said]
+    named = [path for path in _known(state) if not by_rules or splitext(basename(path))[0].casefold() in said]
     added = [place for place in state["task"].places if not _FRAME.search(place)]
     written = {word.strip(".") for word in _PATHS.findall(objective(state, step))}
     planned = [path for path in files if path in written]

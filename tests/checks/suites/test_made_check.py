@@ -33,6 +33,10 @@ def total(prices):
     return sum(prices) + 1
 
 
+def stored():
+    pass
+
+
 def opened():
     raise OSError(24, "Too many open files")
 
@@ -44,7 +48,7 @@ TESTS = """import unittest
 
 import pytest
 
-from shop.cart import Shelf, opened, parse, price, total
+from shop.cart import Shelf, opened, parse, price, stored, total
 
 
 def test_value():
@@ -87,6 +91,15 @@ def test_known_elsewhere():
     assert shop.cart.put
 
 
+def test_no_result():
+    assert sorted(stored()) == [1]
+
+
+def test_no_result_used():
+    found = sorted(stored())
+    assert found == [1]
+
+
 def test_lack_of_the_machine():
     assert opened()
 
@@ -105,6 +118,9 @@ class TestCases(unittest.TestCase):
 
     def test_case_raised(self):
         price("pear")
+
+    def test_case_no_result(self):
+        self.assertEqual(sorted(stored()), [])
 
     def test_case_slip(self):
         {}["apple"]
@@ -158,6 +174,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Check, Verdict, Mappi
         ("TestCases::test_case", "total is off by one", ""),
         ("TestCases::test_case_assert", "total is off by one", ""),
         ("TestCases::test_case_raised", "the price of a pear ends with KeyError", ""),
+        ("no_result", "stored() must give the goods", ""),
+        ("no_result_used", "stored() must give the goods", "TypeError: 'NoneType' object is not iterable is raised by"),
+        ("TestCases::test_case_no_result", "stored() must give the goods", ""),
         ("TestCases::test_case_slip", "total of nothing is wrong", "KeyError: 'apple' is raised by the test itself"),
     ],
 )
