@@ -51,6 +51,7 @@ class CodingBrief(Struct):
     objective: str  # what this step is for, where the plan says more than the task
     sources: Mapping[str, str]  # present text by path, in the order in which they are shown
     wants: Sequence[Want] = ()  # what of them should be shown, the most useful first; empty: each in turn
+    copies: Mapping[str, Sequence[str]] = field(default_factory=dict)  # other files with the text of one of them
     outline: Outline = NOTHING_ELSE  # the files that are not shown
     missing_files: Sequence[str] = ()
     withheld: Sequence[str] = ()  # files that are not shown because they may hold secrets
@@ -144,7 +145,7 @@ def _files(brief: CodingBrief, room: int, *, spare: int = 0) -> tuple[str, dict[
     texts = [_file(item, brief) for item in excerpts]
     more = brief.more if others or not all(item.whole for item in excerpts) else ""
     text = _joined([("Files", _BETWEEN.join(texts)), ("Other files, not shown", others), ("More", more)])
-    return text, {item.path: item.ranges for item in excerpts}
+    return text, {path: item.ranges for item in excerpts for path in (item.path, *brief.copies.get(item.path, ()))}
 
 
 def _situation(brief: CodingBrief) -> str:
@@ -169,6 +170,7 @@ def _file(item: Excerpt, brief: CodingBrief) -> str:
     known = {"read only": item.path in brief.read_only, "only a guess": item.path in brief.guessed}
     known["in part"] = not item.whole
     marks = [f"{item.lines} line{'' if item.lines == 1 else 's'}", *(mark for mark, holds in known.items() if holds)]
+    marks += [f"{path} has the same text, and is edited likewise" for path in brief.copies.get(item.path, ())]
     text = "\n".join(_numbered(item)) if brief.numbered else item.text.rstrip()
     return f"===== {item.path} ({', '.join(marks)})\n{text}\n===== end of {item.path}"
 

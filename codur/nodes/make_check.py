@@ -296,7 +296,8 @@ def _tried(text: str, near: str, state: RunState, context: RunContext) -> tuple[
         verdict, ended = tried(check, context)
     except WorkspaceError as error:
         return None, error.message, ""
-    return check, why_not_red(check, verdict, ended, prompt, known=partial(_defined, files, context)), verdict.error
+    known, earlier = partial(_defined, files, context), state["task"].earlier
+    return check, why_not_red(check, verdict, ended, prompt, earlier=earlier, known=known), verdict.error
 
 
 def _tried_among(check: Check, state: RunState, context: RunContext) -> tuple[Check | None, str, str]:

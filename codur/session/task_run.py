@@ -190,7 +190,7 @@ def _with_test(state: RunState, context: RunContext) -> RunState:
         return state
     tested = any(checks.entry.is_test_code(path) for path in context.workspace.changed_files())
     if not (state["keep_test"] or (parts.allowed_by_user.wishes_tests(state) and not tested)):
-        how = "--keep-test, or k where you are asked, keeps it"
+        how = "`codur show --test` prints it; --keep-test, or k where you are asked, keeps it"
         text = f"the test that was made for this is not kept ({check.entry}); {how}"
     else:
         context.workspace.unprotect([check.entry])

@@ -415,6 +415,9 @@ def test_a_test_that_was_made_is_answered_in_words(tmp_path: Path) -> None:
         asked, edits = ("".join(str(each["content"]) for each in r.body["messages"]) for r in here.server.requests[2:])
         assert "twice 3 is 6, not 7" in asked
         assert "and no more" in edits
+        shown = here.run("show", "--test")
+        assert shown.out == "from main import double\n\n\ndef test_double():\n    assert double(3) == 6\n"
+        assert "it belongs in test_double.py" in shown.err
 
 
 def test_a_test_that_nobody_says_anything_of_is_used(tmp_path: Path) -> None:

@@ -149,6 +149,22 @@ def test_who_says_everywhere_means_the_tests_too_where_nobody_can_be_asked(tmp_p
     assert (played.result.exit_code, played.files["test_sums.py"]) == (0, tests)
 
 
+def test_what_is_taken_out_goes_with_its_tests_where_these_are_free(tmp_path: Path) -> None:
+    more = "from sums import mean\n\n\ndef test_mean():\n    assert mean([2]) == 2\n"
+    files = {
+        "sums.py": FILES["sums.py"] + "\n\ndef mean(numbers):\n    return total(numbers) / len(numbers)\n",
+        "test_sums.py": FILES["test_sums.py"],
+        "test_mean.py": more,
+    }
+    gone = calls(
+        ("replace_file_content", {"path": "sums.py", "content": FILES["sums.py"]}),
+        ("delete_file", {"path": "test_mean.py"}),
+    )
+    prompt = "mean in sums.py is deprecated since 2.0, remove them for 3.0"
+    played = play(tmp_path, files, prompt, lambda body: gone if body.get("tools") else EDIT, may_edit_tests=True)
+    assert (played.result.outcome, played.files) == ("done", FILES)
+
+
 def test_a_name_that_is_taken_is_no_new_name(tmp_path: Path) -> None:
     files = {**FILES, "sums.py": FILES["sums.py"] + "\n\ndef amount():\n    return 1\n"}
     played = play(tmp_path, files, ALONE, [], key=None, may_edit_tests=True)

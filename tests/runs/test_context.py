@@ -50,12 +50,14 @@ HALF = calls(
         {"path": "src/shop/rounding.py", "name": "to_cents", "code": "def to_cents(x):\n    return -int(x * 100)\n"},
     )
 )
-RIGHT = calls(
+RIGHT_CALL = (
     (
         "replace_function",
         {"path": "src/shop/rounding.py", "name": "to_cents", "code": "def to_cents(x):\n    return round(x * 100)\n"},
-    )
+    ),
 )
+RIGHT = calls(*RIGHT_CALL)
+DOCUMENTS = ("README.md", "docs/index.md")
 WRONG = {**FILES, "src/shop/rounding.py": SHOP["src/shop/rounding.py"].replace("x * 100", "x * 99")}
 """The fault is three calls away from the test that finds it, which names no file."""
 
@@ -419,3 +421,20 @@ def test_of_a_crowded_directory_the_large_files_are_listed(tmp_path: Path) -> No
     run = play(tmp_path, files, "the totals are off by a cent for some orders", [asks])
     assert "\ncore/whole.py\n" in run.message(0)
     assert "more in core/" in run.message(0)
+
+
+def test_a_document_that_is_there_twice_is_shown_once_and_may_be_edited_in_both_places(tmp_path: Path) -> None:
+    guide = "".join(f"Line {number} of the guide to rounding.\n" for number in range(40))
+    files = {**WRONG, "README.md": guide, "docs/index.md": guide, "docs/other.md": guide.replace("guide", "notes")}
+    changed = guide.replace("Line 7 of", "Line seven of")
+    both = calls(
+        *RIGHT_CALL,
+        *(("replace_in_file", {"path": path, "old": "Line 7 of", "new": "Line seven of"}) for path in DOCUMENTS),
+    )
+    prompt = "fix to_cents, and write the seven in README.md and docs/index.md as a word"
+    played = play(tmp_path, files, prompt, lambda body: both if body.get("tools") else UNSURE)
+    (first, *_) = coding(played.requests)
+    said = str(first["messages"][-1]["content"])
+    assert "===== README.md (40 lines, docs/index.md has the same text, and is edited likewise)" in said
+    assert "===== docs/index.md" not in said
+    assert (played.result.exit_code, [played.files[path] for path in DOCUMENTS]) == (0, [changed, changed])

@@ -33,6 +33,7 @@ _MISSING = regex(
     r"""cannot import name '(\w+)'|No module named '(?:\w+\.)*(\w+)'|name '(\w+)' is not defined"""
     r"""|has no attribute '(\w+)'|unexpected keyword argument '(?P<argument>\w+)'"""
 )
+_OWNER = regex(r"'(\w+)' object has no attribute")
 _HANGS = regex(
     r"\b(?:hang\w*|hung|forever|endless\w*|infinite\w*|never (?:end|return|finish|stop)\w*|freez\w*|slow\w*|loops?"
     r"|deadlock\w*|time ?out|does(?:n't| not) (?:end|return|finish|stop))\b",
@@ -89,9 +90,20 @@ def made_check(text: str, project: Check | None, files: Sequence[str], *, near: 
 
 
 def why_not_red(
-    check: Check, verdict: Verdict, ends: Mapping[str, TestEnd], prompt: str, *, known: Callable[[str], bool]
+    check: Check,
+    verdict: Verdict,
+    ends: Mapping[str, TestEnd],
+    prompt: str,
+    *,
+    earlier: str = "",
+    known: Callable[[str], bool],
 ) -> str:
-    """Why a test's failure is not the one that the task tells of, or empty; `known`: whether a name is defined."""
+    """Why a test's failure is not the one that the task tells of; empty if it is.
+
+    Args:
+        earlier: what the task may go on with.
+        known: whether a name is defined.
+    """
     if verdict.passed:
         return PASSES_NOW
     if verdict.status != "failed":
@@ -101,20 +113,23 @@ def why_not_red(
         return hangs_by_task(prompt)
     if not failed:
         return f"it cannot be run: {verdict.error[-500:] or 'pytest told nothing of its tests'}"
-    return next((why for end in failed if (why := _wrong_failure(end, check, prompt, known))), "")
+    wrong = (_wrong_failure(end, check, prompt, f"{prompt}\n{earlier}", known) for end in failed)
+    return next(filter(None, wrong), "")
 
 
-def _wrong_failure(end: TestEnd, check: Check, prompt: str, known: Callable[[str], bool]) -> str:
+def _wrong_failure(end: TestEnd, check: Check, prompt: str, told: str, known: Callable[[str], bool]) -> str:
     raised, words = _raised(end)
     missed = next(_MISSING.finditer(words), None)
     missing = next(filter(None, missed.groups()), "") if missed else ""
-    # A parameter is one function's own, whatever else has its name.
-    new = bool(missed and missed["argument"]) or not known(missing)
+    # A parameter is one function's own, and an attribute that of the class that the task names, whatever else has it.
+    owner = _OWNER.search(words)
+    own = bool(missed and missed["argument"]) or (owner is not None and is_told(owner[1], prompt))
+    new = own or not known(missing)
     asked = set(_EXCEPTION.findall(prompt))
     if end.when == "setup":
         return f"it did not begin: {words or end.text[-300:]}"
     # Something new is asked for by name: that it is missing is the right reason.
-    if missing and is_told(missing, prompt) and (new or raised in asked):
+    if missing and is_told(missing, told) and (new or raised in asked):
         return ""  # what the task asks for is not there yet
     if end.when != "call":
         return f"it cannot be loaded: {raised}: {words}" if raised else f"it cannot be loaded: {end.text[-300:]}"

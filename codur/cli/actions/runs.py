@@ -12,7 +12,8 @@ from codur import ui
 from codur.batch import results as in_batch
 from codur.cli import machine
 from codur.cli.actions.undo import undone_since
-from codur.cli.printing import say, say_json, warn, write
+from codur.cli.printing import say, say_json, tell, warn, write
+from codur.errors import UsageError
 from codur.graph.wiring import ROUTES, START_NODE
 from codur.store.run_record import RunRecord
 from codur.store.run_records import RunDirectory
@@ -62,6 +63,16 @@ def show_run(wanted: str | None, directory: Path, *, prompts: bool, verbose: boo
         show(run_text(run, prompts=prompts, verbose=verbose, width=SafeStream(sys.stdout).columns), sys.stdout)
     for problem in problems:
         warn(problem)
+
+
+def show_test(wanted: str | None, directory: Path) -> None:
+    """Print the test that was made for a run's task, and tell where it belongs."""
+    run = _kept(wanted, directory, warn)
+    place, _, text = str((run.result or {}).get("made_test", "")).partition(":\n")
+    if not text:
+        raise UsageError(f"{run.record.id} kept no test that was made for it", remedy="`codur runs` lists the others.")
+    tell(f"it belongs in {place}")
+    sys.stdout.write(text)
 
 
 def write_page(wanted: str | None, directory: Path, file: Path | None) -> None:

@@ -34,6 +34,7 @@ def show(
     html: Annotated[
         bool, typer.Option("--html", help="Write one page with all of it to FILE, or to codur-RUN.html.")
     ] = False,
+    test: Annotated[bool, typer.Option("--test", help="Only the test that was made for the task.")] = False,
     json: options.Json = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Also who decided each way, and why.")] = False,
 ) -> None:
@@ -43,6 +44,8 @@ def show(
             file = Path(run)
             run = None
         actions.runs.write_page(run, directory, file)
+    elif test:
+        actions.runs.show_test(run, directory)
     else:
         actions.runs.show_run(run, directory, prompts=prompts, verbose=verbose, json=json)
 

@@ -58,7 +58,7 @@ _MADE_GOES = regex(
 )
 _TAKEN_OUT = regex(
     r"(?:\A|[.;,:!]\s+|\b(?:and|then|please|to)\s+)(?:please\s+)?(?:remove|delete|drop|get rid of|retire)\s+"
-    r"(?!it\b.*\bnot\b)(?:(?:the|that|this|all|every|everything|what|its|old|dead|unused|it)\b|[`'\"]?\w+[_.]\w)",
+    r"(?!it\b.*\bnot\b)(?:(?:the|that|this|them|these|those|all|every|everything|what|its|old|dead|unused|it)\b|[`'\"]?\w+[_.]\w)",
     re.IGNORECASE,
 )
 """An order to take something out, and not a name or a ban."""
@@ -124,6 +124,9 @@ def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     meant = [[path for path in files if path == name or path.endswith(f"/{name}")] for name in moved]
     sure = (paths[0] for paths in meant if len(paths) == 1)
     free = frozenset((*_revised(state), *_made_that_goes(said, state), *sure))
+    if takes_out(state):  # with the tests of it, where the user let them go
+        granted = {path for text in answers(state, context) for path in granted_by(text)}
+        free |= granted.union(context.workspace.list_files() if state["task"].may_edit_tests else ()) - guarded(state)
     if not asks_to_delete(said):
         return free
     files = context.workspace.list_files()

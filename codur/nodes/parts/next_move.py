@@ -61,7 +61,8 @@ def next_move(record: StepRecord, judged: Judged | None, state: RunState, contex
     if not record.ok and _needs_the_user(record, state):
         asked = context.artifacts.get(record.output_ref) if record.output_ref else ""
         redo = _REDO_REMEDY if any(attempt.edit for attempt in state["attempts"]) else ""
-        remedy = f"{_TESTS_REMEDY}{redo}." if record.action == "ask" and asks_of_tests(asked) else ""
+        of_tests = record.action == "ask" and asks_of_tests(asked) and not state["task"].may_edit_tests
+        remedy = f"{_TESTS_REMEDY}{redo}." if of_tests else ""
         return _end(record, "not_achieved", record.error, remedy=remedy, answer_ref=record.output_ref)
     if judged is not None:
         return _after_edits(record, judged, state, context)

@@ -8,7 +8,7 @@ from posixpath import basename, dirname, splitext
 from codur.agents.assignment import Assignment
 from codur.agents.registry import Agent
 from codur.checks.describe import failures_told
-from codur.checks.entry import is_test_code, text_of
+from codur.checks.entry import is_document, is_test_code, text_of
 from codur.checks.suites.near_tests import near_tests
 from codur.config.settings import Profile
 from codur.context.brief import CodingBrief
@@ -48,6 +48,7 @@ _PATHS = regex(r"[\w./+@-]+")
 _PATH_WORD = regex(r"[^\W_]{4,}")
 _OF_GIT = regex(r"\b(?:(?:un)?commit\w*|git)\b", re.IGNORECASE)
 _STATUS_CHARS = 1_500
+_COPY_CHARS = 400  # a shorter document that is there twice is shown twice
 _MOST_SIZED = 5_000
 _BEGINNING = 2_000  # bytes of data that are too large to be read whole
 _LOOKED_LINES = 240  # the longest part of a file that is shown again because the coding agent had a look at it
@@ -70,6 +71,7 @@ def brief_of(state: RunState, step: Step, context: RunContext) -> CodingBrief:
     shown = [path for path in paths if path not in hidden]
     made = {check.entry: check.text} if check and check.text and check.entry else {}
     texts = {**made, **{path: text for path in shown if (text := _text(path, workspace)) is not None}}
+    copies = _copies(selection.paths, texts, files, workspace)
     wants = (*looked, *(Want(path=path, need="needed") for path in made), *_without_other_tests(selection.wants, named))
     return CodingBrief(
         task="\n\n".join(filter(None, (task_told(state), _under_way(context)))),
@@ -77,6 +79,7 @@ def brief_of(state: RunState, step: Step, context: RunContext) -> CodingBrief:
         inputs=inputs(state, step, context),
         sources=texts,
         wants=tuple(want for want in sorted(wants, key=lambda want: want.need != "asked") if want.path in texts),
+        copies=copies,
         outline=outline_of(
             selection.ranked,
             files,
@@ -87,6 +90,26 @@ def brief_of(state: RunState, step: Step, context: RunContext) -> CodingBrief:
         withheld=tuple(path for path in named if workspace.hides(path) and workspace.is_file(path)),
         guessed=frozenset(state["discovery"].guessed) - {want.path for want in wants if want.need != "useful"},
     )
+
+
+def _copies(
+    order: Sequence[str], texts: dict[str, str], files: Sequence[str], workspace: Workspace
+) -> dict[str, tuple[str, ...]]:
+    """The other files with the text of a document, links to it left out: a README is often a page of a site as well.
+
+    Of files with one text the first in `order` stays in `texts`.
+    """
+    sizes = workspace.sizes(files) if len(files) <= _MOST_SIZED and any(map(is_document, texts)) else {}
+    found = dict[str, tuple[str, ...]]()
+    for path in [path for path in dict.fromkeys((*order, *texts)) if is_document(path)]:
+        if len(text := texts.get(path, "")) >= _COPY_CHARS:
+            for other in [other for other in texts if other != path and texts[other] == text]:
+                del texts[other]
+            same = (
+                other for other in sizes if other != path and sizes[other] == sizes.get(path) and is_document(other)
+            )
+            found[path] = tuple(other for other in same if text_of(workspace, other) == text)
+    return {path: others for path, others in found.items() if others}
 
 
 def _known(state: RunState) -> list[str]:

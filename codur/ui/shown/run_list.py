@@ -24,7 +24,7 @@ _TITLES = ("run", "age", "outcome", "check", "calls", "cost", "task")
 
 _SHOWN = (
     *("outcome", "exit_code", "reason", "remedy", "answer", "explanation", "before", "verdict", "best", "solved_by"),
-    *("model_calls", "usage", "duration_s", "changed_files", "diff", "attempts", "notes"),
+    *("model_calls", "usage", "duration_s", "changed_files", "diff", "attempts", "notes", "made_test"),
 )
 
 

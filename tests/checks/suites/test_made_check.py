@@ -166,6 +166,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Check, Verdict, Mappi
             "shelves must be in order",
             "AttributeError: 'Shelf' object has no attribute 'tidy' is raised by",
         ),
+        ("new_method", "and for a Shelf, too", ""),
         ("new_argument", "total takes a currency", ""),
         ("known_elsewhere", "put of a cart loses goods", "AttributeError: module 'shop.cart' has no attribute 'put'"),
         ("known_elsewhere", "shop.cart.put ends with AttributeError", ""),
@@ -185,7 +186,8 @@ def test_red_counts_only_for_the_reason_told(
 ) -> None:
     check, verdict, ends = run
     name = f"{PLACE}::{test}" if "::" in test else f"{PLACE}::test_{test}"
-    found = why_not_red(check, verdict, {name: ends[name]}, prompt, known=lambda word: word in {"put", "currency"})
+    words, earlier = {"put", "currency", "tidy"}, "User: a Desk is to have tidy()"
+    found = why_not_red(check, verdict, {name: ends[name]}, prompt, earlier=earlier, known=lambda word: word in words)
     assert found.startswith(why)
     assert bool(found) == bool(why)
 
