@@ -205,11 +205,18 @@ def _of_classes_said(view: View, named: Sequence[str], task: str) -> list[Node]:
     return found
 
 
-def _users(view: View, told: Iterable[Node]) -> list[Node]:
+def _users(view: View, told: Collection[Node]) -> list[Node]:
     """What mentions these, sources first, and some of the tests: what is near to them has to be shown as well."""
+    names = {view.facts[path].blocks[number].name for path, number in told}
     found = users(view, told)
     sources = [node for node in found if not standing(node[0])]
-    return [*sources, *found[len(sources) :][:_TESTING]]
+
+    def called_after(node: Node) -> bool:
+        test, subject = view.facts[node[0]].blocks[node[1]].name, subject_of(node[0])
+        return any(f"_{name}" in test or (subject and subject in name.lower()) for name in names)
+
+    tests = sorted(found[len(sources) :], key=called_after, reverse=True)
+    return [*sources, *tests[:_TESTING]]
 
 
 def _weighed(rank: Mapping[Node, float], ran: Mapping[Node, float], tested: Collection[str]) -> dict[Node, float]:

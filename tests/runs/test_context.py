@@ -438,3 +438,17 @@ def test_a_document_that_is_there_twice_is_shown_once_and_may_be_edited_in_both_
     assert "===== README.md (40 lines, docs/index.md has the same text, and is edited likewise)" in said
     assert "===== docs/index.md" not in said
     assert (played.result.exit_code, [played.files[path] for path in DOCUMENTS]) == (0, [changed, changed])
+
+
+def test_of_the_tests_that_use_what_a_task_names_those_come_first_that_are_called_after_it(tmp_path: Path) -> None:
+    use = "from shop.rounding import to_cents\n\n\n" + "\n\n".join(
+        f"def test_{name}():\n    assert to_cents(1) == 100\n" for name in ("a", "b", "c", "d", "to_cents")
+    )
+    files = fill(tmp_path, {"shop/rounding.py": "def to_cents(x):\n    return x * 100\n", "tests/test_all.py": use})
+    workspace = Workspace.open(files)
+    index = RepositoryIndex(workspace, max_files=100)
+    found = select(index, workspace.list_files(), Clues(task="add to_euros, as to_cents is there"))
+    lines = [
+        want.line for want in found.wants if want.path == "tests/test_all.py" and want.need == "needed" and want.line
+    ]
+    assert use.splitlines()[lines[0] - 1] == "def test_to_cents():"
