@@ -1,6 +1,7 @@
 """The coding agent: looks where it must, then one answer with edits, applied whole or not at all."""
 
 import asyncio
+import textwrap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from codur.agents.registry import Agent
 from codur.events import ToolRan
 from codur.llm.model import ChatReply
 from codur.llm.tokens import BYTES_PER_TOKEN
-from codur.parsing.bounded_text import bounded, listed
+from codur.parsing.bounded_text import listed
 from codur.parsing.code import code_from_text
 from codur.parsing.fences import strip_thinking
 from codur.parsing.tool_calls import tool_calls_from_text
@@ -37,7 +38,7 @@ _LOOK_SHARE = 8  # of a request: what the looks of one answer, or the lines of e
 _MORE = f"Call {LOOK} to see what is not shown and matters for the edit."
 _DECIDE = "Nobody can answer that now. Decide from what is known, and give the edits."
 _QUESTION_CHARS = 800
-_SAID_CHARS = 500
+_SAID_CHARS = 1_000
 _NOT_CARRIED_OUT = "not carried out"
 _KEPT = "kept, and made with the others; do not give it again"
 _AGAIN = "Give what could not be made once more, made for what is there, and nothing else"
@@ -128,7 +129,8 @@ class _Step:
         if edits:
             ended = self._last_word([call for call in calls if call.name == FINISH])
             made = self._edit(reply, calls, edits)
-            said = bounded(" ".join(strip_thinking(reply.text).split()), _SAID_CHARS) if reply.tool_calls else ""
+            words = strip_thinking(reply.text) if reply.tool_calls else ""
+            said = textwrap.shorten(words, _SAID_CHARS, placeholder=" …")
             return made and replace(made, said=said, foreign=ended.foreign if ended is not None else "")
         return self._last_word(calls) or await self._look(reply, calls)
 

@@ -189,7 +189,9 @@ def _with_test(state: RunState, context: RunContext) -> RunState:
     if state["task"].dry_run:  # nothing is kept
         return state
     tested = any(checks.entry.is_test_code(path) for path in context.workspace.changed_files())
-    if not (state["keep_test"] or (parts.allowed_by_user.wishes_tests(state) and not tested)):
+    allowed = parts.allowed_by_user
+    wished = allowed.wishes_tests(state) or allowed.goes_on_with_tests(state)
+    if not (state["keep_test"] or (wished and not tested)):
         how = "`codur show --test` prints it; --keep-test, or k where you are asked, keeps it"
         text = f"the test that was made for this is not kept ({check.entry}); {how}"
     else:

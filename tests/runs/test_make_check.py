@@ -491,3 +491,18 @@ def test_in_a_project_of_unittest_it_is_called_and_written_as_the_others_are(tmp
     told = str(played.requests[1].body["messages"])
     assert "TestCase, which pytest can run" in told
     assert "class Dates(unittest.TestCase)" in told
+
+
+@pytest.mark.parametrize(
+    ("before", "prompt", "kept"),
+    [
+        ("century() is to take strings, too, with tests", f"also: {REPORT}", True),
+        ("century() is to take strings, too, with tests", REPORT, False),
+        ("century() is to take strings, too", f"also: {REPORT}", False),
+    ],
+)
+def test_what_goes_on_with_a_task_that_was_to_have_tests_has_them(
+    before: str, prompt: str, kept: bool, tmp_path: Path
+) -> None:
+    played = run(tmp_path, [EDIT, answer(TEST), FIX], prompt, earlier=f"User: {before}\nOutcome: done")
+    assert (played.result.outcome, PATH in played.files) == ("done", kept)

@@ -33,6 +33,8 @@ _TESTS_BESIDE = regex(
     re.IGNORECASE,
 )
 """What asks for tests with what else is asked for, and not for those that are there."""
+_GOES_ON = regex(r"\s*(?:also|and|but|same|likewise|the same|now (?:also|the same)|no)[ ,:]", re.IGNORECASE)
+_LAST_ASKED = regex(r"^User: (.*)$", re.MULTILINE)
 _MOVED = regex(
     r"(?<!not )(?<!n't )(?<!never )\b(?:move|merge|fold)\s+(?:the\s+)?[`'\"@]?"
     r"((?:[\w.-]+/)*[\w-][\w.-]*\.\w+)[`'\"]?\s+(?:in)?to\b",
@@ -140,6 +142,12 @@ def wishes_tests(state: RunState) -> bool:
     said = _said(state)
     asked = _TESTS_BESIDE.search(said) is not None or asks_tests_elsewhere(said)
     return asked and not forbids_tests(said)
+
+
+def goes_on_with_tests(state: RunState) -> bool:
+    """Whether a task goes on with one that was to have tests: "also for the class method"."""
+    before = _LAST_ASKED.search(state["task"].earlier) if _GOES_ON.match(said := _said(state)) else None
+    return before is not None and _TESTS_BESIDE.search(before[1]) is not None and not forbids_tests(said)
 
 
 def may_go(state: RunState) -> frozenset[str]:
