@@ -24,6 +24,7 @@ LONG_DOCSTRING = 4
 """Lines after its first one, of which a docstring may have as many where its function is only useful."""
 _PASSAGES, _PASSAGE_LINES, _NEAR_LINES, _TELLING_CHARS = 3, 25, 5, 4
 """Of a text: passages, lines of one above and below, lines whose words count together, and letters of such a word."""
+_NEARLY = 0.9
 _MOST_LINES = 20_000  # of a longer text, which is data or a log, none is chosen: it would take seconds
 _NOTE_CHARS = 60
 _WORD = regex(r"[^\W\d]\w*")
@@ -63,6 +64,9 @@ def fit(
         if want.path in files:
             room = left - spare if want.need == "useful" else left
             left -= files[want.path].meet(want, room)
+    for file in files.values():
+        if file.hides_little:
+            left -= file.meet(Want(path=file.path), left)
     return [file.excerpt() for file in files.values() if file.kept]
 
 
@@ -97,6 +101,11 @@ class _File(Struct, frozen=False, kw_only=False):
         elif not self._keep([range(len(self._lines))], end) and want.partly:
             self._show_parts(end)
         return self._size - before
+
+    @property
+    def hides_little(self) -> bool:
+        """Whether nearly all of it is shown: to look at the rest would cost another request."""
+        return sum(map(len, self.kept)) > _NEARLY * len(self._lines) > 0
 
     def excerpt(self) -> Excerpt:
         """The file as it is shown."""

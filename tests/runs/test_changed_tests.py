@@ -521,12 +521,29 @@ def test_what_is_added_takes_nothing_from_the_tests_that_stood_there(tests: str,
     [
         (WITH_MEAN.replace("total([]) == 0", "total([]) == 1"), WANTED),
         (WITH_MEAN, "sums.py needs a mean, but don't touch the tests"),
-        (WITH_MEAN, "sums.py needs a mean"),
     ],
 )
-def test_what_stands_there_stays_and_so_do_tests_that_nobody_speaks_of(tests: str, prompt: str, tmp_path: Path) -> None:
+def test_what_stands_there_stays_and_so_do_tests_that_are_not_to_be_touched(
+    tests: str, prompt: str, tmp_path: Path
+) -> None:
     played = play(tmp_path, FILES, prompt, [ADDS, *[of_tests(tests)] * 9])
     assert (played.result.outcome, played.files) == ("not_achieved", FILES)
+
+
+@pytest.mark.parametrize(
+    ("kind", "prompt", "outcome"),
+    [
+        ("code_generation", "sums.py needs a mean", "done"),
+        ("code_fix", "mean is missing in sums.py", "not_achieved"),
+        ("code_fix", "mean is missing in sums.py. Tests and changelog, please.", "done"),
+    ],
+)
+def test_something_new_may_come_with_tests_and_so_may_what_is_to_have_some(
+    kind: str, prompt: str, outcome: str, tmp_path: Path
+) -> None:
+    said = json_reply({**EDIT_SAID, "task_type": kind})
+    played = play(tmp_path, FILES, prompt, [said, *[of_tests(WITH_MEAN)] * 9])
+    assert (played.result.outcome, "mean([2, 4])" in played.files["test_sums.py"]) == (outcome, outcome == "done")
 
 
 def test_for_a_change_of_what_stands_there_the_user_is_asked(tmp_path: Path) -> None:

@@ -18,13 +18,21 @@ from codur.types import Discovery
 _OF_TESTS = regex(r"\b(?:tests?|specs?|checks?|pass(?:es|ing)?|fail\w*|red|green)\b", re.IGNORECASE)
 """A task that speaks of tests means these as they are."""
 _TESTS = regex(r"\b(?:tests?|specs?|testes?|pruebas?|тест\w*)\b|测试|テスト|테스트", re.IGNORECASE)
+_BESIDE = r"(?:docs?|documentation|changelog|news|release notes?|readme|types?|type hints|some|new)"
+_TESTS_PLEASE = (
+    rf"(?:\A|[.;:!?\n])\s*(?:{_BESIDE},? (?:and )?){{0,3}}tests?(?:,? (?:and )?{_BESIDE}){{0,3}},? please"
+    r"\s*(?=\Z|[.;!\n])"
+)
+""""Tests and changelog please.\""""
 _TESTS_WISHED = regex(
+    rf"{_TESTS_PLEASE}|"
     r"\b(?:add|write|create|with|plus|include|needs?|want|put|move|merge|extend)\b[^.;\n]{0,60}\b(?:tests?|specs?)\b"
     r"|\btests?\s+(?:for|into|(?:should|must|can|may|has to|ought to)\s+(?:go|be added|stand|live))\b"
     r"|\bfor a (?:\w+ )?tests?\b",
     re.IGNORECASE,
 )
 _TESTS_BESIDE = regex(
+    rf"{_TESTS_PLEASE}|"
     r"(?:\b(?:add|write|create|include|put)\b[^.,;\n]{0,40}"
     r"|\b(?:with|and|plus|for)\s+(?:(?:a|an|one|two|some|new|small|short|regression|unit|table|extra|proper|own|good)\s+)+"
     r"|\bwith )\b(?:tests?|specs?)\b"
@@ -78,10 +86,11 @@ def guarded(state: RunState) -> frozenset[str]:
 
 
 def addable(state: RunState) -> frozenset[str]:
-    """Those to which a task that speaks of tests may add some, as long as all that stands in them passes as it is."""
+    """Those to which a task that speaks of tests, or wants something new, may add some; what stands there must pass."""
     said = _said(state)
-    wanted = (_TESTS_WISHED.search(said) or asks_tests_elsewhere(said)) and not forbids_tests(said)
-    tests = guarded(state) if wanted else ()
+    new = state["discovery"].task_type == "code_generation"
+    wanted = new or _TESTS_WISHED.search(said) or asks_tests_elsewhere(said)
+    tests = guarded(state) if wanted and not forbids_tests(said) else ()
     return frozenset(path for path in tests if is_test_file(path) and basename(path) not in TEST_SUPPORT)
 
 
