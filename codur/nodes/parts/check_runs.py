@@ -5,7 +5,7 @@ from functools import partial
 
 from codur.events import Note
 from codur.nodes.parts import foreign_failures
-from codur.nodes.parts.finding import is_specified, keeps
+from codur.nodes.parts.finding import as_named_before, is_specified, keeps
 from codur.nodes.run_state import RunContext, RunState
 from codur.parsing.bounded_text import listed
 from codur.python.test_command import PYTHON
@@ -64,7 +64,8 @@ def _run(check: Check | None, state: RunState, context: RunContext) -> Verdict:
     """
     if check is not None and check.kind == "kept_output" and state["guidance"]:
         check = replace(check, may_differ=True)  # what is said meanwhile may be that another output is wanted
-    before, verdict = state["before"], context.checker.run(check)
+    before = state["before"]
+    verdict = as_named_before(context.checker.run(check), before)
     if check is None or before is None or verdict.status != "failed" or verdict.timed_out or not before.tests_passed:
         return verdict
     broken = tuple(test for test in verdict.failing if test not in before.failing)
@@ -77,7 +78,7 @@ def _run(check: Check | None, state: RunState, context: RunContext) -> Verdict:
     alone = apart.run(replace(check, tests=broken) if "pytest" in check.argv else check)
     if alone.status not in {"passed", "failed"} or not set(broken).isdisjoint(alone.failing) or alone.timed_out:
         return verdict
-    again = context.checker.run(check) if python else alone
+    again = as_named_before(context.checker.run(check), before) if python else alone
     if again.timed_out or again.status not in {"passed", "failed"} or set(broken) & set(again.failing):
         return again
     tell_by_chance(broken, context)

@@ -1,6 +1,7 @@
 """What a failed step leaves behind, and what may go on failing. Pure."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from posixpath import basename, splitext
 from typing import Literal
@@ -16,6 +17,7 @@ from codur.structs import Struct, replace
 from codur.types import Attempt, StepRecord, Verdict
 
 _NUMBERS = regex(r"\d+")
+_LINES = regex(r":\d+(?:-\d+)?(?=\]?\Z)")
 _WORD = regex(r"\w+")
 _NAMES = regex(r"[a-z0-9]{3,}")
 _SUFFIX = 4  # letters of a file's, at most: `.json`
@@ -286,6 +288,25 @@ def keeps(verdict: Verdict | None, state: RunState) -> bool:
     """Whether a verdict fails in nothing but what may fail, and in no more of its tests than before."""
     may = may_fail(state)
     return bool(may) and is_harmless(verdict, state["before"]) and set(verdict.failing if verdict else ()).issubset(may)
+
+
+def as_named_before(verdict: Verdict, before: Verdict | None) -> Verdict:
+    """The verdict, where tests that are called after lines of a file, as examples in documents are, have the names that
+    they had before these lines moved.
+    """
+    gone = dict[str, list[str]]()
+    for test in before.failing if before is not None else ():
+        if test not in verdict.failing and _LINES.search(test):
+            gone.setdefault(_LINES.sub("", test), []).append(test)
+    if before is None or not gone:
+        return verdict
+    moved = Counter(_LINES.sub("", test) for test in verdict.failing if test not in before.failing)
+    known = {name: iter(tests) for name, tests in gone.items() if moved[name] <= len(tests)}
+    failing = (
+        next(known.get(_LINES.sub("", test), iter(())), test) if test not in before.failing else test
+        for test in verdict.failing
+    )
+    return replace(verdict, failing=tuple(failing))
 
 
 def is_harmless(verdict: Verdict | None, before: Verdict | None) -> bool:

@@ -6,6 +6,7 @@ refused and the file stays as it was.
 
 import ast
 from collections.abc import Callable, Sequence
+from posixpath import basename
 from typing import Annotated, Any
 
 from codur.tools.code import syntax_edits, targets
@@ -28,6 +29,7 @@ from codur.types import CODE_TASKS, ToolResult
 _Path = Annotated[str, Arg("Source file, relative to the workspace.", "python_path")]
 _ClassName = Annotated[str, Arg("Name of the class.", "symbol", "class_name")]
 _Code = Annotated[str, Arg("The whole new definition, with its first line; imports it needs may stand above it.")]
+_MAY_BE_EMPTY = frozenset({"__init__.py", "py.typed", ".gitkeep", ".keep", ".nojekyll"})
 _Find = Callable[[str, Sequence[Any]], Sequence[Any]]
 """Gives the definitions that are meant, from a file's path and all that it defines."""
 
@@ -220,7 +222,7 @@ def replace_file_content(
     content = without_fence(new_code) if path.endswith(PYTHON_SUFFIXES) else new_code.replace("\r\n", "\n")
     if content and not content.endswith("\n"):
         content += "\n"
-    if not exists and not content:
+    if not (exists or content or basename(path) in _MAY_BE_EMPTY):
         raise ToolError("invalid", "new_code is empty; give the whole new text")
     data = Edit(path=path, action="changed" if before else "made")
     return _finish(context, data, before, content, f"wrote {content.count(chr(10))} lines in {path}")

@@ -466,3 +466,8 @@ def test_the_whole_file_limit_is_a_setting(tmp_path: Path) -> None:
     assert path.read_text() == SHOP
     assert toolbox_on(tmp_path, ToolSettings(whole_file_lines=41)).call("replace_file_content", arguments).ok
     assert path.read_text() == "x = 1\n"
+
+
+def test_a_file_that_is_empty_by_custom_is_made(tmp_path: Path, toolbox: Toolbox) -> None:
+    assert toolbox.call("replace_file_content", {"path": "pkg/py.typed", "new_code": ""}).ok
+    assert (tmp_path / "pkg/py.typed").read_bytes() == b""
