@@ -124,7 +124,7 @@ def _target(context: ToolContext, given_path: str) -> tuple[str, str, ast.Module
 
 def _finish(context: ToolContext, data: Edit, before: str, after: str, what: str) -> ToolResult:
     path = data.path
-    if after == before:
+    if after == before and context.workspace.exists(path):
         return unchanged(path, "this code")
     if path.endswith(PYTHON_SUFFIXES):
         try:
