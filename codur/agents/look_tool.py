@@ -32,6 +32,10 @@ class Sight:
         for path, ranges in shown.items():
             self._lines[path].update(*ranges)
 
+    def holds(self, path: str, lines: range) -> bool:
+        """Whether all of these lines were shown."""
+        return self._lines[path].issuperset(lines)
+
     def blind(self, path: str, before: str, after: str) -> tuple[range, ...]:
         """The lines of `before` that a change takes out and that were not shown; empty lines do not count."""
         old, seen = before.split("\n"), self._lines[path]
@@ -215,7 +219,10 @@ class Looks:
 
     def _definition(self, place: Mapping[str, object], name: str, room: int) -> str:
         path, line = str(place["path"]), int(str(place["line"]))
-        return self.lines(path, self._around(path, line, name.rpartition(".")[2]), room)
+        lines = self._around(path, line, name.rpartition(".")[2])
+        if self._sight.holds(path, lines):
+            return f"{name} (lines {lines.start} to {lines.stop - 1} of {path}) is shown above"
+        return self.lines(path, lines, room)
 
     def _around(self, path: str, line: int, name: str = "") -> range:
         """The lines of the smallest definition around a line, of that name if one is given; else the line."""

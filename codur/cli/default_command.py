@@ -49,6 +49,8 @@ def with_command(argv: Sequence[str], *, commands: Collection[str], app_options:
         no_task = not argv or any(item in app_options for item in argv)
         return list(argv) if no_task else [TASK_COMMAND, *argv]
     word, explicit = argv[place], "--" in argv[:place]
+    if word.startswith("-") and word != "-" and not explicit:
+        return [TASK_COMMAND, *argv[:place], *argv[place + 1 :], "--", word]
     options = {item.partition("=")[0] for item in argv if item.startswith("-")}
     said = word if " " in word else "" if options else " ".join(argv)
     may_wish = options.issubset(COMMIT_OPTIONS) and any(each in said.lower() for each in _GIT_WORDS)
@@ -82,6 +84,12 @@ def _is_given_text() -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
 
 
+def _is_sentence(item: str) -> bool:
+    """Whether what begins as an option is a task: "--config should also take a pyproject.toml"."""
+    begins, *rest = item.split()
+    return len(rest) > 1 and "=" not in begins
+
+
 def first_word(argv: Sequence[str]) -> int | None:
     """Index of the first argument that is neither an option nor an option's value; None if there is none."""
     skip = False
@@ -90,7 +98,7 @@ def first_word(argv: Sequence[str]) -> int | None:
             skip = False
         elif item == "--":
             return index + 1 if index + 1 < len(argv) else None
-        elif item.startswith("-") and item != "-":
+        elif item.startswith("-") and item != "-" and not _is_sentence(item):
             skip = item in VALUE_OPTIONS
         else:
             return index

@@ -40,6 +40,8 @@ APP = ("--help", "-h", "--version")
         (["commit it", "--yes"], ["run", "commit it", "--yes"]),
         (["-y", "commit everything"], ["run", "-y", "commit everything"]),
         (["--", "commit this"], ["run", "--", "commit this"]),
+        (["--json", "--config should take a file, too"], ["run", "--json", "--", "--config should take a file, too"]),
+        (["--hint=a b c", "fix it"], ["run", "--hint=a b c", "fix it"]),
     ],
 )
 def test_with_command(typed: list[str], understood: list[str]) -> None:

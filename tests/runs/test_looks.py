@@ -174,7 +174,7 @@ def test_edits_are_sent_back_twice_at_most(tmp_path: Path) -> None:
         ("shop.py:1950-1952", ["===== shop.py (lines 1950 to 1952 of "]),
         (
             "part_390",
-            ["def part_390(value):\n    kept = value + 390\n    return kept\n", "main.py:3: print(shop.part_390"],
+            ["part_390 (lines ", " of shop.py) is shown above", "main.py:3: print(shop.part_390"],
         ),
         ("test_shop.py:test_it", ["def test_it():\n    assert True"]),
         ("test_shop.py::test_it[1]", ["def test_it():\n    assert True"]),
@@ -183,7 +183,7 @@ def test_edits_are_sent_back_twice_at_most(tmp_path: Path) -> None:
         ("absent.py", ["no line matches absent.py"]),
         (".env", ["error: "]),
         ("confval:: retries", ["main.rst:3: .. confval:: retries"]),
-        ("shop::part_390", ["def part_390(value):\n    kept = value + 390\n    return kept\n"]),
+        ("shop::part_250", ["def part_250(value):\n    kept = value + 250\n    return kept\n"]),
         ("Shop::Till#[]=", ["  def []=(at, coin)\n    @drawer[at] = coin\n  end"]),
         ("Till#full?", ["  def full?\n    @drawer.all?\n  end"]),
         ("till.rb:full?", ["  def full?\n    @drawer.all?\n  end"]),
@@ -216,6 +216,15 @@ def test_a_definition_is_shown_to_its_end_and_what_one_leaves_others_may_take(tm
     (told,) = results(run, 2)
     assert "step 219 of many" in told
     assert "did not fit" not in told
+
+
+def test_a_definition_that_was_shown_is_not_shown_again(tmp_path: Path) -> None:
+    replies = [EDIT, look("part_250"), look("part_250", "part_251"), median()]
+    run = play(tmp_path, FILES, "main.py is wrong", replies, sections=NARROW)
+    first, again = results(run, 3)
+    assert "def part_250(value):\n" in first
+    assert "of shop.py) is shown above" in again
+    assert "def part_251(value):\n" in again
 
 
 def test_lines_that_are_asked_for_exactly_are_not_cut_for_what_is_searched_for(tmp_path: Path) -> None:
@@ -410,7 +419,7 @@ def test_the_calls_of_a_model_without_tools_are_read_from_its_text(tmp_path: Pat
     )
     run = play(tmp_path, NEEDS_MODEL, "main.py is wrong", [EDIT, first, edit])
     assert (run.result.outcome, run.unexpected) == ("done", 0)
-    assert run.message(2).startswith("Result of look:\n===== main.py (lines 4 to 6 of ")
+    assert run.message(2).startswith("Result of look:\nmedian (lines 4 to 6 of main.py) is shown above\n")
 
 
 @pytest.mark.parametrize(
