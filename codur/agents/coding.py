@@ -111,6 +111,7 @@ class _Step:
         self.sight = Sight()
         self.looks = Looks(work.toolbox, self.sight)
         self.kept: list[ToolCall] = []  # edits that could be made, while others are asked for again
+        self.told: list[str] = []  # what was said beside these
 
     async def take(self, reply: ChatReply) -> CodingOutcome | None:
         """What comes of an answer; None if the step goes on."""
@@ -130,7 +131,8 @@ class _Step:
             ended = self._last_word([call for call in calls if call.name == FINISH])
             made = self._edit(reply, calls, edits)
             words = strip_thinking(reply.text) if reply.tool_calls else ""
-            said = textwrap.shorten(words, _SAID_CHARS, placeholder=" …")
+            self.told = [*self.told, words] if self.kept or made else []
+            said = textwrap.shorten(" ".join(self.told), _SAID_CHARS, placeholder=" …")
             return made and replace(made, said=said, foreign=ended.foreign if ended is not None else "")
         return self._last_word(calls) or await self._look(reply, calls)
 

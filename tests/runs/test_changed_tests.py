@@ -149,20 +149,25 @@ def test_who_says_everywhere_means_the_tests_too_where_nobody_can_be_asked(tmp_p
     assert (played.result.exit_code, played.files["test_sums.py"]) == (0, tests)
 
 
-def test_what_is_taken_out_goes_with_its_tests_where_these_are_free(tmp_path: Path) -> None:
-    more = "from sums import mean\n\n\ndef test_mean():\n    assert mean([2]) == 2\n"
+@pytest.mark.parametrize(
+    ("prompt", "may"),
+    [
+        ("mean_of in sums.py is deprecated since 2.0, remove them for 3.0", True),
+        ("remove the old mean_of from sums.py together with its tests", False),
+    ],
+)
+def test_what_is_taken_out_goes_with_its_tests_where_these_are_free(prompt: str, may: bool, tmp_path: Path) -> None:
     files = {
-        "sums.py": FILES["sums.py"] + "\n\ndef mean(numbers):\n    return total(numbers) / len(numbers)\n",
+        "sums.py": FILES["sums.py"] + "\n\ndef mean_of(numbers):\n    return total(numbers) / len(numbers)\n",
         "test_sums.py": FILES["test_sums.py"],
-        "test_mean.py": more,
+        "test_mean.py": "from sums import mean_of\n\n\ndef test_mean():\n    assert mean_of([2]) == 2\n",
     }
     gone = calls(
         ("replace_file_content", {"path": "sums.py", "content": FILES["sums.py"]}),
         ("delete_file", {"path": "test_mean.py"}),
     )
-    prompt = "mean in sums.py is deprecated since 2.0, remove them for 3.0"
-    played = play(tmp_path, files, prompt, lambda body: gone if body.get("tools") else EDIT, may_edit_tests=True)
-    assert (played.result.outcome, played.files) == ("done", FILES)
+    played = play(tmp_path, files, prompt, lambda body: gone if body.get("tools") else EDIT, may_edit_tests=may)
+    assert (played.result.outcome, played.files) == ("done", FILES), played.result
 
 
 def test_a_name_that_is_taken_is_no_new_name(tmp_path: Path) -> None:

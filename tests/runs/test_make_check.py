@@ -506,3 +506,8 @@ def test_what_goes_on_with_a_task_that_was_to_have_tests_has_them(
 ) -> None:
     played = run(tmp_path, [EDIT, answer(TEST), FIX], prompt, earlier=f"User: {before}\nOutcome: done")
     assert (played.result.outcome, PATH in played.files) == ("done", kept)
+
+
+def test_what_is_new_in_a_project_with_tests_keeps_the_test_that_nobody_was_asked_about(tmp_path: Path) -> None:
+    played = run(tmp_path, [NEW, answer(TEST), FIX])
+    assert (played.result.outcome, PATH in played.files) == ("done", True)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from posixpath import basename, splitext
 
-from codur.checks.entry import TEST_SUPPORT, is_test_code, is_test_file
+from codur.checks.entry import TEST_SUPPORT, is_test_code, is_test_file, text_of
 from codur.checks.stated_conditions import allowed_by
 from codur.checks.stated_output import asks_tests_elsewhere, files_to_edit, forbids_tests, reshapes_tests
 from codur.lazy import regex
@@ -73,6 +73,10 @@ _TAKEN_OUT = regex(
     re.IGNORECASE,
 )
 """An order to take something out, and not a name or a ban."""
+_WITH_ITS_TESTS = regex(
+    r"\b(?:with|and|plus|including) (?:its|their|all its|all their) (?:\w+ )?tests?\b", re.IGNORECASE
+)
+_CODE_NAME = regex(r"\b(?:\w+_\w+|[A-Za-z]+[a-z\d][A-Z]\w*|[A-Z]{2,}[a-z]\w*)\b")
 _ANSWERED = "\nThe user answered: "
 
 
@@ -91,7 +95,7 @@ def addable(state: RunState) -> frozenset[str]:
     said = _said(state)
     new = state["discovery"].task_type == "code_generation"
     wanted = new or _TESTS_WISHED.search(said) or asks_tests_elsewhere(said)
-    tests = guarded(state) if wanted and not forbids_tests(said) else ()
+    tests = guarded(state) if wanted and not (forbids_tests(said) or takes_out(state)) else ()
     return frozenset(path for path in tests if is_test_file(path) and basename(path) not in TEST_SUPPORT)
 
 
@@ -138,6 +142,7 @@ def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     free = frozenset((*_revised(state), *_made_that_goes(said, state), *sure))
     if takes_out(state):  # with the tests of it, where the user let them go
         granted = {path for text in answers(state, context) for path in granted_by(text)}
+        granted |= {path for path in _going_with_it(state, context) if is_test_file(path)}
         free |= granted.union(context.workspace.list_files() if state["task"].may_edit_tests else ()) - guarded(state)
     if not asks_to_delete(said):
         return free
@@ -199,7 +204,7 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     said = "\n".join(_answered(state, context))
     granted = [path for text in answers(state, context) for path in granted_by(text)] + _agreed_in_plan(state, context)
     named = (path for path in files_to_edit(said, check.protected) if is_test_code(path) and allowed_by(said, path))
-    granted += guarded(state) if state["task"].may_edit_tests else ()
+    granted += guarded(state) if state["task"].may_edit_tests else _going_with_it(state, context)
     freed = {*granted, *named, *_revised(state)} & {*check.protected, *discovery.adds_tests}
     if not freed:
         return discovery
@@ -210,6 +215,15 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     still = tuple(path for path in discovery.adds_tests if path not in freed)
     discovery = replace(discovery, edits_tests=(*discovery.edits_tests, *kept), adds_tests=still)
     return replace(discovery, check=check.without(freed))
+
+
+def _going_with_it(state: RunState, context: RunContext) -> list[str]:
+    """The tests that name what is to go, where the task says that they go, too."""
+    said = _said(state)
+    if not (takes_out(state) and _WITH_ITS_TESTS.search(said)):
+        return []
+    named = regex(rf"\b(?:{'|'.join(map(re.escape, _CODE_NAME.findall(said))) or '(?!)'})\b")
+    return [path for path in guarded(state) if named.search(text_of(context.workspace, path))]
 
 
 def takes_out(state: RunState) -> bool:
