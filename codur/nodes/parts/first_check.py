@@ -29,6 +29,8 @@ _SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that 
 MANY_TESTS = 400  # files, of which a task is about few, and all would take most of its time
 _TIME = regex(r"\d ?m?s\b|second|minute", re.IGNORECASE)
 _LEADS_OUT = regex(r"(?<![\w./])(?:/|\.\./)[\w./+@-]+")
+_PATH_PARTS = regex(r"[/, ]+")
+_WRITES = regex(r"\b(?:wr[io]t|creat|leav|touch)[^.\n]*\b(?:files?|where)\b", re.IGNORECASE)
 _MISSING = regex(
     r"(?:can(?:no|')t open(?: file)?|[Nn]o such file or directory:?|cannot (?:access|find)|Cannot find module)\s+"
     r"[`'\"]?([\w./+@-]+)"
@@ -92,8 +94,9 @@ def fitted(discovery: Discovery, before: Verdict, prompt: str, context: RunConte
     """
     check, long = discovery.check, context.checker.long
     acts = check is not None and check.kind != "output" and checks.checker.ACTED_ON in before.note
+    said = _WRITES.search(prompt) or any("." in part and part in prompt for part in _PATH_PARTS.split(before.note))
     # Told now: every attempt would fail in the same way, and be paid for.
-    if acts and not any("." in part and part in prompt for part in _PATH_PARTS.split(before.note)):
+    if acts and not said:
         raise UsageError(
             f"the check cannot be used: {before.note}",
             remedy="See what in the program or its tests does that, or name another check: --check COMMAND.",
@@ -164,7 +167,6 @@ def output_as_check(
     return check, []
 
 
-_PATH_PARTS = regex(r"[/, ]+")
 _NO_PACKAGE = regex(r"Cannot find (?:module|package) '(?![./])")
 """Said by Node of a package that is not installed."""
 
