@@ -72,6 +72,12 @@ def test_a_test_that_is_to_be_mended_as_well_is_not_excused_by_the_time(project:
             replaced(WAITS, "    return sum(numbers)"),
             "report.py is slow, make it run in less than 2.5 seconds",
         ),
+        (
+            {"calc.py": SLOW, "report.py": REPORT, "old.txt": "precious"},
+            replaced("print('the total is', total([1, 2, 3]))", "print('the total is 6')", "report.py"),
+            replaced(WAITS, "    return sum(numbers)"),
+            "report.py takes 4 s, get it under 2.5 s",
+        ),
         pytest.param(
             {"app.js": IN_JS},
             calls(("replace_file_content", {"path": "app.js", "content": ""})),
