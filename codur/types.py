@@ -157,7 +157,7 @@ class Check(Struct):
         left_out: node ids of tests that failed before a test was made, and may go on to.
         may_differ: of `kept_output`: that they print something else is told, and is no failure.
         runs: what the programs of `kept_output` did before anything was changed.
-        within_s: seconds that it may take and no more; 0 if nobody said so.
+        within_s: of `kept_output`: seconds that each may take and no more; 0 if nobody said so.
         ran_without: of a made test of another runner than pytest: how many of the project's own passed before.
     """
 

@@ -63,8 +63,6 @@ _UP_TO_DATE = regex(r"make(?:\[\d+\])?: (?:['`]\S+' is up to date|Nothing to be 
 """All that make says where a file of a target's name keeps it from doing anything."""
 _QUIET = 0.4  # of the time of a run: a test that takes the rest of it hangs, as each is stopped far earlier
 _NAMED = 3
-_TIMED_RUNS, _NEAR = 3, 2
-"""Runs of a program that takes longer than it may, but less than so many times as long: a machine may be busy."""
 _LIMITS = {"processes": "sandbox.processes", "memory": "sandbox.memory_mb"}
 _NOT_UNDERSTOOD = regex(r"unrecognized arguments|Unknown config option")
 
@@ -191,12 +189,12 @@ class Checker:
         """
         if check is None or check.kind == "syntax" or not self.allow_run:
             return syntax_verdict(self.workspace, check, sandbox=self.programs.launcher.name)
-        if check.kind == "kept_output":
-            return checks.programs.kept_output.verdict_on(check, self)
         if check.text:  # a made test, which lies in the workspace only as long as it runs
             return self._made(check, check.text.encode())
         if check.beside is not None:
             return self._then_beside(check, check.beside, self.run(replace(check, beside=None)))
+        if check.kind == "kept_output":
+            return checks.programs.kept_output.verdict_on(check, self)
         if self.native.is_stale(check, self.workspace) and (built := self._of_what_is_built(check)):
             return built
         # Before and after: a file that was changed in between runs makes the verdict as doubtful as one changed by the
@@ -292,21 +290,20 @@ class Checker:
 
     def _then_beside(self, check: Check, beside: Check, verdict: Verdict) -> Verdict:
         """The verdict on a check and, if that passed, on the project's own beside it."""
-        if verdict.status not in {"passed", "failed"}:
-            return verdict
-        if not verdict.passed:
-            return replace(verdict, progress=verdict.progress / 2)
+        differs = check.runs and verdict.status == "no_check"  # the tests tell more of it
+        if not (verdict.passed or differs):
+            return replace(verdict, progress=verdict.progress / 2) if verdict.status == "failed" else verdict
         other = self.run(beside)
-        if (check.of_linter or check.within_s) and not other.passed:
+        if differs and other.passed:
+            return verdict
+        if check.of_linter and not other.passed:
             new = self._not_before(beside, other)
             if new is None:
                 return replace(verdict, note=_TESTS_SAY_NOTHING)
             other = new
         if not other.passed:
             return replace(other, progress=(1 + other.progress) / 2) if other.status == "failed" else other
-        if check.of_linter:
-            return replace(other, check=check.label)
-        if check.within_s:
+        if check.of_linter or check.runs:
             return replace(other, check=check.label, note="; ".join(filter(None, (verdict.note, other.note))))
         ran, total = ((verdict.tests_passed, other.tests_passed), (verdict.tests_total, other.tests_total))
         return replace(other, check=check.label, tests_passed=_sum(ran), tests_total=_sum(total))
@@ -360,27 +357,7 @@ class Checker:
             return self._output(check, programs)
         if check.kind == "tests" and "pytest" in check.argv:
             return self._pytest(check, programs)
-        return self._timed(check, programs) if check.within_s else self._command(check, programs)
-
-    def _timed(self, check: Check, programs: Programs) -> Verdict:
-        """The verdict on a program that may take so long and no longer, by its better time where it is near."""
-        best, output = float("inf"), ""
-        for _ in range(_TIMED_RUNS):
-            result = self._start(check, programs)
-            if result.exit_status != 0:
-                return self._tests_verdict(check, result, None)
-            best, output = min(best, result.duration_s), f"{result.stdout}\n{result.stderr}"
-            if best <= check.within_s or best > _NEAR * check.within_s:
-                break
-        printed = best > check.within_s and suites.time_limit.printed_within(output, check.within_s)
-        took = f"it takes {best:.2f} s, {check.within_s:g} s are allowed"
-        if best <= check.within_s or printed:
-            note = f"{took}; what it prints is within them" if printed else took
-            return self._verdict(check, result, status="passed", progress=1.0, note=note)
-        error = f"{self._error_text(output)}\n{took}".strip()
-        signature = signature_of(kind="command", exit_status=0, error=f"more than {check.within_s:g} s")
-        failed = self._verdict(check, result, status="failed", error=error, progress=check.within_s / best * _ALMOST)
-        return replace(failed, signature=signature)
+        return self._command(check, programs)
 
     def _start(self, check: Check, programs: Programs, *, output_bytes: int = 0) -> ProcessResult:
         if self._told is not None:

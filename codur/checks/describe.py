@@ -64,10 +64,10 @@ def check_text(check: Check | None, failing: int = 0) -> str:
         unless = " Unless the task asks for something else," if check.may_differ else ""
         output = next((run.output for run in check.runs if run.output.strip()), "")
         begins = f" What it prints now:\n{bounded(output, _OUTPUT_CHARS).strip()}" if output else ""
-        return f"{unless} `{check.label}` must print exactly what it prints now{but}{also}.{begins}".strip()
-    if check.within_s:
+        label = replace(check, beside=None).label
+        most = f" It may take {check.within_s:g} s and no more." if check.within_s else ""
         then = f" Then `{check.beside.label}` must pass." if check.beside is not None else ""
-        return f"`{replace(check, beside=None).label}` must end with status 0 within {check.within_s:g} s.{then}"
+        return f"{unless} `{label}` must print exactly what it prints now{but}{also}.{most}{then}{begins}".strip()
     if check.is_among:
         return (
             f"`{check.label}` must pass: {check.entry} was written for this task, runs with the others and fails now."

@@ -43,12 +43,10 @@ __all__ = ["CheckRequest", "find_check", "find_entry"]
 _STATED = "expected output stated in the prompt"
 _LINTED = re.compile(r"\b(?:black|eslint|flake8|go vet|lint|mypy|prettier|pyright|ruff|tsc|type|typing)", re.IGNORECASE)
 _CHECKER = re.compile(r"check(?!out|point|sum)|verif|validat|lint", re.IGNORECASE)
-_TIME = re.compile(r"\d ?m?s|second|minute", re.IGNORECASE)
 _PROGRAM = re.compile(
     r"\b(?:make|get|have|npm|pnpm|yarn|bun|pre-commit|python3?|bash|sh|node)\b|\./|`| --?\w", re.IGNORECASE
 )
 OF_REQUEST, OF_COMMAND = "what the request says must find nothing", "what the request says has to pass"
-OF_LIMIT = "what the request says may take so long"
 EXPECTED_NAMES = ("expected.txt", "expected_output.txt")
 INPUT_NAME = "input.txt"
 _DELETED = r"(?i)\b(?:delete|remove|rm|erase|drop)\s+(?:(?:the|file|test|tests|-\w+)\s+){{0,3}}[`'\"]?(?:\./)?{}(?!\w)"
@@ -127,7 +125,6 @@ class _Search(Struct, dict=True):  # cached properties need one
             self._stated,
             self._named,
             self._of_linter,
-            self._within_time,
             self._tests,
             self._of_other_language,
             self._syntax,
@@ -338,23 +335,6 @@ class _Search(Struct, dict=True):  # cached properties need one
             source=OF_REQUEST,
             of_linter=True,
             beside=tests,
-        )
-
-    def _within_time(self) -> Check | None:
-        """The program for which the request names a time; then the tests have to pass as well."""
-        if not _TIME.search(self.request.prompt):  # the module is not loaded for every task
-            return None
-        limit = suites.time_limit.time_limit(self.workspace, self.request.prompt)
-        if limit is None:
-            return None
-        return Check(
-            kind="command",
-            argv=limit.argv,
-            protected=(limit.measure,) if limit.measure else (),
-            timeout_s=self.settings.test_timeout_s,
-            source=OF_LIMIT,
-            within_s=limit.within_s,
-            beside=self._tests(),
         )
 
     # --- tests --------------------------------------------------------------------------------------------------------

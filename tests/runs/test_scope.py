@@ -107,6 +107,15 @@ def test_a_check_that_writes_where_other_programs_act_is_told_before_a_model_is_
     )
 
 
+def test_that_a_program_writes_there_may_be_what_is_to_be_mended(tmp_path: Path) -> None:
+    main, write = "def one():\n{}    return 1\n", "    open('.envrc', 'w').close()\n"
+    test = "from main import one\n\n\ndef test_it():\n    assert one() == 1\n"
+    mend = calls(("replace_in_file", {"path": "main.py", "old": write, "new": ""}))
+    files = {"main.py": main.format(write), "test_main.py": test}
+    run = play(tmp_path, files, "Fix one() in main.py: it writes a file where it should not", [EDIT, mend])
+    assert (run.result.outcome, run.files["main.py"]) == ("done", main.format(""))
+
+
 def test_a_link_that_a_program_made_and_that_leads_out_is_told(tmp_path: Path) -> None:
     main = (
         f"import os\nif not os.path.lexists('data'):\n    os.symlink('/etc/passwd', 'data')\n{NEEDS_MODEL['main.py']}"

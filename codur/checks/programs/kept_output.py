@@ -33,21 +33,27 @@ from codur.workspace.workspace import Workspace
 
 _MOST_PROGRAMS, _NAMED, _FEW_LINES = 8, 3, 3
 _LONGEST_S, _LEAST_S, _SLOWER = 30.0, 10.0, 3  # a first run, what a later one may take at least, and by how much longer
-_SHARE = 0.05  # of the time left, which one of the first runs may take
+_SHARE, _TIMED_SHARE = 0.05, 0.2  # of the time left, which one of the first runs may take
 _ALL_SHARE = 0.5  # of that, after which no further program is run
 _OUTPUT_BYTES, _FILE_BYTES, _WRITTEN_BYTES, _SHOWN_CHARS = 262_144, 65_536, 524_288, 2_000
 _DATABASE = b"SQLite format 3\0"
+_AGAIN, _NEAR = 2, 2
+"""More runs of one that takes longer than it may, but less than so many times as long: a machine may be busy."""
 _FASTER, _WORTH_TELLING_S = 2, 0.5  # so many times, and by how much at least, to be no chance
 _USAGE = regex(
     r"(?:\bcat[ \t]+([\w./-]+)[ \t]*\|[ \t]*)?\bpython3?[ \t]+(?:\./)?([\w./-]+\.py)\b"
     r"([^`\n#|<>;&$*(){}\[\]]*)(?:<[ \t]*([\w./-]+))?"
 )
-_SERVES = regex(r"\.(?:run_forever|serve_forever|mainloop|run_polling)\(|\bapp\.run\(|\buvicorn\.run\(|\binput\(")
+_SERVES = regex(
+    r"\.(?:run_forever|serve_forever|mainloop|run_polling)\(|\bapp\.run\(|\buvicorn\.run\(|\binput\(|\.listen\("
+)
 """A program that waits for somebody."""
 _READS = regex(r"\bsys\.stdin\b|\bfileinput\b|/dev/stdin")
 _MAY_NAME_PATHS = frozenset({".py", ".sh", ".sql", ".json", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".txt"})
 _NAME = regex(r"\b[A-Za-z]\w*_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*")
 """A name that is no everyday word."""
+_TOLD_TIME = r"|\d ?(?:[munµ]?s(?:ecs?)?|seconds?|min(?:utes?)?)\b|\b(?:[Tt]ook|[Ee]lapsed|[Tt]ime)\b"
+"""What a program says of how long it takes."""
 _BY_ITSELF = frozenset({"__pycache__"})
 
 
@@ -64,13 +70,20 @@ class Judge(Protocol):
 
 
 def find(
-    judge: Judge, files: Sequence[str], prompt: str, time_left_s: float, tell: Callable[[str], None]
+    judge: Judge,
+    files: Sequence[str],
+    prompt: str,
+    time_left_s: float,
+    tell: Callable[[str], None],
+    limit: Check | None = None,
 ) -> tuple[Check | None, str]:
     """The check that programs print and write what they do now.
 
     Args:
         files: what the task is about, the programs themselves or modules that they import; empty for all programs.
         tell: is told each command before it is run.
+        limit: the check of one program that is to take less time, which is the only one then. Where it has tests
+            beside it, these tell whether it does the same, so that its time alone is something.
 
     Returns:
         It, and which programs are not compared and why. None if none of them ends well, and alike in two runs, and
@@ -80,11 +93,11 @@ def find(
         return None, ""
     if judge.programs.launcher.name == "none":
         return None, "without a sandbox no program is run for that"
-    limit_s = min(_LONGEST_S, _SHARE * time_left_s)
+    limit_s = _TIMED_SHARE * time_left_s if limit else min(_LONGEST_S, _SHARE * time_left_s)
     runs: dict[str, ProgramRun] = {}
     reasons: dict[str, str] = {}
     began = time.monotonic()
-    for program in _programs(judge, files, prompt):
+    for program in [ProgramRun(argv=limit.argv)] if limit else _programs(judge, files, prompt):
         path, late = program.argv[1], time.monotonic() - began > _ALL_SHARE * limit_s
         if path in runs:
             continue
@@ -97,7 +110,7 @@ def find(
             run, reason = None, f"`{_label(program)}`, {'as the others take long' if late else 'one of many'}"
         else:
             tell(_label(program))
-            run, reason = _steady(judge, program, limit_s)
+            run, reason = _steady(judge, program, limit_s, limit)
         if run is not None:
             runs[path] = run
         reasons[path] = reason
@@ -105,16 +118,16 @@ def find(
     if not runs:
         return None, left
     first, *_ = kept = tuple(runs.values())
-    check = Check(
+    check = limit or Check(
         kind="kept_output",
         argv=first.argv,
         stdin_file=first.stdin_file,
-        runs=kept,
-        timeout_s=max(_LEAST_S, *(_SLOWER * run.duration_s for run in kept)),
-        may_differ=not stated_output.demands_same_output(prompt),
+        may_differ=True,
         source="there are no tests, so what it prints and writes is compared",
     )
-    return check, left
+    timeout_s = max(_LEAST_S, *(_SLOWER * (check.within_s or run.duration_s) for run in kept))
+    may_differ = check.may_differ and not stated_output.demands_same_output(prompt)
+    return replace(check, beside=None, runs=kept, timeout_s=timeout_s, may_differ=may_differ), left
 
 
 def verdict_on(check: Check, judge: Judge) -> Verdict:
@@ -128,23 +141,38 @@ def verdict_on(check: Check, judge: Judge) -> Verdict:
     check = replace(check, runs=tuple(runs))
     for number, before in enumerate(runs):
         now, failed = _once(judge, before, check.timeout_s)
+        for _ in range(_AGAIN):
+            if failed is None and check.within_s < now.duration_s <= _NEAR * check.within_s:
+                now, failed = _once(judge, before, check.timeout_s)
         duration_s += now.duration_s
-        verdict = failed or _compared(before, now)
+        is_late = 0 < check.within_s < now.duration_s
+        verdict = failed or (too_slow(check, now) if is_late else _compared(before, now))
         # A crash is what nobody asks for; another use of the program may be.
         crash = failed is not None and (failed.timed_out or (TRACEBACK in failed.error and "argv" not in failed.error))
-        if verdict is not None and not crash and check.may_differ:
+        wrong = crash or is_late or (failed is not None and check.within_s)  # one that ends so is not measured
+        if verdict is not None and not wrong and check.may_differ:
             what = _ended(before, failed) if failed is not None else verdict.error
             shown = verdict.expected or around(before.output, 1, limit=_SHOWN_CHARS) or "(nothing)"
             verdict = replace(verdict, status="no_check", note=what, expected=shown)
         if verdict is not None:
             told = as_before(check, judge)
-            progress = number / len(runs)
+            progress = verdict.progress or number / len(runs)
             return replace(verdict, check=told.check, sandbox=told.sandbox, progress=progress, duration_s=duration_s)
     earlier_s = sum(run.duration_s for run in runs)
     short_s, long_s = sorted((duration_s, earlier_s))
     telling = long_s - short_s >= _WORTH_TELLING_S and long_s >= _FASTER * short_s
     took = f"; {duration_s:.1f} s, before {earlier_s:.1f} s" if telling else ""
-    return replace(as_before(check, judge), note=f"the same is {what_of(check)}{took}", duration_s=duration_s)
+    note = too_slow(check, now).error if check.within_s else f"the same is {what_of(check)}{took}"
+    return replace(as_before(check, judge), note=note, duration_s=duration_s)
+
+
+def too_slow(check: Check, run: ProgramRun) -> Verdict:
+    """The verdict on a run that takes longer than the check allows."""
+    took, progress = (
+        f"it takes {run.duration_s:.2f} s, {check.within_s:g} s are allowed",
+        check.within_s / run.duration_s,
+    )
+    return Verdict(status="failed", check=check.label, error=took, signature="too slow", progress=progress)
 
 
 def as_before(check: Check, judge: Judge) -> Verdict:
@@ -206,43 +234,48 @@ def _arguments(words: str) -> list[str]:
 # --- one run ----------------------------------------------------------------------------------------------------------
 
 
-def _steady(judge: Judge, program: ProgramRun, limit_s: float) -> tuple[ProgramRun | None, str]:
+def _steady(judge: Judge, program: ProgramRun, limit_s: float, limit: Check | None) -> tuple[ProgramRun | None, str]:
     """What two runs of a program have in common; or None, and why nothing can be compared."""
     label = _label(program)
     try:
         first, failed = _once(judge, program, limit_s)
+        ends = failed or (limit and first.duration_s <= limit.within_s)
         # With other seeds, so that an order which only they make is seen to vary.
-        second, failed = (first, failed) if failed else _once(judge, program, limit_s, seed="1")
+        second, failed = (first, failed) if ends else _once(judge, program, limit_s, seed="1")
     except WorkspaceError as error:  # too large to copy
         return None, error.message
+    duration_s = min(first.duration_s, second.duration_s)
+    alone = replace(first, output=VARIES, written=()) if limit and limit.beside and limit_s > limit.within_s else None
     if failed is not None and failed.timed_out:
-        return None, f"`{label}` takes longer than {limit_s:.0f} s"
+        return alone, f"`{label}` takes longer than {limit_s:.0f} s"
     if failed is not None:
         return None, _ended(program, failed)
-    output, again = _common(first.output, second.output), dict(second.written)
+    if limit and duration_s <= limit.within_s:
+        return None, f"`{label}` takes no more than {limit.within_s:g} s already"
+    also = _TOLD_TIME if limit else ""
+    output, again = _common(first.output, second.output, also), dict(second.written)
     if output is None:
-        return None, f"what `{label}` prints differs from run to run"
-    common = {path: _common(text, again[path]) for path, text in first.written if path in again}
+        return alone, f"what `{label}` prints differs from run to run"
+    common = {path: _common(text, again[path], also) for path, text in first.written if path in again}
     written = tuple((path, text) for path, text in common.items() if text is not None)
     if not written and not output.replace(VARIES, "").strip():
-        return None, f"`{label}` prints and writes nothing that is the same in each run"
+        return alone, f"`{label}` prints and writes nothing that is the same in each run"
     differing = [path for path, _ in first.written if common.get(path) is None]
     left = f"{listed(differing, _NAMED)} of `{label}`, which differ from run to run" if differing else ""
-    duration_s = min(first.duration_s, second.duration_s)
     return replace(first, output=output, written=written, duration_s=duration_s), left
 
 
-def _common(one: str, other: str) -> str | None:
+def _common(one: str, other: str, also: str) -> str | None:
     """A text in which lines that differ from run to run, or tell the time, are marked; None if it has other lines."""
-    lines, again, clock = lines_of(one), lines_of(other), _clock()
+    lines, again, clock = lines_of(one), lines_of(other), _clock(also)
     if len(lines) != len(again):
         return None
     pairs = zip(lines, again, strict=True)
     return "\n".join(VARIES if line != more or clock.search(line) else line for line, more in pairs)
 
 
-def _clock() -> re.Pattern[str]:
-    """What tells the present time: a run in the next minute tells another."""
+def _clock(also: str) -> re.Pattern[str]:
+    """What tells the present time, as a run in the next minute tells another; or what is told besides."""
     now = time.time()
     told = {
         time.strftime(form, of(moment))
@@ -250,7 +283,7 @@ def _clock() -> re.Pattern[str]:
         for of in (time.localtime, time.gmtime)
         for form in ("%H:%M", "%I:%M", "%Y%m%d-%H%M", "%Y%m%d_%H%M", "%Y%m%dT%H%M", "%Y%m%d%H%M")  # 1519 may be a sum
     }
-    return re.compile(rf"(?<!\d)(?:{'|'.join(sorted(told))}|{str(int(now))[:6]}\d{{4}})")
+    return re.compile(rf"(?<!\d)(?:{'|'.join(sorted(told))}|{str(int(now))[:6]}\d{{4}}){also}")
 
 
 def _once(judge: Judge, program: ProgramRun, limit_s: float, *, seed: str = "0") -> tuple[ProgramRun, Verdict | None]:
@@ -364,7 +397,7 @@ def _decoded(data: bytes) -> str:
 def _compared(before: ProgramRun, now: ProgramRun) -> Verdict | None:
     """The verdict if a run prints or writes something else than before."""
     program = _label(before)
-    if difference := _difference(before.output, now.output):
+    if before.output != VARIES and (difference := _difference(before.output, now.output)):
         return _differs(f"`{program}` prints something else than before", before.output, now.output, difference)
     written: Mapping[str, str] = dict(now.written)
     for path, text in before.written:

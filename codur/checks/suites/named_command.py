@@ -132,7 +132,7 @@ def _is_declared(workspace: Workspace, said: Mapping[str, str | None]) -> bool:
     if script := said.get("script"):
         return _is_check(script) and script in _scripts(workspace, at)
     path = (said.get("file") or said.get("program") or ".pre-commit-config.yaml").removeprefix("./")
-    return workspace.is_file(join(at, path)) and _parts(path).isdisjoint(_ACTS)
+    return workspace.is_file(join(at, path)) and not acts(path)
 
 
 def _directory(workspace: Workspace, said: Mapping[str, str | None]) -> str | None:
@@ -173,7 +173,12 @@ def _said(command: str) -> Mapping[str, str | None]:
 
 
 def _is_check(name: str) -> bool:
-    return not _parts(name).isdisjoint(_CHECKS) and _parts(name).isdisjoint(_ACTS)
+    return not _parts(name).isdisjoint(_CHECKS) and not acts(name)
+
+
+def acts(name: str) -> bool:
+    """Whether the name of a target or a program says that it does something, or does not end."""
+    return not _parts(name).isdisjoint(_ACTS)
 
 
 def _parts(name: str) -> set[str]:

@@ -1,76 +1,59 @@
 """The time that a request gives a program: "python bench.py takes 7 s, get it under 1 s"."""
 
 import re
+import shlex
 from posixpath import splitext
 
 from codur.checks.entry import look
+from codur.checks.suites.named_command import acts
 from codur.lazy import regex
 from codur.python.test_command import PYTHON
-from codur.structs import Struct
+from codur.types import Check
 from codur.workspace.workspace import Workspace
 
-_RUNNERS = {".py": PYTHON, ".js": "node", ".mjs": "node", ".sh": "sh"}
-_PROGRAM = regex(r"(?<![\w./-])(?:\./)?((?:[\w-]+/)*[\w-]+(?:\.py|\.m?js|\.sh))(?![\w/-])")
-_WORDS = regex(r"(?: [^\s`;|&<>$]+)*")
-_LIMIT = regex(
-    r"(?:\b(?:under|below|within|(?:less|faster|quicker|(?:no|not) more) than|at most)|<=?)\s*"
-    r"(\d+(?:\.\d+)?|a|one|half a) ?(ms|milliseconds?|s|secs?|seconds?|min|minutes?)\b",
+_RUNNERS = {".py": PYTHON, ".js": "node", ".mjs": "node", ".sh": "bash"}
+_CALLED = r"(?:(?:python3?|node|bash|sh) )?[\w./-]*\w\.(?:py|m?js|sh)"
+_PROGRAM = rf"(?:`({_CALLED}[^`\n|&;<>$]*)`|({_CALLED}(?: (?:--?[a-z][\w-]*(?:=\S+)?|[\w/-]*[\d.][\w./-]*))*))"
+_TIME = r"(\d+(?:\.\d+)?|a|one|half a) ?(ms|milliseconds?|s|secs?|seconds?|min|minutes?)\b"
+_LIMIT = (
+    r"(?:[ ,:]+(?:to|run|finish|end|complete|take|down|in|be|is|done))*[ ,:]+"
+    rf"(?:under|below|within|(?:less|faster|quicker|(?:no|not) more) than|at most|<=?) ?{_TIME}"
+    r"(?= *(?:$|[.,;!?)\n]|(?:and|but|so|while|without)\b))"
+)
+_IS_SLOW = r"(?:is (?:\w+ ){0,2}slow|(?:takes|needs|runs) (?:\w+ ){0,2}(?:[\d.]+ ?\w+|minutes?|seconds?|long))"
+_THEN = r"(?:[ ,;:.–-]+(?:and |so |please )*(?:(?:get|make|bring|have) it|it (?:must|should|has to|needs to)))?"
+_ASKED = regex(
+    rf"(?:^|[.:;!?\n] *)(?:please )?{_PROGRAM} (?:{_IS_SLOW}{_THEN}|(?:must|should|has to|needs to)){_LIMIT}"
+    rf"|(?:^|[.,:;!?\n] *|\b(?:and|then|please|you) )(?:get|make|bring|have) {_PROGRAM}{_LIMIT}",
     re.IGNORECASE,
 )
-_MEANT = regex(
-    r"\b(?:slow\w*|fast\w*|quick\w*|speed\w*|takes?|runs?|ends?|finish\w*|complete\w*|bench\w*|perf\w*|get|bring)\b",
-    re.IGNORECASE,
-)
-_OF_THE_PROGRAM = regex(r"\b(?:timeouts?|time out|retr\w+|wait\w*|sleep\w*|ttl|expir\w*|poll\w*|interval\w*|\w*ago)\b")
-"""What is to take so long is something that the program does then, and not its run."""
-_MEASURES = regex(r"bench|perf|speed|soak|load|profil|timing|measure", re.IGNORECASE)
+"""A program and its time in one clause, or in two that follow each other; else it may be the time of something else."""
+_MEASURES = regex(r"bench|perf|speed|soak|timing|measure", re.IGNORECASE)
 _LONGEST = 1_000
 """Characters of a request; a longer one is about more than that."""
-_PRINTED = regex(r"(?<![\w.])(\d+(?:\.\d+)?)(?: ?(ms|s|sec|seconds)\b|[ \t]*$)", re.MULTILINE)
 
 
-class TimeLimit(Struct):
-    """A command, the seconds that it may take, and the file that measures it, which nobody changes; empty if none."""
+def time_limit(workspace: Workspace, prompt: str) -> Check | None:
+    """The check, without its runs, of the program for which a request names a limit; None if it names none.
 
-    argv: tuple[str, ...]
-    within_s: float
-    measure: str
-
-
-def time_limit(workspace: Workspace, prompt: str) -> TimeLimit | None:
-    """The one program of the workspace for which a request names one limit; None if it names none, or several."""
-    limits = _LIMIT.findall(prompt) if len(prompt) <= _LONGEST else []
-    if len(limits) != 1 or not _MEANT.search(prompt) or _OF_THE_PROGRAM.search(prompt):
+    Nor of one whose name says that it acts. One that measures is not to be edited.
+    """
+    found = _ASKED.search(prompt) if len(prompt) <= _LONGEST else None
+    if found is None:
         return None
-    said: dict[str, list[str]] = {}
-    for found in _PROGRAM.finditer(prompt):
-        path, rest = found[1], _WORDS.match(prompt, found.end())
-        if workspace.is_file(path) and (not path.endswith(".py") or look(workspace, path).script):
-            said.setdefault(path, []).extend(_arguments(workspace, rest[0] if rest else ""))
-    if len(said) != 1:
+    quoted, bare, number, unit = found.groups()[:4] if found[3] else found.groups()[4:]
+    try:
+        path, *words = shlex.split(re.sub(r"^(?:(?:python3?|node|bash|sh) )?(?:\./)?", "", quoted or bare))
+    except ValueError:
         return None
-    ((path, words),) = said.items()
-    argv = (_RUNNERS[splitext(path)[1]], path, *dict.fromkeys(words))
-    return TimeLimit(argv=argv, within_s=seconds(*limits[0]), measure=path if _MEASURES.search(path) else "")
-
-
-def printed_within(output: str, within_s: float) -> bool:
-    """Whether all times that a program prints of itself are within a limit, and it prints any."""
-    told = [seconds(number, unit or "s") for number, unit in _PRINTED.findall(output)]
-    return bool(told) and max(told) <= within_s
-
-
-def seconds(number: str, unit: str) -> float:
-    """A time in words in seconds: `0.5`, `a` or `half a`, and the unit."""
+    if not workspace.is_file(path) or acts(path) or (path.endswith(".py") and not look(workspace, path).script):
+        return None
     value = {"a": 1.0, "one": 1.0, "half a": 0.5}.get(number.lower()) or float(number)
-    return value * (60 if unit.lower().startswith("min") else 0.001 if unit.lower().startswith("m") else 1)
-
-
-def _arguments(workspace: Workspace, rest: str) -> list[str]:
-    """Which words behind a program are given to it: files, options and numbers, up to the first word of a sentence."""
-    found = []
-    for word in rest.split():
-        if not (word.startswith("-") or word.isdigit() or workspace.is_file(word)):
-            break
-        found.append(word)
-    return found
+    return Check(
+        kind="kept_output",
+        argv=(_RUNNERS[splitext(path)[1]], path, *words),
+        protected=(path,) if _MEASURES.search(path) else (),
+        source="what the request says may take so long",
+        within_s=value * (60 if unit.lower().startswith("min") else 0.001 if unit.lower().startswith("m") else 1),
+        may_differ=re.search(r"\w", prompt.replace(found[0], "")) is not None,
+    )

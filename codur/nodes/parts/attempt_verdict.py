@@ -206,7 +206,8 @@ def _nothing_to_check(verdict: Verdict, state: RunState, context: RunContext) ->
     # Tests that were red and are found no more were removed, or are loaded no more.
     gone = was_red and context.settings.tools.allow_run
     changed = context.workspace.changed_files() or parts.updates.changed_by_programs(context)
-    return verdict.status == "no_check" and bool(changed) and (not gone or verdict.note == _TOO_LONG)
+    differs = bool(verdict.expected)  # what a program prints, where it may
+    return verdict.status == "no_check" and bool(changed) and (not gone or differs or verdict.note == _TOO_LONG)
 
 
 def start_clean(state: RunState, context: RunContext) -> None:

@@ -1,6 +1,7 @@
 """The check before anything is changed: which it is, that its files are guarded, and what it says."""
 
 import os
+import re
 from collections.abc import Sequence
 from itertools import chain
 
@@ -26,7 +27,10 @@ _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
 """Of the run's time, which its first check may take, so that there is some left to act on what it says."""
 _SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that all tests would take many times that
 MANY_TESTS = 400  # files, of which a task is about few, and all would take most of its time
+_TIME = regex(r"\d ?m?s\b|second|minute", re.IGNORECASE)
 _LEADS_OUT = regex(r"(?<![\w./])(?:/|\.\./)[\w./+@-]+")
+_PATH_PARTS = regex(r"[/, ]+")
+_WRITES = regex(r"\b(?:wr[io]t|creat|leav|touch)[^.\n]*\b(?:files?|where)\b", re.IGNORECASE)
 _MISSING = regex(
     r"(?:can(?:no|')t open(?: file)?|[Nn]o such file or directory:?|cannot (?:access|find)|Cannot find module)\s+"
     r"[`'\"]?([\w./+@-]+)"
@@ -59,7 +63,8 @@ def seen_before(state: RunState, context: RunContext) -> RunUpdate:
         )
         discovery = replace(discovery, check=check)
     discovery = fewer_first(discovery, task.prompt, context)
-    discovery, verdict = fitted(discovery, check_before(discovery, context, sample=True), task.prompt, context)
+    before = check_before(discovery, context, sample=True)
+    discovery, verdict = timed(*fitted(discovery, before, task.prompt, context), task.prompt, context)
     return RunUpdate(discovery=discovery, before=verdict, verdict=verdict)
 
 
@@ -89,8 +94,9 @@ def fitted(discovery: Discovery, before: Verdict, prompt: str, context: RunConte
     """
     check, long = discovery.check, context.checker.long
     acts = check is not None and check.kind != "output" and checks.checker.ACTED_ON in before.note
+    said = _WRITES.search(prompt) or any("." in part and part in prompt for part in _PATH_PARTS.split(before.note))
     # Told now: every attempt would fail in the same way, and be paid for.
-    if acts and not any("." in part and part in prompt for part in _PATH_PARTS.split(before.note)):
+    if acts and not said:
         raise UsageError(
             f"the check cannot be used: {before.note}",
             remedy="See what in the program or its tests does that, or name another check: --check COMMAND.",
@@ -113,51 +119,54 @@ def fitted(discovery: Discovery, before: Verdict, prompt: str, context: RunConte
 
 
 def timed(discovery: Discovery, before: Verdict, prompt: str, context: RunContext) -> tuple[Discovery, Verdict]:
-    """Where a program is to take less time: with what must stay as it is, or without the time if it does not run."""
+    """With the time that the request gives a program, before the tests, where it takes longer and can be run."""
     check = discovery.check
-    if check is None or not check.within_s or before.status not in {"passed", "failed"}:
+    other = check is not None and check.kind not in {"tests", "syntax"}
+    if other or before.status == "tampered" or not _TIME.search(prompt):  # the module is not loaded for every task
         return discovery, before
-    if before.passed or (before.exit_status != 0 and not before.timed_out):
-        less = f"takes no more than {check.within_s:g} s already"
-        ends = less if before.passed else f"ends with status {before.exit_status}"
-        why = f"`{replace(check, beside=None).label}` {ends}, so that its time is not the check"
-        context.emit(Note(level="warning", text=why))
-        context.workspace.unprotect(check.protected)
-        nothing = Check(kind="syntax", argv=(), timeout_s=check.timeout_s, source=why)
-        discovery = replace(discovery, check=check.beside or nothing, task_type="refactor")
-        return discovery, check_before(discovery, context)
-    kept, _ = output_as_check(check.argv[1:2], prompt, context, strict=True) if check.beside is None else (None, [])
-    if kept is not None:
-        check = replace(check, beside=kept)
-        context.checker.guard(check)
-    return replace(discovery, check=check), before
+    limit = suites.time_limit.time_limit(context.workspace, prompt)
+    if limit is None:
+        return discovery, before
+    limit = replace(limit, beside=check if before.tests_passed else None)
+    kept, _ = output_as_check((), prompt, context, limit)
+    if kept is None:
+        return discovery, before
+    problem = suites.run_problem.run_problem(check, before, root=context.workspace.root, python=context.python)
+    tests = problem is None or problem.kind == "passed"
+    kept = replace(kept, beside=check if tests else None)
+    verdict = late = checks.programs.kept_output.too_slow(kept, kept.runs[0])
+    if tests:  # what of them fails is still to be mended, or may go on to
+        told = replace(before, status="failed", error=f"{before.error}\n{late.error}".strip(), note=late.error)
+        verdict = replace(told, check=kept.label, progress=late.progress / 2, signature=late.signature)
+    context.checker.guard(kept)
+    context.best.found(verdict.progress)
+    context.emit(CheckRan(when="before", verdict=verdict))
+    return replace(discovery, check=kept, confidence=1.0), verdict
 
 
 def output_as_check(
-    files: Sequence[str], prompt: str, context: RunContext, *, strict: bool = False
+    files: Sequence[str], prompt: str, context: RunContext, limit: Check | None = None
 ) -> tuple[Check | None, list[str]]:
-    """What programs print and write now as the check, if they do so alike each time; else what was told of that.
-
-    `strict`: another output is a failure, whatever the prompt says.
-    """
+    """What programs print and write now as the check, if they do so alike each time; else what was told of that."""
     check, left = checks.programs.kept_output.find(
         context.checker,
         files,
         prompt,
         context.time_left(),
         lambda command: context.emit(CheckBegan(check=command)),
+        limit,
     )
     if check is None:
-        return None, warn([f"nothing will tell whether this still does the same: {left}"] if left else [], context)
-    check = replace(check, may_differ=check.may_differ and not strict)
+        why = "its time is not the check" if limit else "nothing will tell whether this still does the same"
+        return None, warn([f"{why}: {left}"] if left else [], context)
+    where = "" if limit else "no tests; "
     verb = "is compared with" if check.may_differ else "has to give"
     rest = f"; not compared: {left}" if left else ""
     what = checks.programs.kept_output.what_of(check)
-    context.emit(Note(level="info", text=f"no tests; `{check.label}` {verb} what it gives now: {what}{rest}"))
+    context.emit(Note(level="info", text=f"{where}`{check.label}` {verb} what it gives now: {what}{rest}"))
     return check, []
 
 
-_PATH_PARTS = regex(r"[/, ]+")
 _NO_PACKAGE = regex(r"Cannot find (?:module|package) '(?![./])")
 """Said by Node of a package that is not installed."""
 

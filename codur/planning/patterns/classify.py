@@ -22,7 +22,7 @@ from codur.types import CODE_TASKS, TaskType
 A_COMMAND = "a shell command; no rule runs one"
 _SIGNS = frozenset("&& || | > >> < 2>&1 2> &".split())
 _SEPARATORS = frozenset(". ! ? ; , : and then && |".split()) | {"\n"}
-_TIME = regex(r"(?:under|below|than|most|within) (?:a|one|\d+(?:\.\d+)?) ?(?:ms|s|secs?|seconds?|minutes?)\b")
+_TIME = regex(r"(?:under|below|than|most|within) (?:a|one|\d+(?:\.\d+)?) ?(?:ms|s|secs?|seconds?|minutes?)$")
 _RUNS = frozenset({"run", "execute"})
 _RUNS_QUOTED = _RUNS | {"do", "perform", "type"}
 
