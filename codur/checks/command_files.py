@@ -36,8 +36,22 @@ _OUTPUT = regex(r"(?<![2&])>>?\s*([^\s<>&]+)")
 _CONFIG = regex(r"(?:-c|-f|--(?:make)?(?:config|rc|settings|file)[\w-]*)[\s=]+([^\s=]+\.(?:ini|cfg|toml|mk|rc))\b")
 _INCLUDES = regex(r"^[ \t]*(?:-?include|sinclude|source|\.)[ \t]+([^\n#&|]+)", re.MULTILINE)
 _MOST_INCLUDED = 100  # makefiles include each other in circles
-_RUNS_MAKE = regex(r"(?:^|[\s;|&(])g?make\b")
-_RUNS_NPM = regex(r"(?:^|[\s;|&(])(?:npm|npx|yarn|pnpm|bun)\b")
+RUNS_MAKE = regex(r"\bg?make\b")
+RUNS_NPM = regex(r"\b(?:npm|npx|yarn|pnpm|bun)\b")
+_ACTS = frozenset(
+    "apply clean delete deploy destroy dev distclean down drop fix install migrate prod prune publish purge push"
+    " release remove reset rm seed serve start uninstall up upload watch write".split()
+)
+
+
+def name_parts(name: str) -> set[str]:
+    """The words of the name of a target, a script or a file, or of a command."""
+    return set(re.split(r"[-_:./\s]", name.lower()))
+
+
+def acts(name: str) -> bool:
+    """Whether a name or a command tells of more than a look, or of a program that does not end."""
+    return not name_parts(name).isdisjoint(_ACTS)
 
 
 class _Part(Struct):
@@ -157,7 +171,7 @@ def _declarations(workspace: Workspace, command: str) -> Iterator[str]:
     """The files that say what `make` and `npm` do."""
     directories = ["", *(word for word in _WORDS.split(command) if word and workspace.is_dir(word))]
     names = (
-        *(MAKEFILES if _RUNS_MAKE.search(command) else ()),
-        *(["package.json"] if _RUNS_NPM.search(command) else ()),
+        *(MAKEFILES if RUNS_MAKE.search(command) else ()),
+        *(["package.json"] if RUNS_NPM.search(command) else ()),
     )
     yield from (join(directory, name) for directory in directories for name in names)

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from posixpath import dirname, join, normpath
 
+from codur.checks.command_files import acts, name_parts
 from codur.checks.entry import MAKEFILES, text_of
 from codur.checks.linters import is_linter
 from codur.lazy import regex
@@ -71,11 +72,7 @@ _CHECKS = frozenset(
     " mypy pylint pyright qa quality ruff smoke spec style test tests tsc type types typecheck typing unit validate"
     " verify vet".split()
 )
-_ACTS = frozenset(
-    "apply clean delete deploy destroy dev distclean down drop fix install migrate prod prune publish purge push"
-    " release remove reset rm seed serve start uninstall up upload watch write".split()
-)
-"""Parts of a target's name: one tells that it looks, none may tell that it does something else or does not end."""
+"""Parts of a target's name of which one tells that it looks."""
 _NO_MORE = regex(
     r"[\s.,;:!`'\"]*(?:(?:please|then|and|so|now) )*(?:(?:fix|mend|repair|solve) (?:it|this|that))?[\s.!]*",
     re.IGNORECASE,
@@ -132,7 +129,7 @@ def _is_declared(workspace: Workspace, said: Mapping[str, str | None]) -> bool:
     if script := said.get("script"):
         return _is_check(script) and script in _scripts(workspace, at)
     path = (said.get("file") or said.get("program") or ".pre-commit-config.yaml").removeprefix("./")
-    return workspace.is_file(join(at, path)) and _parts(path).isdisjoint(_ACTS)
+    return workspace.is_file(join(at, path)) and not acts(path)
 
 
 def _directory(workspace: Workspace, said: Mapping[str, str | None]) -> str | None:
@@ -173,11 +170,7 @@ def _said(command: str) -> Mapping[str, str | None]:
 
 
 def _is_check(name: str) -> bool:
-    return not _parts(name).isdisjoint(_CHECKS) and _parts(name).isdisjoint(_ACTS)
-
-
-def _parts(name: str) -> set[str]:
-    return set(re.split(r"[-_:./]", name.lower()))
+    return not name_parts(name).isdisjoint(_CHECKS) and not acts(name)
 
 
 def says_no_more(prompt: str) -> bool:
