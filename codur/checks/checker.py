@@ -297,7 +297,7 @@ class Checker:
         if not verdict.passed:
             return replace(verdict, progress=verdict.progress / 2)
         other = self.run(beside)
-        if (check.of_linter or check.within_s) and not other.passed:
+        if check.kind == "command" and not other.passed:
             new = self._not_before(beside, other)
             if new is None:
                 return replace(verdict, note=_TESTS_SAY_NOTHING)

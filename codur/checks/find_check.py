@@ -166,8 +166,13 @@ class _Search(Struct, dict=True):  # cached properties need one
         settings = checks.linters.settings_of(f"{command} {recipe}", self.workspace, self.listing)
         check = replace(check, protected=tuple(dict.fromkeys([*check.protected, *settings, *self._all_tests])))
         if check.kind == "command" and not check.of_linter and named.looks_only(self.workspace, command):
-            return replace(check, env=checks.linters.NO_CACHES, of_linter=True, beside=self._tests())
-        return check if named.is_about_command(self.request.prompt) else replace(check, beside=tests)
+            check = replace(check, env=checks.linters.NO_CACHES, of_linter=True, beside=tests)
+        if tests is None or named.is_about_command(self.request.prompt):
+            return check
+        # What is to be mended first is told by the tests, and none of them is excused.
+        if named.mends_first(self.request.prompt):
+            return replace(tests, beside=replace(check, beside=None))
+        return replace(check, beside=tests)
 
     def _command(self, command: str, timeout_s: float, source: str) -> Check:
         runs = suites.named_command.recipe_of(self.workspace, command).splitlines()

@@ -86,6 +86,12 @@ def is_about_command(prompt: str) -> bool:
     return any(form.match(prompt) for form in _FORMS)
 
 
+def mends_first(prompt: str) -> bool:
+    """Whether a request is about a fault or a test before it says which command is to pass in the end."""
+    found = _LATER.search(prompt)
+    return found is not None and bool(re.search(rf"\b(?:{_MEND}|tests?)\b", prompt[: found.start()], re.IGNORECASE))
+
+
 def spoken_command(prompt: str) -> str:
     """The target, script or hook that a request is about, whether there is such a one or not; empty if it is none."""
     return next((found["command"] or "" for form in _FORMS if (found := form.match(prompt))), "")
