@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from codur import checks
 from codur.checks import challenge_file, suites
 from codur.checks.challenge_file import SPLIT_REMEDY, ChallengeFile, read_challenge, split_args
-from codur.checks.command_files import files_of_command
+from codur.checks.command_files import CHECKER, files_of_command
 from codur.checks.entry import (
     MAX_PARSED,
     find_entry,
@@ -42,7 +42,6 @@ __all__ = ["CheckRequest", "find_check", "find_entry"]
 
 _STATED = "expected output stated in the prompt"
 _LINTED = re.compile(r"\b(?:black|eslint|flake8|go vet|lint|mypy|prettier|pyright|ruff|tsc|type|typing)", re.IGNORECASE)
-_CHECKER = re.compile(r"check(?!out|point|sum)|verif|validat|lint", re.IGNORECASE)
 _TIME = re.compile(r"\d ?m?s|second|minute", re.IGNORECASE)
 _PROGRAM = re.compile(
     r"\b(?:make|get|have|npm|pnpm|yarn|bun|pre-commit|python3?|bash|sh|node)\b|\./|`| --?\w", re.IGNORECASE
@@ -180,7 +179,7 @@ class _Search(Struct, dict=True):  # cached properties need one
         resolved = [shlex.join(tests.argv)] if tests is not None and tests.declared_in else []
         programs = self._programs
         alone = programs[0] if len(programs) == 1 and set(self.request.files) <= set(programs) else ""
-        if _CHECKER.match(basename(alone)) and not self.challenge.check:
+        if CHECKER.match(basename(alone)) and len(self.listing) > 1 and not self.challenge.check:
             alone = ""
         rests_on = partial(files_of_command, self.workspace, tests=self._all_tests, entry=self.found_entry, alone=alone)
         # What a recipe runs may be built by it, again and again.

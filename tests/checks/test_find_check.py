@@ -651,6 +651,27 @@ LINKS = {
             ("validate_i18n.py",),
         ),
         ({"is_valid.py": SCRIPT}, "python3 is_valid.py", "fix the bug", (), ()),
+        ({"validate.py": SCRIPT}, "python3 validate.py", "the sums are wrong", (), ()),
+        ({"form_validation.py": SCRIPT, "a.py": LIBRARY}, "python form_validation.py", "fix the bug", (), ()),
+        ({"app/validators.py": SCRIPT, "a.py": LIBRARY}, "python -m app.validators", "fix the bug", (), ()),
+        (
+            {"check.mjs": "", "data/de-test.json": "{}", "src/valid_words.txt": "", "test.json": "{}"},
+            "node check.mjs data/de-test.json src/valid_words.txt test.json",
+            "fix it",
+            (),
+            ("check.mjs", "test.json"),
+        ),
+        (
+            {
+                "Makefile": "a:\n\tpython3 tool.py docs/test-plan.md check.json\n",
+                "docs/test-plan.md": "",
+                "check.json": "",
+            },
+            "make a",
+            "fix it",
+            (),
+            ("Makefile",),
+        ),
         ({"check.py": SCRIPT}, "python check.py", "fix check.py", ("check.py",), ()),
     ],
 )
