@@ -128,7 +128,7 @@ class Checker:
             self.pristine.keep(each, self.workspace)
             self.conditions.keep(each, self.workspace)
             self.native.keep(self.workspace)
-            self.workspace.protect(each.protected)
+            self.workspace.protect(each.protected, filter(is_test_code, each.protected))
             files = {word: word if word.endswith(".py") else f"{word.replace('.', '/')}.py" for word in each.argv[1:]}
             self._given |= {word: path for word, path in files.items() if self.workspace.is_file(path)}
 
