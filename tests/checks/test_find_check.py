@@ -610,7 +610,13 @@ def test_a_command_that_is_to_pass_in_the_end_is_the_check(prompt: str, command:
 
 
 @pytest.mark.parametrize(
-    "prompt", ["Fix the failing test of f. make lint must pass.", "mend f, and make lint must pass"]
+    "prompt",
+    [
+        "Fix the failing test of f. make lint must pass.",
+        "mend f, and make lint must pass",
+        "fix the rule in the Makefile; make lint must pass",
+        "fix the Makefile; make lint must pass",
+    ],
 )
 def test_where_a_fault_is_told_before_it_comes_after_the_tests(prompt: str, tmp_path: Path) -> None:
     files = {"a.py": LIBRARY, "test_a.py": TEST, "Makefile": "lint:\n\tpython3 -m compileall a.py\n"}
@@ -618,6 +624,7 @@ def test_where_a_fault_is_told_before_it_comes_after_the_tests(prompt: str, tmp_
     assert found is not None
     assert found.beside is not None
     assert (found.kind, found.of_linter, found.beside.argv[-1]) == ("tests", False, "make lint")
+    assert ("Makefile" in found.beside.protected) == ("the Makefile" not in prompt)
 
 
 LINKS = {
