@@ -126,7 +126,7 @@ class Checker:
             self.pristine.keep(each, self.workspace)
             self.conditions.keep(each, self.workspace)
             self.native.keep(self.workspace)
-            self.workspace.protect(each.protected)
+            self.workspace.protect(each.protected, filter(is_test_code, each.protected))
             files = {word: word if word.endswith(".py") else f"{word.replace('.', '/')}.py" for word in each.argv[1:]}
             self._given |= {word: path for word, path in files.items() if self.workspace.is_file(path)}
 
@@ -296,7 +296,7 @@ class Checker:
         other = self.run(beside)
         if differs and other.passed:
             return verdict
-        if check.of_linter and not other.passed:
+        if check.kind == "command" and not other.passed:
             new = self._not_before(beside, other)
             if new is None:
                 return replace(verdict, note=_TESTS_SAY_NOTHING)

@@ -2,14 +2,15 @@
 
 The rule, for files that the command names:
 
-- tests, and files with a name in which a word begins with check, verify, valid, test or lint, judge;
+- tests, code with a name in which a word begins with check, verify, test or lint, or that begins with validate, and
+  data called like tests judge;
 - so do a script that a shell runs or that is started by its path (`sh X`, `bash X`, `./X`), expected output, what is
   redirected into a program, settings given with an option such as `--config`, and the Makefile or `package.json` of
   `make` and `npm`;
 - the program that is judged stays editable: what `python X` runs under any other name, a script whose output is
   compared (`./X | diff - expected.txt`), the workspace's program started by its path (`./main.py`), and the only Python
-  file beside the tests, unless the prompt names other files, or its name begins with such a word and no challenge is
-  to be solved.
+  file beside the tests, unless the prompt names other files, or its name begins with such a word, other files are there
+  and no challenge is to be solved.
 
 The prompt has the last word: a file that it asks to edit is not protected (`expectation.files_to_edit`).
 """
@@ -18,7 +19,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from posixpath import basename, dirname, join, normpath
 
-from codur.checks.entry import MAKEFILES, TEST_SUPPORT, is_pytest_file, is_test_file, text_of
+from codur.checks.entry import MAKEFILES, TEST_SUPPORT, is_code, is_document, is_pytest_file, is_test_file, text_of
 from codur.lazy import regex
 from codur.structs import Struct
 from codur.workspace.workspace import Workspace
@@ -29,15 +30,32 @@ _PARTS = regex(r"(\|\|?|&&|(?<![<>])&(?!>)|;|\n|[<$]\(|[()`])")
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "source", "."})
 _PREFIX = regex(r"\w+=\S*|!|\{|time|env|exec|command|nice|if|then|else|do|while|timeout|-\S*|\d+[smh]?")
 _COMPARES = regex(r"\b(?:diff|cmp|comm)\b")
-_JUDGE = regex(r"(?:.*[_.-])?(?:check(?!out|point|sum)|verif|valid|test|lint)", re.IGNORECASE)
+_LOOKS, _VALIDATES = r"check(?!out|point|sum)|verif|lint", r"validat(?:e|or)(?!s)"
+CHECKER = regex(rf"{_LOOKS}|{_VALIDATES}", re.IGNORECASE)  # what the only Python file is called then
+_JUDGE = regex(rf"(?:.*[_.-])?(?:{_LOOKS}|test)|{_VALIDATES}", re.IGNORECASE)
+_TEST_DATA = regex(r"tests?(?![a-z])", re.IGNORECASE)
 _EXPECTED = regex(r"(?:expected|golden|reference|wanted)|.*\.(?:expected|golden|ref|ans)$", re.IGNORECASE)
 _INPUT = regex(r"(?<!<)<\s*([^\s<>(&]+)")
 _OUTPUT = regex(r"(?<![2&])>>?\s*([^\s<>&]+)")
 _CONFIG = regex(r"(?:-c|-f|--(?:make)?(?:config|rc|settings|file)[\w-]*)[\s=]+([^\s=]+\.(?:ini|cfg|toml|mk|rc))\b")
 _INCLUDES = regex(r"^[ \t]*(?:-?include|sinclude|source|\.)[ \t]+([^\n#&|]+)", re.MULTILINE)
 _MOST_INCLUDED = 100  # makefiles include each other in circles
-_RUNS_MAKE = regex(r"(?:^|[\s;|&(])g?make\b")
-_RUNS_NPM = regex(r"(?:^|[\s;|&(])(?:npm|npx|yarn|pnpm|bun)\b")
+RUNS_MAKE = regex(r"\bg?make\b")
+RUNS_NPM = regex(r"\b(?:npm|npx|yarn|pnpm|bun)\b")
+_ACTS = frozenset(
+    "apply clean delete deploy destroy dev distclean down drop fix install migrate prod prune publish purge push"
+    " release remove reset rm seed serve start uninstall up upload watch write".split()
+)
+
+
+def name_parts(name: str) -> set[str]:
+    """The words of the name of a target, a script or a file, or of a command."""
+    return set(re.split(r"[-_:./\s]", name.lower()))
+
+
+def acts(name: str) -> bool:
+    """Whether a name or a command tells of more than a look, or of a program that does not end."""
+    return not name_parts(name).isdisjoint(_ACTS)
 
 
 class _Part(Struct):
@@ -103,8 +121,10 @@ def _judges(part: _Part) -> Iterator[str]:
     if part.compared:
         return
     for before, word in zip(("", *part.words), part.words, strict=False):
-        if _JUDGE.match(basename(word)):
-            yield f"{word.replace('.', '/')}.py" if before == "-m" else word
+        path = f"{word.replace('.', '/')}.py" if before == "-m" else word
+        name = basename(path)
+        if (_JUDGE if is_code(name) or "." not in name else _TEST_DATA).match(name) and not is_document(path):
+            yield path
 
 
 def _scripts(part: _Part) -> Iterator[str]:
@@ -157,7 +177,7 @@ def _declarations(workspace: Workspace, command: str) -> Iterator[str]:
     """The files that say what `make` and `npm` do."""
     directories = ["", *(word for word in _WORDS.split(command) if word and workspace.is_dir(word))]
     names = (
-        *(MAKEFILES if _RUNS_MAKE.search(command) else ()),
-        *(["package.json"] if _RUNS_NPM.search(command) else ()),
+        *(MAKEFILES if RUNS_MAKE.search(command) else ()),
+        *(["package.json"] if RUNS_NPM.search(command) else ()),
     )
     yield from (join(directory, name) for directory in directories for name in names)

@@ -41,6 +41,12 @@ NOT_OK = r"not ok \d+ (?:- )?"
 """What stands before the name of a test that failed, in TAP."""
 _NOT_OK = regex(rf"^ *(?!.*# TODO\b){NOT_OK}(.+)", re.MULTILINE)
 _MESSAGE = regex(r"^E +[\w.]*(?:Error|Exception|Warning|Exit)\w*: (\S.*?)\s*$", re.MULTILINE)
+_DEMANDED = regex(
+    r"\b(?:should|must|ha(?:s|ve) to|let|make|so that)\b(?:(?!\bbut\b)[^.,;\n])*?\b(?:rais|throw|say|print|show)\w*"
+    r"(?:(?!\bbut\b)[^.;\n])*",
+    re.IGNORECASE,
+)
+"""What is to be raised or said, which is no report of it."""
 _TELLING_CHARS = 12  # of what a test raised: a shorter word stands in a request by chance
 _HEADLINE_LINES = 4
 _OUTPUT_CHARS = 400  # of what a program prints now
@@ -123,7 +129,7 @@ def failures_told(verdict: Verdict | None, prompt: str) -> tuple[str, ...]:
     """The tests that failed with the very words that a prompt holds: an issue that quotes what is raised."""
     if verdict is None or verdict.status != "failed" or not verdict.failing:
         return ()
-    said = " ".join(prompt.split())
+    said = _DEMANDED.sub("", " ".join(prompt.split()))
     told = set[str]()
     for part in _NEXT_TEST.split(verdict.error):
         message = next(iter(_MESSAGE.findall(part)[-1:]), "")

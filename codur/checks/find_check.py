@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from codur import checks
 from codur.checks import challenge_file, suites
 from codur.checks.challenge_file import SPLIT_REMEDY, ChallengeFile, read_challenge, split_args
-from codur.checks.command_files import files_of_command
+from codur.checks.command_files import CHECKER, files_of_command
 from codur.checks.entry import (
     MAX_PARSED,
     find_entry,
@@ -42,7 +42,6 @@ __all__ = ["CheckRequest", "find_check", "find_entry"]
 
 _STATED = "expected output stated in the prompt"
 _LINTED = re.compile(r"\b(?:black|eslint|flake8|go vet|lint|mypy|prettier|pyright|ruff|tsc|type|typing)", re.IGNORECASE)
-_CHECKER = re.compile(r"check(?!out|point|sum)|verif|validat|lint", re.IGNORECASE)
 _PROGRAM = re.compile(
     r"\b(?:make|get|have|npm|pnpm|yarn|bun|pre-commit|python3?|bash|sh|node)\b|\./|`| --?\w", re.IGNORECASE
 )
@@ -80,11 +79,9 @@ def find_check(workspace: Workspace, settings: VerificationSettings, request: Ch
     if check is None:
         return None
     # After the check is found: which of its files may be edited depends on what they are for.
-    freed = {
-        *decides_in_part(check),
-        *files_to_edit(request.prompt, check.protected, request.files),
-        *search.named_helpers(check),
-    }
+    freed = {*decides_in_part(check), *search.named_helpers(check)}
+    for each in filter(None, (check, check.beside)):
+        freed.update(files_to_edit(request.prompt, each.protected, request.files))
     if reshapes_tests(request.prompt):
         freed.update(filter(is_test_code, request.made))
     return check.without(freed)
@@ -163,8 +160,13 @@ class _Search(Struct, dict=True):  # cached properties need one
         settings = checks.linters.settings_of(f"{command} {recipe}", self.workspace, self.listing)
         check = replace(check, protected=tuple(dict.fromkeys([*check.protected, *settings, *self._all_tests])))
         if check.kind == "command" and not check.of_linter and named.looks_only(self.workspace, command):
-            return replace(check, env=checks.linters.NO_CACHES, of_linter=True, beside=self._tests())
-        return check if named.is_about_command(self.request.prompt) else replace(check, beside=tests)
+            check = replace(check, env=checks.linters.NO_CACHES, of_linter=True, beside=tests)
+        if tests is None or named.is_about_command(self.request.prompt):
+            return check
+        # What is to be mended first is told by the tests, and none of them is excused.
+        if named.mends_first(self.request.prompt):
+            return replace(tests, beside=replace(check, beside=None))
+        return replace(check, beside=tests)
 
     def _command(self, command: str, timeout_s: float, source: str) -> Check:
         runs = suites.named_command.recipe_of(self.workspace, command).splitlines()
@@ -172,7 +174,7 @@ class _Search(Struct, dict=True):  # cached properties need one
         resolved = [shlex.join(tests.argv)] if tests is not None and tests.declared_in else []
         programs = self._programs
         alone = programs[0] if len(programs) == 1 and set(self.request.files) <= set(programs) else ""
-        if _CHECKER.match(basename(alone)) and not self.challenge.check:
+        if CHECKER.match(basename(alone)) and len(self.listing) > 1 and not self.challenge.check:
             alone = ""
         rests_on = partial(files_of_command, self.workspace, tests=self._all_tests, entry=self.found_entry, alone=alone)
         # What a recipe runs may be built by it, again and again.

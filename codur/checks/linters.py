@@ -81,6 +81,7 @@ class Asked(Struct):
 _MEND = r"(?:fix|mend|resolve|remove|clear(?: up)?|clean up|get rid of|address|solve|correct|repair|silence)"
 _FOUND = r"(?:errors|warnings|findings|complaints|issues|violations|problems|failures)"
 _PLACE = r"(?:\S*[./]\S*|src|tests?)"
+_NO_FINDING = r"(?:failing|fix|mend|bug)"
 _ASKED = (
     rf"\s*(?:please |(?:can|could|would) you )?(?:{_MEND}\b[^.?!\n]*?\b(?:"
     rf"{{name}}(?:'s)? (?:strict |[A-Z]+\d+ )?(?:{_FOUND}|error|finding|warning)\b"
@@ -90,10 +91,12 @@ _ASKED = (
     rf"|(?:make|get|have|let) (?:(?:sure|that|the|our|{_PLACE}) )*(?:pass {{name}}\b|(?:{{name}}|{{kind}}(?:er|ing))"
     rf"(?: (?:to|on|for|in|with|check|be|is|and \w+|{_PLACE}))* (?:pass(?:es)?|clean|happy|green|succeeds?|quiet)"
     rf"(?: (?:on|for|in|with) {_PLACE}| again| *[.!?,;]?$))"
-    rf"|{{name}} (?:fails|complains)[,;.:]? (?:please |and )?{_MEND} (?:it|that|them)\b"
+    rf"|{{name}} (?:fails|complains)[,;.:]? (?:please |and )?{_MEND} (?:it|that|them)"
+    rf"(?= *(?:$|[.;,!?\n]))(?![\s\S]*\b{_NO_FINDING})"
     r"|(?:annotate|format|lint|(?:clean|tidy)(?: up)?|(?:sort|add|remove|organi[sz]e)\b[^\n,;.]*?"
-    r" (?:annotations?|typ(?:e|es|ing)|hints?|lint|format(?:ting)?|style|imports|unused))(?= )[^\n]*?"
-    rf"\b(?:so (?:that )?|until ){{name}}(?: is)? (?:pass(?:es)?|clean|happy|green|succeeds?|quiet) *[.!?]?$)"
+    r" (?:annotations?|typ(?:e|es|ing)|hints?|lint|format(?:ting)?|style|imports|unused))(?= )"
+    rf"(?:(?!\b{_NO_FINDING})[^\n])*?\b(?:so (?:that )?|until ){{name}}(?: is)?"
+    r" (?:pass(?:es)?|clean|happy|green|succeeds?|quiet) *[.!?]?$)"
 )
 """A request that wants a program to find nothing, first or as its end; what is said of it in passing is none."""
 # "type error" in the singular is mostly a TypeError

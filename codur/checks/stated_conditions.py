@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
+from codur.checks.command_files import RUNS_MAKE, RUNS_NPM, acts
 from codur.checks.entry import MAKEFILES, is_test_code
 from codur.checks.pristine import MAX_BYTES
 from codur.checks.suites.junit import TestCounts
@@ -41,19 +43,20 @@ _DECIDING_LINES = {
 """Lines that say how tests run, of files that also say other things, by the end of their names."""
 _PACKAGE = "package.json"
 SECTIONED = frozenset({"pyproject.toml", "setup.cfg", "tox.ini", _PACKAGE})
-"""Files that also say other things; only what they say of pytest counts."""
+"""Files that also say other things."""
 _SHADOWED = frozenset({"pytest", "_pytest", "pluggy", "iniconfig", "exceptiongroup", "unittest", "doctest"})
 """Modules that the test run must not take from the workspace."""
 _ROOTS = frozenset({"src", "lib"})
 _SHADOWS = tuple(path for name in sorted(_SHADOWED) for path in (f"{name}.py", f"{name}/__init__.py"))
 _SECTION = regex(r"^[ \t]*\[+\s*(?:tool\s*[:.]\s*)?[\"']?pytest\b[^\n]*\n?(?:(?![ \t]*\[)[^\n]*\n?)*", re.MULTILINE)
-_RUNS_NPM = regex(r"\b(?:npm|pnpm|yarn|bun)\b")
-_DECIDING_SCRIPTS = regex(r"test|lint|check|verif|valid|type|build|\bci\b|^(?:pre|post)")
-_SCRIPT_WORDS = regex(r"[\w:./-]+")
-_RUNNERS = ("jest", "mocha", "ava", "vitest", "tap", "nyc", "c8", "eslintConfig", "workspaces")
-"""What else of a package decides."""
+_SCRIPT_WORDS = regex(r"[\w:./*-]+")
+_FREE = frozenset(
+    "author bin browser bugs bundleDependencies contributors dependencies description devDependencies engines exports"
+    " files funding homepage imports keywords license main maintainers module name optionalDependencies overrides"
+    " packageManager peerDependencies private repository resolutions scripts sideEffects type types version".split()
+)
+"""What of a package does not decide; of its scripts those do not that act, and that none that looks calls."""
 _NOISE = regex(r"^\s*(?:[#;].*)?$")  # comments and empty lines, which may change
-_MAKE = regex(r"\bg?make\b")
 _MOVES = regex(r"\.[cm]?[jt]sx?$|^(?:plan != count|test exited without ending|\.end\(\) )")
 """Names of what failed that need not come back: an example at a line, a file that could not be loaded, and what tape
 says of a test as a whole."""
@@ -176,13 +179,15 @@ def _decides(path: str) -> bool:
 
 def decides_in_part(check: Check) -> set[str]:
     """Which of a check's files only decide by a part, which is compared: what else a package says may be changed."""
+    if acts(" ".join(check.argv)):  # such a script decides here
+        return set()
     packages = {path for path in check.protected if PurePosixPath(path).name == _PACKAGE and _is_read(path, check)}
     return packages.intersection(_places(check.without(packages)))
 
 
 def _is_read(path: str, check: Check) -> bool:
     """Whether a file counts: a package where its scripts are run, any other one."""
-    return PurePosixPath(path).name != _PACKAGE or bool(_RUNS_NPM.search(" ".join(check.argv)))
+    return PurePosixPath(path).name != _PACKAGE or bool(RUNS_NPM.search(" ".join(check.argv)))
 
 
 def _lines_of(path: str) -> re.Pattern[str] | None:
@@ -200,7 +205,7 @@ def _places(check: Check) -> list[str]:
     """Where deciding files count: at the top and in the directories above the check's files."""
     directories = {parent for path in check.protected for parent in PurePosixPath(path).parents}
     near = [directory / name for directory in sorted(directories) for name in sorted(WHOLE | SECTIONED)]
-    top = [*sorted(WHOLE | SECTIONED), *_SHADOWS, *(MAKEFILES if _MAKE.search(" ".join(check.argv)) else ())]
+    top = [*sorted(WHOLE | SECTIONED), *_SHADOWS, *(MAKEFILES if RUNS_MAKE.search(" ".join(check.argv)) else ())]
     return list(dict.fromkeys([*top, *map(str, near)]))
 
 
@@ -228,18 +233,18 @@ def _part(path: str, data: bytes | None) -> object:
 
 
 def _of_package(text: str) -> object:
-    """The scripts that look, with those that they call, and what configures them; of a broken file, all of it."""
+    """What may not be changed of a package, all of it if it is broken."""
     try:
         found = json.loads(text)
         scripts = dict(found.get("scripts", {}))
     except (ValueError, AttributeError, TypeError, RecursionError):
         return text
-    deciding = [name for name in scripts if _DECIDING_SCRIPTS.search(name)]
+    deciding = [name for name in scripts if not acts(name)]
     for name in deciding:  # which grows meanwhile
-        called = set(_SCRIPT_WORDS.findall(str(scripts[name]))) & scripts.keys()
+        called = {each for word in _SCRIPT_WORDS.findall(str(scripts[name])) for each in fnmatch.filter(scripts, word)}
         deciding += sorted(called.difference(deciding))
-    scripts = {name: scripts[name] for name in deciding}
-    return {"scripts": scripts, **{name: found[name] for name in _RUNNERS if name in found}}
+    rest = {name: found[name] for name in found.keys() - _FREE}
+    return {"scripts": {name: scripts[name] for name in deciding}, **rest}
 
 
 def _table(text: str) -> object:

@@ -6,7 +6,7 @@ prompt makes a right program look wrong. So whatever is conditional, partial or 
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice, pairwise, takewhile
+from itertools import islice, pairwise, takewhile
 from posixpath import basename, splitext
 
 from codur.checks.entry import MAKEFILES, is_test_file
@@ -242,7 +242,7 @@ _ALL_TESTS = regex(
     r"(?:(?:all|the|our|my|these|existing|unit)\s+){0,3}(?:tests|test (?:files|cases))\b"
     r"(?![/.\w]|\s+(?:pass|must|data))"
     r"|\bfix\s+(?:(?:both|the)\s+){0,2}(?:tests\s+(?:and|&)\s+(?:the\s+)?code|code\s+(?:and|&)\s+(?:the\s+)?tests)\b"
-    r"(?=\s*(?:[.,;!\n]|\Z|(?:too|as well|accordingly|together|so that|in|for|with)\b(?! ci\b)))",
+    r"(?=\s*(?:(?:too|as well|accordingly|together)\b\s*)?(?:[.,;!\n]|\Z|so that\b))",
     re.IGNORECASE,
 )
 _CHANGES = (
@@ -261,6 +261,7 @@ _NEED = (
     r"|(?:an?\s+|some\s+)?(?:adapt(?:ing|ations?)|adjust(?:ing|ments?)|updat(?:ing|es?)|chang(?:ing|es?))\b"
     r")(?=\s*(?:[.,;!\n]|\Z"
     r"|(?:too|as well|accordingly|also|then|afterwards|and|because|since|so|for (?:it|this|that))\b))"
+    r"(?!\s*(?:,|and\b|so\b)(?!\s*(?:too|as well|also|(?:please )?(?:adapt|update|change) (?:them|the tests))\b))"
     rf"|\s+will\s+(?:also\s+|then\s+|probably\s+)*need\s+(?:(?!\bto\b){_ANY}){{0,40}}?\b(?:texts?|strings?|words?"
     r"|messages?|names?|values?|outputs?)\s+(?:too|as well|accordingly)\b)"
 )
@@ -269,15 +270,17 @@ _THEM = (
     r"\s+them\s+(?:too|as well|accordingly)\b"
 )
 _TESTS_NEED = regex(rf"\btests(?:{_NEED}|{_THEM})", re.IGNORECASE)
-_FILE_NEEDS = regex(rf"(?P<file>[\w./-]+\.\w+){_NEED}", re.IGNORECASE)
-_FILE_FAULTY = regex(
-    r"(?P<file>[\w./-]+\.\w+)\s+(?:(?:is|looks|seems)\s+(?:\w+\s+)?(?:flaky|brittle|fragile|unreliable|outdated)\b"
-    r"|passes for the wrong reasons?\b|(?:tests|checks|proves) nothing\b)(?:(?!\bbecause\b)[^\n]){0,120}?"
-    r"(?<!not )(?<!n['’]t )(?<!never )\b(?:fix|mend|repair|rewrite|correct|make)\s+(?:it|th(?:e|is|at) test)\b"
-    r"(?!\s+(?:pass|fail|succeed|green|in\b|there\b))",
+_FILE_NEEDS = regex(
+    rf"(?P<file>[\w./-]+\.\w+)(?:{_NEED}|\s+(?:(?:is|looks|seems)\s+(?:(?:very|quite|too|rather|known to be)\s+)?"
+    r"(?:flaky|brittle|fragile|unreliable|outdated)\b|passes for the wrong reasons?\b"
+    r"|(?:tests|checks|proves) nothing\b(?!\s+(?:but|else|other|than)\b))"
+    r"(?:(?!\b(?:because|since|due|but|as|no|not(?!\s+\w+ed[.;])|never|cannot|false|wrong|bug|leave|ignore|skip|yet|though"
+    r"|without)\b|n['’]t\b|\?|\w(?:\.\w|\())[^\n]){0,120}?"
+    r"\b(?:fix|mend|repair|rewrite|correct|make)\s+(?:it|th(?:e|is|at) test)\b"
+    r"(?!\s+(?:pass|fail|succeed|green|in\b|there\b|later\b)))",
     re.IGNORECASE,
 )
-"""Of a test file what is wrong with it itself, and that it is to be mended."""
+"""Of a test file that it is to change, or what is wrong with it itself, and that it is to be mended."""
 _TESTS_TOO = regex(
     rf"{_CHANGES}(?:(?:,|\band)\s+{_ALL_OF_THEM},?\s+(?:too|as well|also|included)"
     rf"|(?:\bincluding|\btogether with|\balong with)\s+{_ALL_OF_THEM}|\band\s+(?:the|its|their|all)\s+tests\b)"
@@ -411,7 +414,7 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
         if meant and _is_edited(tokens, place):
             asked.update(meant)
     if not forbids_tests(prompt):
-        for match in chain(_undenied(_FILE_NEEDS, text), _undenied(_FILE_FAULTY, text)):
+        for match in _undenied(_FILE_NEEDS, text):
             asked.update(filter(is_test_file, _meant(match["file"], paths, files)))
     if (
         any(_wanted(_ALL_TESTS, text))

@@ -21,8 +21,8 @@ DIFF_CHARS = 1500
 INPUT_CHARS = 300
 SOURCE_CHARS = 6000
 LINES_AROUND = 30
-_NUMBER = regex(r"\d+")
-_NONE = regex(r"\W*(?:repair )?(?:0|none)\b", re.IGNORECASE)
+_NUMBER, _LAST = regex(r"\d+"), regex(r"(\d+)\W*\Z")
+_NONE = regex(r"\b(?:0|none|neither|no repair)\b", re.IGNORECASE)
 _HUNK = regex(r"^@@ -(\d+)", re.MULTILINE)
 
 
@@ -82,10 +82,14 @@ class ToolQuestion(Struct, kw_only=False):
 
 
 def read_choice(text: str, last: int) -> int | None:
-    """The one number from 1 to `last` in an answer, 0 if it begins with that or "none"; None if none is clear."""
-    if _NONE.match(text):
-        return 0
-    named = {int(found) for found in _NUMBER.findall(text)[:50]}
+    """The one number from 1 to `last` in an answer, or 0 if it wants none; None if neither is clear.
+
+    "None but 2" ends with the one that it wants.
+    """
+    named, none = {int(found) for found in _NUMBER.findall(text)[:50]}, _NONE.search(text)
+    if none is not None and not re.search(r"[1-9]", text[: none.start()]):
+        ends = int((_LAST.findall(text) or ["0"])[0])
+        return ends if ends <= last else 0
     return next(iter(named)) if len(named) == 1 and 1 <= min(named) <= last else None
 
 

@@ -70,7 +70,7 @@ class Workspace:
         self._journal = journal or MemoryJournal(durable=durable)
         self._edits = Edits(self._pinned, self._journal, max_bytes=max_file_bytes)
         self.programs = ProgramWatch(self._pinned, self._journal, watches=journal is not None)
-        self._protection = Protection(root)
+        self._protection, self._tests = Protection(root), set[str]()
         self.scope = Scope(root)
         self._withholds: Callable[[str], bool] = lambda _: False
 
@@ -272,12 +272,13 @@ class Workspace:
 
     # --- protection ---------------------------------------------------------------------------------------------------
 
-    def protect(self, paths_to_protect: Iterable[str]) -> None:
+    def protect(self, paths_to_protect: Iterable[str], tests: Iterable[str] = ()) -> None:
         """Refuse edits to these files (and to what is below these directories) from now on, in any letter case.
 
-        Paths outside the workspace need no protection and are passed over.
+        Paths outside the workspace need no protection and are passed over. `tests`: those that an option frees.
         """
         self._protection.add(paths_to_protect)
+        self._tests.update(tests)
 
     def unprotect(self, paths_to_free: Iterable[str]) -> None:
         """Undo `protect` for these paths; what is always protected stays so."""
@@ -426,7 +427,7 @@ class Workspace:
         if not key:
             raise FileError("the workspace itself is a directory, not a file", code="not_a_file")
         if self._protection.covers(rel):
-            free = ", or allow it with --may-edit-tests" if key in self._protection.keys and "test" in key else ""
+            free = ", or allow it with --may-edit-tests" if key in self._tests else ""
             remedy = f"Edit it yourself if it must change{free}."
             raise FileError(f"{normal} is protected and is not edited", code="refused", remedy=remedy)
         self.scope.require(rel, self._all_changed() if self.scope.max_files else ())

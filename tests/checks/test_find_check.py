@@ -592,21 +592,39 @@ def test_a_command_protects_what_judges_and_not_the_program(
     ("prompt", "command"),
     [
         ("add the keys that are missing in de.json. node check.mjs should be happy", "node check.mjs"),
-        ("mend the translations until make check passes", "make check"),
-        ("mend the translations; then `node check.mjs` must pass.", "node check.mjs"),
-        ("mend the translations. make deploy must pass", ""),
-        ("mend the translations. node absent_check.mjs must pass", ""),
+        ("translate the rest until make check passes", "make check"),
+        ("translate the rest; then `node check.mjs` must pass.", "node check.mjs"),
+        ("translate the rest. make deploy must pass", ""),
+        ("translate the rest. node absent_check.mjs must pass", ""),
     ],
 )
 def test_a_command_that_is_to_pass_in_the_end_is_the_check(prompt: str, command: str, tmp_path: Path) -> None:
     files = {"check.mjs": "", "test_a.py": TEST, "Makefile": "check:\n\tnode check.mjs\ndeploy:\n\ttrue\n"}
-    found = find_check(workspace(tmp_path, files), SETTINGS, CheckRequest(prompt=prompt))
+    found = check_for(tmp_path, files, prompt)
     assert found is not None
     assert (found.argv[-1] if found.source == OF_COMMAND else "") == command
     if command:
         assert "check.mjs" in found.protected
         assert found.beside is not None
         assert found.beside.kind == "tests"
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Fix the failing test of f. make lint must pass.",
+        "mend f, and make lint must pass",
+        "fix the rule in the Makefile; make lint must pass",
+        "fix the Makefile; make lint must pass",
+    ],
+)
+def test_where_a_fault_is_told_before_it_comes_after_the_tests(prompt: str, tmp_path: Path) -> None:
+    files = {"a.py": LIBRARY, "test_a.py": TEST, "Makefile": "lint:\n\tpython3 -m compileall a.py\n"}
+    found = check_for(tmp_path, files, prompt)
+    assert found is not None
+    assert found.beside is not None
+    assert (found.kind, found.of_linter, found.beside.argv[-1]) == ("tests", False, "make lint")
+    assert ("Makefile" in found.beside.protected) == ("the Makefile" not in prompt)
 
 
 LINKS = {
@@ -640,6 +658,27 @@ LINKS = {
             ("validate_i18n.py",),
         ),
         ({"is_valid.py": SCRIPT}, "python3 is_valid.py", "fix the bug", (), ()),
+        ({"validate.py": SCRIPT}, "python3 validate.py", "the sums are wrong", (), ()),
+        ({"form_validation.py": SCRIPT, "a.py": LIBRARY}, "python form_validation.py", "fix the bug", (), ()),
+        ({"app/validators.py": SCRIPT, "a.py": LIBRARY}, "python -m app.validators", "fix the bug", (), ()),
+        (
+            {"check.mjs": "", "data/de-test.json": "{}", "src/valid_words.txt": "", "test.json": "{}"},
+            "node check.mjs data/de-test.json src/valid_words.txt test.json",
+            "fix it",
+            (),
+            ("check.mjs", "test.json"),
+        ),
+        (
+            {
+                "Makefile": "a:\n\tpython3 tool.py docs/test-plan.md check.json\n",
+                "docs/test-plan.md": "",
+                "check.json": "",
+            },
+            "make a",
+            "fix it",
+            (),
+            ("Makefile",),
+        ),
         ({"check.py": SCRIPT}, "python check.py", "fix check.py", ("check.py",), ()),
     ],
 )
@@ -1141,6 +1180,8 @@ def test_settings_are_no_place_for_a_linter_to_look_at(
         "Fix content-type errors in upload.py",
         "Fix type errors when value is None",
         "Fix the failing test of format_total and clean up until ruff is happy",
+        "Clean up the style of a.py and fix the failing test of f until ruff is happy",
+        "ruff complains, fix it and the failing test",
         "Make the import of prices count the first one, so that ruff passes",
     ],
 )

@@ -187,6 +187,18 @@ ELSEWHERE: dict[str, tuple[str, str, dict[str, str], tuple[str, str]]] = {
         {**NODE, "package.json": '{"scripts": {"test": "npm run unit", "unit": "node --test"}}'},
         ("package.json", '{"scripts": {"test": "npm run unit", "unit": "true"}}'),
     ),
+    "a script of any name": (
+        "npm",
+        "npm run e2e",
+        {**NODE, "package.json": '{"scripts": {"e2e": "node --test"}}'},
+        ("package.json", '{"scripts": {"e2e": "true"}}'),
+    ),
+    "a script that starts something": (
+        "npm",
+        "npm start",
+        {**NODE, "package.json": '{"scripts": {"start": "node --test"}}'},
+        ("package.json", '{"scripts": {"start": "true"}}'),
+    ),
     "settings of npm": ("npm", "npm test", NODE, (".npmrc", "node-options=--require ./quiet.js\n")),
     "an assertion of Node's": (
         "npm",

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tests.cli.kit import codur_here, the_object
-from tests.runs.kit import KEY, contents, fill
+from tests.runs.kit import EDIT, KEY, contents, fill
 from tests.support.groq_server import GroqServer, ServerReply, calls
 
 SETTINGS = '[tool.ruff.lint]\nselect = ["F"]\n'
@@ -113,6 +113,27 @@ def test_a_target_that_is_to_pass_is_the_check_and_tests_that_it_finds_wrong_may
     assert (code, asked, result["outcome"]) == (0, 1, "done")
     assert result["verdict"]["check"] == "make lint && python -m pytest"
     assert result["verdict"]["tests_passed"] == 1
+
+
+def test_what_is_to_be_mended_first_is_told_by_the_tests_and_a_command_named_for_the_end_excuses_none(
+    project: Path, home: Path
+) -> None:
+    fill(project, {**FILES, "calc.py": MENDED.replace("2 * x", "3 * x"), "Makefile": "lint:\n\tpython tool.py\n"})
+    fill(project, {"tool.py": LINT})
+    tidy = replaced("return 3 * x", "return x * 3")
+    result, code, _ = ran(project, home, [tidy] * 9, "Fix the failing test of double. make lint must pass.")
+    assert (code, result["outcome"]) == (1, "not_achieved")
+    assert result["verdict"]["failing"]
+
+
+def test_a_command_named_for_the_end_of_what_is_no_fault_excuses_what_failed_before(project: Path, home: Path) -> None:
+    failing = f"{TESTS}\n\ndef test_more():\n    assert double(3) == 7\n"
+    looks = "import sys\n\nsys.exit('hello' not in open('de.json').read())\n"
+    fill(project, {**FILES, "de.json": '{"bye": 1}\n', "check_keys.py": looks, "test_calc.py": failing})
+    added = calls(("replace_in_file", {"path": "de.json", "old": "1}", "new": '1, "hello": 2}'}))
+    prompt = "add the keys that are missing in de.json. python check_keys.py should be happy"
+    result, code, _ = ran(project, home, [EDIT, added], prompt)
+    assert (code, result["outcome"], result["changed_files"]) == (0, "done", ["de.json"])
 
 
 def test_what_only_looks_right_to_the_tests_is_not_done_where_a_target_is_to_pass(project: Path, home: Path) -> None:

@@ -478,7 +478,11 @@ def test_files_of_the_check_are_never_changed(tmp_path: Path) -> None:
             Check(kind="syntax", argv=(), source="nothing else"),
             "There is no check that tells a right program from a wrong one.",
         ),
-        ({"main.sh": "echo 1\n"}, OUTPUT, "There is no Python file that may be changed."),
+        (
+            {"main.sh": "echo 1\n"},
+            OUTPUT,
+            "There is no Python file that may be changed: what judges may only where the task names it.",
+        ),
     ],
 )
 def test_what_cannot_be_searched_is_said(tmp_path: Path, files: dict[str, str], check: Check, explanation: str) -> None:

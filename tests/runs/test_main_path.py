@@ -490,3 +490,21 @@ def test_first_tests_of_another_runner_than_pytest_are_run(tmp_path: Path) -> No
     assert verdict is not None
     assert (played.result.outcome, verdict.check, verdict.tests_passed) == ("done", "npm test", 1)
     assert len(played.result.attempts) == 1
+
+
+def test_first_tests_that_do_not_tell_how_many_ran_prove_nothing(tmp_path: Path) -> None:
+    wrong = {
+        "add.js": "exports.add = (a, b) => b - a;\n",
+        "add.test.js": "require('node:test')('adds', () => {});\n",
+        "package.json": '{"name": "x", "scripts": {"test": "true"}}\n',
+    }
+    made = calls(
+        *(("replace_file_content", {"path": path, "content": content}) for path, content in wrong.items()),
+        content="done",
+    )
+    files = {"add.js": "exports.add = (a, b) => a - b;\n", "package.json": '{"name": "x"}\n'}
+    played = play(
+        tmp_path, files, "fix add in add.js, and write tests for it", lambda body: made if body.get("tools") else EDIT
+    )
+    assert (played.result.outcome, played.files["add.js"]) == ("done", wrong["add.js"]), played.result
+    assert played.result.verdict is None or played.result.verdict.status != "passed"

@@ -253,6 +253,11 @@ def test_none_is_made_where_a_document_or_data_is_to_hold_something(prompt: str,
     assert (played.result.verdict.note == "only documents were changed") is path.endswith(".md")
 
 
+def test_one_is_made_for_a_program_that_writes_data(tmp_path: Path) -> None:
+    prompt = f"Add a method that saves to report.json. {REPORT}"
+    assert "make_check" in run(tmp_path, [EDIT, answer(TEST), FIX], prompt=prompt).nodes
+
+
 def test_none_is_made_for_documents(tmp_path: Path) -> None:
     edit = classified(
         task_type="code_generation", suggested_action="edit", confidence=0.95, detected_files=["README.md"]

@@ -142,10 +142,13 @@ def test_writes_that_are_refused(place: Path, path: str, code: str) -> None:
     assert workspace.changes() == ()
 
 
-@pytest.mark.parametrize(("path", "told"), [("test/a.test.js", True), ("expected.txt", False), (".git/x", False)])
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [("test/a.test.js", True), ("test/expected.txt", False), ("latest.json", False), (".git/x", False)],
+)
 def test_a_refusal_to_edit_a_test_names_what_allows_it(place: Path, path: str, told: bool) -> None:
     workspace = Workspace.open(place)
-    workspace.protect(["test/a.test.js", "expected.txt"])
+    workspace.protect(["test/a.test.js", "test/expected.txt", "latest.json"], tests=["test/a.test.js"])
     with pytest.raises(FileError) as caught:
         workspace.write_text(path, "x")
     assert ("--may-edit-tests" in caught.value.remedy) is told

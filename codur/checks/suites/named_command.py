@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from posixpath import dirname, join, normpath
 
+from codur.checks.command_files import acts, name_parts
 from codur.checks.entry import MAKEFILES, text_of
 from codur.checks.linters import is_linter
 from codur.lazy import regex
@@ -71,11 +72,7 @@ _CHECKS = frozenset(
     " mypy pylint pyright qa quality ruff smoke spec style test tests tsc type types typecheck typing unit validate"
     " verify vet".split()
 )
-_ACTS = frozenset(
-    "apply clean delete deploy destroy dev distclean down drop fix install migrate prod prune publish purge push"
-    " release remove reset rm seed serve start uninstall up upload watch write".split()
-)
-"""Parts of a target's name: one tells that it looks, none may tell that it does something else or does not end."""
+"""Parts of a target's name of which one tells that it looks."""
 _NO_MORE = regex(
     r"[\s.,;:!`'\"]*(?:(?:please|then|and|so|now) )*(?:(?:fix|mend|repair|solve) (?:it|this|that))?[\s.!]*",
     re.IGNORECASE,
@@ -87,6 +84,12 @@ _LOOKS = regex(r"lint|style|typ(?:e|ing)|format|mypy|ruff|flake8|pyright|tsc|esl
 def is_about_command(prompt: str) -> bool:
     """Whether a request begins with a command that fails or is to pass, whether there is such a one or not."""
     return any(form.match(prompt) for form in _FORMS)
+
+
+def mends_first(prompt: str) -> bool:
+    """Whether a request is about a fault or a test before it says which command is to pass in the end."""
+    found = _LATER.search(prompt)
+    return found is not None and bool(re.search(rf"\b(?:{_MEND}|tests?)\b", prompt[: found.start()], re.IGNORECASE))
 
 
 def spoken_command(prompt: str) -> str:
@@ -173,16 +176,7 @@ def _said(command: str) -> Mapping[str, str | None]:
 
 
 def _is_check(name: str) -> bool:
-    return not _parts(name).isdisjoint(_CHECKS) and not acts(name)
-
-
-def acts(name: str) -> bool:
-    """Whether the name of a target or a program says that it does something, or does not end."""
-    return not _parts(name).isdisjoint(_ACTS)
-
-
-def _parts(name: str) -> set[str]:
-    return set(re.split(r"[-_:./]", name.lower()))
+    return not name_parts(name).isdisjoint(_CHECKS) and not acts(name)
 
 
 def says_no_more(prompt: str) -> bool:

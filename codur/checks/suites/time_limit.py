@@ -4,8 +4,8 @@ import re
 import shlex
 from posixpath import splitext
 
+from codur.checks.command_files import acts
 from codur.checks.entry import look
-from codur.checks.suites.named_command import acts
 from codur.lazy import regex
 from codur.python.test_command import PYTHON
 from codur.types import Check

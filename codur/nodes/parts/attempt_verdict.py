@@ -330,9 +330,7 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
 
 
 def _usable_now(verdict: Verdict, state: RunState, context: RunContext) -> Verdict | None:
-    """What the check says that could not be run before the change, if it can be now: "port this to Python 3"; or was
-    not there.
-    """
+    """What the check says that could not be run before the change, or was not there, if it can be: "use Python 3"."""
     if verdict.status not in {"passed", "no_check"}:
         return None
     check = context.best.unusable or _first_tests(state, context)
@@ -341,7 +339,9 @@ def _usable_now(verdict: Verdict, state: RunState, context: RunContext) -> Verdi
     context.emit(CheckBegan(check=check.label))
     now = context.checker.run(check)
     problem = suites.run_problem.run_problem(check, now, root=context.workspace.root, python=context.python)
-    return now if now.status in {"passed", "failed"} and (problem is None or problem.kind == "passed") else None
+    # First tests that pass and do not tell how many ran may be none.
+    told = now.status == "failed" or (now.passed and bool(context.best.unusable or now.tests_total))
+    return now if told and (problem is None or problem.kind == "passed") else None
 
 
 def _first_tests(state: RunState, context: RunContext) -> Check | None:

@@ -188,7 +188,7 @@ def _after_repair(record: StepRecord, state: RunState, context: RunContext) -> R
         what = "the search without one stopped." if record.node == "repair" else f"`{by}` does not do it."
         searched = f"{what} {record.error}".strip()
         reason = searched if state["task"].offline else f"{searched} {error.message}"
-        cut = state["task"].offline and report is not None and not report.complete
+        cut = state["task"].offline and report is not None and report.tried and not report.complete
         remedy = _CHOOSE_REMEDY if report is not None and report.patches else _TIME_REMEDY if cut else error.remedy
         return go("end", origin="repair", why=record.error, outcome="no_model", reason=reason, remedy=remedy)
     return go("llm_plan" if state["attempts"] else "llm_pre_plan", origin="repair", tier="open", why=record.error)

@@ -28,8 +28,10 @@ _SPOKEN = regex(
 )
 """Words for files that no search mends."""
 _INTO_TEXT = regex(
-    r"(?:(?:^|[.;]\s+)(?:please )?(?:update|edit|translate|(?:add|make(?! it)|write|put)\b(?:(?! and )[^.;,\n])*?"
-    r" (?:in|into|to))|\bmissing (?:in|from)) (?:the |our )?[\w./-]*\w\.(?:md|rst|adoc|json|ya?ml|toml|ini|po)\b",
+    r"(?:(?:^|[.;]\s+)(?:please )?(?:update|edit|translate|(?:add|make(?! it)|write|put)\b"
+    r"(?:(?! and |\(|\b(?:functions?|methods?|that|which|writes?|saves?)\b)[^.;,\n])*?"
+    r" (?:in|into|to))|\bmissing(?![^\n]*\(\)) (?:in|from))"
+    r" (?:the |our )?[\w./-]*\w\.(?:md|rst|adoc|json|ya?ml|toml|ini|po)\b",
     re.IGNORECASE,
 )
 """What a document or a file of data is to hold."""

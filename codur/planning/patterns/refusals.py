@@ -8,6 +8,7 @@ refusals that stand before their verb are known to `classify.py`.
 import re
 from collections.abc import Sequence
 
+from codur import checks
 from codur.lazy import regex
 from codur.planning.patterns.phrases import words
 from codur.planning.patterns.prompt_tokens import Token, read_prompt
@@ -36,6 +37,11 @@ _KEEPS = regex(
     re.IGNORECASE,
 )
 _FILE = regex(r"[\w./-]*\w\.[A-Za-z]\w{0,4}")
+_SETS = regex(
+    r"\b(?:set|change|add|remove|replace|create|configure|enable|disable|allow|raise|lower|increase|reduce|turn|switch)\b"
+    r"(?: (?!\w+\.ya?ml)\w+(?:\.\w+)+)?",
+    re.IGNORECASE,
+)
 _OF_KEEPING = frozenset(
     "do don't not never must may should be without leave keep alone untouched unchanged as is are it they touch change"
     " modify edit alter touching changing modifying editing altering touched changed modified edited altered the file"
@@ -112,10 +118,11 @@ def kept_files(prompt: str) -> frozenset[str] | None:
 
 
 def may_edit(prompt: str, path: str) -> bool:
-    """Whether a prompt's own words name a file, and not as one that is to stay as it is."""
-    named = re.compile(rf"(?<![\w./-])(?:\./)?{re.escape(path)}(?![\w/-]|\.\w)")
-    free = any(named.search(clause) and not _kept(clause) for clause in _own(prompt))
-    return free and path not in (kept_files(prompt) or ())
+    """Whether a prompt asks to change a file of settings, in English, or begins with its name and what to change."""
+    begins = re.match(rf"(?:In )?(?:\./)?{re.escape(path)}(:?),? ", prompt)
+    asked = begins and (begins[1] or _SETS.match(prompt, begins.end()))
+    asked = asked or checks.stated_output.files_to_edit(_SETS.sub("change", prompt), [path])
+    return bool(asked) and path not in (kept_files(prompt) or ())
 
 
 def keeps_all(clause: Sequence[str]) -> bool:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from codur.checks.describe import first_failures, headline
+from codur.checks.describe import failures_told, first_failures, headline
 from codur.checks.suites.runner_output import are_named, counts_in, told_so_far
+from codur.types import Verdict
 
 DATA = Path(__file__).with_name("data")
 ADDS = "total adds all"
@@ -542,3 +543,20 @@ def test_of_a_program_that_a_test_ran_the_last_line_of_its_traceback_is_told() -
         "E     ModuleNotFoundError: No module named 'matplotlib'\nE     \nE   assert 1 == 0\n"
     )
     assert headline(error) == "ModuleNotFoundError: No module named 'matplotlib'"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "told"),
+    [
+        ("load() raises ValueError: invalid number for 1, fix it", True),
+        ("load() should give 1, but raises ValueError: invalid number", True),
+        ("The parser has to raise ValueError: invalid number for letters", False),
+        ("Let parse() raise ValueError: invalid number when it gets a letter", False),
+        ("make it print `invalid number` in the menu", False),
+    ],
+)
+def test_what_is_to_be_raised_is_no_report_of_what_was(prompt: str, told: bool) -> None:
+    failing = "test_a.py::test_load"
+    error = f"{failing}\n    load('1')\nE   ValueError: invalid number"
+    verdict = Verdict(status="failed", check="python -m pytest", error=error, failing=(failing,))
+    assert failures_told(verdict, prompt) == ((failing,) if told else ())
