@@ -17,7 +17,9 @@ _SECRET_NAME = regex(
     re.IGNORECASE,
 )
 _PATTERN_OF_ONE = regex(r".*(?:example|sample|template|dist)", re.IGNORECASE)
-_PASSWORDS = frozenset({".pgpass", ".htpasswd"})
+# What stands before a password, or is a comment, in files that are no settings.
+_BEFORE_PASSWORD = dict.fromkeys((".pgpass", ".htpasswd"), r"(?m)^#.*|^.*(?<!\\):")
+_BEFORE_PASSWORD[".netrc"] = r"(?m)^[ \t]*#.*|(?<!\S)password\s+"
 _MAX_BYTES = 65_536
 _PRIVATE_DIRECTORIES = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".azure"})
 
@@ -48,9 +50,9 @@ def secret_values(root: Path) -> tuple[str, ...]:
                 if path.is_file() and path.stat().st_size <= _MAX_BYTES:
                     values = found if may_hold_secrets(name) else shown
                     text = path.read_text("utf-8", "replace")
-                    # One on a line, behind the last colon.
-                    of_lines = [f"password={line.rpartition(':')[2]}" for line in text.splitlines()]
-                    values.update(secrets_in("\n".join(of_lines) if name in _PASSWORDS else text))
+                    if before := _BEFORE_PASSWORD.get(name):
+                        text = re.sub(before, "\npassword=", text).replace("\\:", ":")
+                    values.update(secrets_in(text))
     return tuple(sorted(found - shown))
 
 
