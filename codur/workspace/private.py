@@ -57,8 +57,9 @@ def secret_values(root: Path) -> tuple[str, ...]:
 
 
 def _directories(root: Path) -> list[Path]:
-    # Of a link that leads to itself os.scandir would raise.
-    return [root / name for name in _names(root) if name not in SKIPPED_DIRECTORIES and (root / name).is_dir()]
+    # Of a link that leads to itself os.scandir would raise; of one to where one may not look, a Path.
+    directories = filter(os.path.isdir, map(root.joinpath, _names(root)))
+    return [path for path in directories if path.name not in SKIPPED_DIRECTORIES]
 
 
 def _names(directory: Path) -> list[str]:

@@ -339,6 +339,12 @@ def test_a_link_that_leads_to_itself_hides_no_secret(tmp_path: Path) -> None:
     assert secret_values(tmp_path) == ("Tr0ub4dor-sub1",)
 
 
+def test_a_link_to_where_one_may_not_look_hides_no_secret(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("A_KEY=Tr0ub4dor-top1\n")
+    (tmp_path / "long").symlink_to("x" * 300)
+    assert secret_values(tmp_path) == ("Tr0ub4dor-top1",)
+
+
 @pytest.mark.parametrize("text", [" ".join(f"A_KEY=x{i}y" for i in range(5_000)), "a=" * 32_000, "A_KEY='\"' " * 5_000])
 def test_settings_in_one_line_give_no_more_than_ten_megabytes(text: str, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text(text)
