@@ -702,12 +702,18 @@ def test_what_the_users_git_settings_include_may_be_named_by_the_home_directory(
     fill(
         home,
         {
-            "work.inc": "[alias]\nst = status\n",
-            ".gitconfig": "[include]\npath = ~/work.inc\n[commit]\ngpgSign = true\n",
+            "d/work.inc": "[include]\npath = more.inc\n[commit]\ngpgSign = true\n",
+            "d/more.inc": f"[core]\nhooksPath = {home}/hooks\n",
+            ".gitconfig": f'[alias]\nst = status\n[includeIf "gitdir:{repository}/"]\npath = ~/d/work.inc # mine\n',
         },
     )
     done = commit(repository, home, "--all", "--offline", "-m", "mine")
     assert (done.code, "not signed" in done.out) == (0, True), done
+    fill(home, {"hooks/pre-commit": "#!/bin/sh\nexit 1\n"})
+    (home / "hooks" / "pre-commit").chmod(0o755)
+    fill(repository, {"notes.txt": "milk, eggs, flour\n"})
+    refused = commit(repository, home, "--all", "--offline", "-m", "mine")
+    assert (refused.code, "pre-commit is not the repository's own" in refused.err) == (2, True), refused
 
 
 def test_hooks_in_the_home_of_a_user_that_there_is_not_are_none(repository: Path, home: Path) -> None:
