@@ -688,7 +688,7 @@ def test_a_key_of_several_lines_is_told_and_so_is_what_was_not_looked_at(reposit
     body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n" * 4
     pem = f"KEY = '''\n-----BEGIN PRIVATE KEY-----\n{body}-----END PRIVATE KEY-----\n'''\n"
     fill(repository, {"main.py": f"{pem}{REPAIRABLE['main.py']}", ".env": "A_TOKEN=Tr0ub4dor-own\n"})
-    (repository / "notes.txt").write_text("milk\nTr0ub4dor-own\n")
+    (repository / "notes.txt").write_text("milk\n++ Tr0ub4dor-own\n")
     told = json.loads(commit(repository, home, "--all", "--offline", "--json").out)
     assert told["notes"] == [
         f"{place} holds what looks like a key or password" for place in ("main.py:1", "notes.txt:2")
