@@ -8,8 +8,9 @@ read once (possessive quantifiers).
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -49,11 +50,12 @@ _ENV_NAME = (
     r"(?<![A-Za-z0-9_])[A-Z0-9_]{0,40}(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)[A-Z0-9_]{0,20}"
 )
 _SETTING = (
-    r"(?<![\w.-])([\w.-]{1,100})[\"']?[ \t]*[=:][ \t]*(?=\"([^\"\n]+)\"|'([^'\n]+)'|([^\s\"'#][^\n]*))"
-    r"|(?<![\w.-])((?i:password))[ \t]+(\S+)"
+    r"(?<![\w.-])([\w.-]{1,100})[\"']?[ \t]*(?:=|:(?![ \t]*[{\[]))"
+    r"(?=[ \t]*\"((?:[^\"\\\n]|\\.){1,1024}+)\"|[ \t]*'((?:[^'\n]|''){1,1024}+)'|(?![ \t]*[\"']?-----)(.{1,1024}))"
 )
-"""A setting: of `.env`, INI, YAML, JSON, TOML and `.npmrc`, where several may stand on a line; of `.netrc`."""
-_ORDINARY = r"[a-z]+(?:[._-][a-z]+)*"
+"""A setting: of `.env`, INI, YAML, JSON, TOML and `.npmrc`, where several may stand on a line."""
+_MAX_SETTINGS = 1_000
+_ORDINARY = r"[a-z]{1,16}(?:-[a-z]{1,16}|(?:[._][a-z]{1,16})*)"
 _ENV_LINE = rf"{_ENV_NAME}=[\"']?([^\s\"'`$(){{}}<>\[\]\\,;./~][^\s\"'`$(){{}}<>\[\]\\,;]{{15,400}})"
 
 
@@ -174,12 +176,22 @@ def secrets_in(text: str) -> tuple[str, ...]:
 
     Plain words are none, but for a password or secret: they name a provider or a kind, and stand in the sources.
     """
-    found: dict[str, None] = {}
-    for name, double, single, bare, word, after in _compiled(_SETTING).findall(text):
-        value = double or single or after or _compiled(r"\s#.*").sub("", bare).strip(" \t\r,;[{}]").strip("\"'")
-        plain = _compiled(_ORDINARY).fullmatch(value) and not re.search("pass|secret", name or word, re.IGNORECASE)
-        found |= {} if plain else dict.fromkeys(secrets_of({name or word: value}))
-    return tuple(found)
+    return tuple(dict.fromkeys(islice(filter(_is_secret, _set_in(text)), _MAX_SETTINGS)))
+
+
+def _set_in(text: str) -> Iterator[str]:
+    text = _compiled(r"^[ \t]*[#;].*", re.MULTILINE).sub("", text)
+    yield from _compiled(_URL_PASSWORD).findall(text)
+    for found in _compiled(_SETTING).finditer(text):
+        if _says_secret(found[1]):
+            name, double, single, bare = found.groups("")
+            bare = _compiled(r"\s#.*").sub("", bare).strip(" \t\r,;[{}]").strip("\"'")
+            value = double.replace('\\"', '"') or single.replace("''", "'") or bare
+            first = re.split(r"[\s,;&{}]", bare, maxsplit=1)[0]  # another setting may follow it
+            says = re.search("pass|secret", name, re.IGNORECASE)
+            yield from (
+                item for item in (value, first) if (says and item == value) or not _compiled(_ORDINARY).fullmatch(item)
+            )
 
 
 def redact_value(value: Any, redactor: Callable[[str], str], depth: int = _MAX_DEPTH) -> Any:

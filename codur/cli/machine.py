@@ -63,7 +63,7 @@ def home() -> Path:
     One that is not there is made when it is needed, but not the way to it (`/nonexistent/x`, as images name it).
     """
     named = Path(os.path.expanduser("~"))  # noqa: PTH111 - a Path refuses where there is none
-    usable = os.path.lexists(named) or os.access(named.parent, os.F_OK)
+    usable = os.path.lexists(named) or os.path.isdir(named.parent)  # noqa: PTH112 - a Path may raise
     return named if named.is_absolute() and usable and not home_is_closed() else Path("/")
 
 

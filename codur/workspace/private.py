@@ -17,7 +17,9 @@ _SECRET_NAME = regex(
     re.IGNORECASE,
 )
 _PATTERN_OF_ONE = regex(r".*(?:example|sample|template|dist)", re.IGNORECASE)
-_PASSWORDS = frozenset({".pgpass", ".htpasswd"})
+# What stands before a password, or is a comment, in files that are no settings.
+_BEFORE_PASSWORD = dict.fromkeys((".pgpass", ".htpasswd"), r"(?m)^#.*|^.*(?<!\\):")
+_BEFORE_PASSWORD[".netrc"] = r"(?m)^[ \t]*#.*|(?<!\S)password\s+"
 _MAX_BYTES = 65_536
 _PRIVATE_DIRECTORIES = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".azure"})
 
@@ -48,15 +50,16 @@ def secret_values(root: Path) -> tuple[str, ...]:
                 if path.is_file() and path.stat().st_size <= _MAX_BYTES:
                     values = found if may_hold_secrets(name) else shown
                     text = path.read_text("utf-8", "replace")
-                    # One on a line, behind the last colon.
-                    of_lines = [f"password={line.rpartition(':')[2]}" for line in text.splitlines()]
-                    values.update(secrets_in("\n".join(of_lines) if name in _PASSWORDS else text))
+                    if before := _BEFORE_PASSWORD.get(name):
+                        text = re.sub(before, "\npassword=", text).replace("\\:", ":")
+                    values.update(secrets_in(text))
     return tuple(sorted(found - shown))
 
 
 def _directories(root: Path) -> list[Path]:
-    # Of a link that leads to itself os.scandir would raise.
-    return [root / name for name in _names(root) if name not in SKIPPED_DIRECTORIES and (root / name).is_dir()]
+    # Of a link that leads to itself os.scandir would raise; of one to where one may not look, a Path.
+    directories = filter(os.path.isdir, map(root.joinpath, _names(root)))
+    return [path for path in directories if path.name not in SKIPPED_DIRECTORIES]
 
 
 def _names(directory: Path) -> list[str]:

@@ -688,7 +688,7 @@ def test_a_key_of_several_lines_is_told_and_so_is_what_was_not_looked_at(reposit
     body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n" * 4
     pem = f"KEY = '''\n-----BEGIN PRIVATE KEY-----\n{body}-----END PRIVATE KEY-----\n'''\n"
     fill(repository, {"main.py": f"{pem}{REPAIRABLE['main.py']}", ".env": "A_TOKEN=Tr0ub4dor-own\n"})
-    (repository / "notes.txt").write_text("milk\nTr0ub4dor-own\n")
+    (repository / "notes.txt").write_text("milk\n++ Tr0ub4dor-own\n")
     told = json.loads(commit(repository, home, "--all", "--offline", "--json").out)
     assert told["notes"] == [
         f"{place} holds what looks like a key or password" for place in ("main.py:1", "notes.txt:2")
@@ -702,12 +702,18 @@ def test_what_the_users_git_settings_include_may_be_named_by_the_home_directory(
     fill(
         home,
         {
-            "work.inc": "[alias]\nst = status\n",
-            ".gitconfig": "[include]\npath = ~/work.inc\n[commit]\ngpgSign = true\n",
+            "d/work.inc": "[include]\npath = more.inc\n[commit]\ngpgSign = true\n",
+            "d/more.inc": f"[core]\nhooksPath = {home}/hooks\n",
+            ".gitconfig": f'[alias]\nst = status\n[includeIf "gitdir:{repository}/"]\npath = ~/d/work.inc # mine\n',
         },
     )
     done = commit(repository, home, "--all", "--offline", "-m", "mine")
     assert (done.code, "not signed" in done.out) == (0, True), done
+    fill(home, {"hooks/pre-commit": "#!/bin/sh\nexit 1\n"})
+    (home / "hooks" / "pre-commit").chmod(0o755)
+    fill(repository, {"notes.txt": "milk, eggs, flour\n"})
+    refused = commit(repository, home, "--all", "--offline", "-m", "mine")
+    assert (refused.code, "pre-commit is not the repository's own" in refused.err) == (2, True), refused
 
 
 def test_hooks_in_the_home_of_a_user_that_there_is_not_are_none(repository: Path, home: Path) -> None:

@@ -62,6 +62,7 @@ def test_a_relative_home_counts_as_none(tmp_path: Path) -> None:
 
 def test_the_way_to_a_home_is_not_made(tmp_path: Path) -> None:
     assert "no home directory is known" in codur_here("runs", cwd=tmp_path, home=tmp_path / "none" / "x").err
+    assert "no home directory is known" in codur_here("runs", cwd=tmp_path, home=Path(__file__) / "x").err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -204,6 +204,7 @@ SETTINGS_FILES = {
     "theme.css": "body{margin:0}\n.note { color: grey }\n",
     "demo.html": "<title>slugger</title>\n",
     "notes.md": "port: the harbour\n",
+    "log.txt": "cat = animal\nthe cat\n",
 }
 
 
@@ -222,6 +223,7 @@ SETTINGS_FILES = {
         ("change localhost to 127.0.0.1 in a.json", True),
         ("change grey to black in theme.css", True),
         ("change port to harbour in notes.md", True),
+        ("replace cat with dog in log.txt", True),
     ],
 )
 def test_who_changes_a_setting_means_its_value(prompt: str, literal: bool, tmp_path: Path) -> None:

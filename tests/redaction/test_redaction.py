@@ -7,6 +7,7 @@ import json
 import string
 import subprocess
 import sys
+import tracemalloc
 from collections import namedtuple
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -338,6 +339,23 @@ def test_a_link_that_leads_to_itself_hides_no_secret(tmp_path: Path) -> None:
     assert secret_values(tmp_path) == ("Tr0ub4dor-sub1",)
 
 
+def test_a_link_to_where_one_may_not_look_hides_no_secret(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("A_KEY=Tr0ub4dor-top1\n")
+    (tmp_path / "long").symlink_to("x" * 300)
+    assert secret_values(tmp_path) == ("Tr0ub4dor-top1",)
+
+
+@pytest.mark.parametrize("text", [" ".join(f"A_KEY=x{i}y" for i in range(5_000)), "a=" * 32_000, "A_KEY='\"' " * 5_000])
+def test_settings_in_one_line_give_no_more_than_ten_megabytes(text: str, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(text)
+    tracemalloc.start()
+    try:
+        assert sum(map(len, secret_values(tmp_path))) <= 1_024_000
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize(
     ("name", "text", "secrets"),
     [
@@ -351,6 +369,23 @@ def test_a_link_that_leads_to_itself_hides_no_secret(tmp_path: Path) -> None:
         # common words, and words that the sources have too
         (".env", "A_KEY=changeme\nB_TOKEN=database\nC_PASSWORD=postgres\nD_KEY=Admin123", ("Admin123",)),
         (".env", "AUTH_PROVIDER=firebase\nAUTH_BACKEND=app.auth_backend\nDB_PASSWORD=butterfly", ("butterfly",)),
+        (".env", "# Redis password defaults to none\n# DB_PASSWORD=settings\nA_SECRET= # set elsewhere\n", ()),
+        (".env", "A_KEY=abcdefghijklmnopqrstuv\nB_KEY=one-two-three", ("abcdefghijklmnopqrstuv", "one-two-three")),
+        # in quotes, with an end or without
+        (
+            ".env",
+            'A_KEY="Tr0ub\\"4dor"\nB_KEY="Tr0ub4dor-open\nC_KEY=#Tr0ub4dor',
+            ("#Tr0ub4dor", 'Tr0ub"4dor', "Tr0ub4dor-open"),
+        ),
+        (".env", 'A_KEY="-----BEGIN PRIVATE KEY-----\n', ()),
+        ("secrets.yaml", "key: 'it''s Tr0ub4dor'", ("it's Tr0ub4dor",)),
+        # several on a line
+        ("secrets.yaml", "db: {password: Tr0ub4dor-1, url: 'x'}", ("Tr0ub4dor-1", "Tr0ub4dor-1, url: 'x")),
+        (".env", "URL=https://api.example.com/?token=Tr0ub4dor-2&a=1", ("Tr0ub4dor-2", "Tr0ub4dor-2&a=1")),
+        (".git-credentials", "https://ann:Tr0ub4dor-3@example.com\n", ("Tr0ub4dor-3",)),
+        (".pgpass", "# the:password\nh:1:db:ann:#Tr0ub\\:4dor\n", ("#Tr0ub:4dor",)),
+        (".netrc", "# no password whatsoever\nmachine a password\n Tr0ub4dor-4\n", ("Tr0ub4dor-4",)),
+        (".netrc", 'machine a login b password "Tr0ub4dor 5" account c\n', ("Tr0ub4dor 5",)),
     ],
 )
 def test_secrets_in_files_of_several_kinds(name: str, text: str, secrets: tuple[str, ...], tmp_path: Path) -> None:

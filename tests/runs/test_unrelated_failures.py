@@ -803,6 +803,12 @@ def test_nor_does_one_that_failed_before_and_passed_by_chance(tmp_path: Path) ->
     del files["test_till.py"]
     played = run(tmp_path, write(TAXED), files=files)
     assert (played.result.outcome, played.files["shop.py"]) == ("done", TAXED), played.result.reason
+    lines = "\n".join(item.text for item in summary_lines(played.result))
+    told = [event.text for event in played.events if isinstance(event, Note) and "when run again" in event.text]
+    assert ("1 fails as before" in lines, told) == (
+        True,
+        ["failed before, passed once and failed when run again: test_watch.py::test_watch"],
+    )
 
 
 def test_what_fails_by_chance_since_the_edit_is_flaky(tmp_path: Path) -> None:

@@ -517,7 +517,11 @@ def _confirmed(check: Check, verdict: Verdict, record: StepRecord, state: RunSta
         return replace(held, status="failed", note="it passed, and failed in a later run")
     if held.status != "flaky" or not check_runs.is_by_chance(held, check, state, context):
         return held
-    check_runs.tell_by_chance(held.failing, context)
+    how, before = "failed once and passed when run again", state["before"]
+    if before is not None and set(held.failing) <= set(before.failing):
+        how, passed = "failed before, passed once and failed when run again", verdict.tests_passed
+        verdict = replace(verdict, excused=held.failing, tests_passed=passed and passed - len(held.failing))
+    check_runs.tell_by_chance(held.failing, context, how)
     return confirmation.confirm.confirm(context.checker, check, verdict, change, runs=0)
 
 

@@ -81,7 +81,7 @@ def _run(check: Check | None, state: RunState, context: RunContext) -> Verdict:
     again = as_named_before(context.checker.run(check), before) if python else alone
     if again.timed_out or again.status not in {"passed", "failed"} or set(broken) & set(again.failing):
         return again
-    tell_by_chance(broken, context)
+    tell_by_chance(broken, context, "failed once and passed when run again")
     return again
 
 
@@ -100,7 +100,6 @@ def is_by_chance(verdict: Verdict, check: Check, state: RunState, context: RunCo
     return all(context.checker.run(check).passed for _ in range(_AGAIN))
 
 
-def tell_by_chance(tests: Sequence[str], context: RunContext) -> None:
-    """Tell which tests failed once and passed when run again."""
-    names = listed(tests, _MOST_BY_CHANCE)
-    context.emit(Note(level="info", text=f"failed once and passed when run again: {names}"))
+def tell_by_chance(tests: Sequence[str], context: RunContext, how: str) -> None:
+    """Tell which tests failed by chance, and how that showed."""
+    context.emit(Note(level="info", text=f"{how}: {listed(tests, _MOST_BY_CHANCE)}"))

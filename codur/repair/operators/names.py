@@ -74,13 +74,12 @@ def name_corrected(context: Context, node: ast.Name) -> Iterator[Proposal]:
 
 
 def import_added(context: Context, node: ast.Name) -> Iterator[Proposal]:
-    """NameError: an import of the standard library's module of that name, if it is used so, else of the name itself."""
+    """NameError: an import of the standard library's module of that name, if it is used so, and of the name itself."""
     if not _unknown(context, node):
         return
-    if isinstance(context.source.parent(node), ast.Attribute) and node.id in sys.stdlib_module_names:
-        statements = [f"import {node.id}"]
-    else:
-        statements = [f"from {home} import {node.id}" for home, names in _HOMES.items() if node.id in names.split()]
+    is_module = isinstance(context.source.parent(node), ast.Attribute) and node.id in sys.stdlib_module_names
+    statements = [f"import {node.id}"] * is_module
+    statements += [f"from {home} import {node.id}" for home, names in _HOMES.items() if node.id in names.split()]
     for rank, statement in enumerate(statements):
         yield context.insert(_import_offset(context), f"{statement}\n", f"needs `{statement}`", weight=0.7**rank)
 

@@ -181,8 +181,13 @@ class Patches:
         unit = module.unit(start, end)
         whole = f"{module.text[unit.start : start]}{text}{module.text[end : unit.end]}\n"
         tree = self.parsed(module, unit, whole)
+        body: Any = tree.body
+        for _ in unit.heads:
+            body = body[0].body
+        if len(body) != 1:
+            raise NotPatched("it makes several statements of one, or none")
         if not isinstance(unit.node, _FUNCTIONS):
-            return self.statement(module, unit, tree)
+            return self.statement(module, unit, body)
         if start < unit.body:
             return self.defined(module, unit, tree)
         return self.replaced(module, unit, self.compiled(module, tree))
@@ -290,22 +295,18 @@ class Patches:
 
     # --- statements outside of functions ------------------------------------------------------------------------------
 
-    def statement(self, module: Module, unit: Unit, tree: ast.Module) -> Change:
+    def statement(self, module: Module, unit: Unit, body: list[ast.stmt]) -> Change:
         """An assignment carried out anew, with those after it that use what it assigns."""
         loaded = next((each for each in list(sys.modules.values()) if is_file(each, module.path)), None)
         owner: Any = loaded
         for name in unit.owners:
             owner = getattr(owner, name, None)
-        body: Any = tree.body
-        for _ in unit.heads:
-            body = body[0].body
         # Carried out anew it must set the same names, or undoing would leave one behind.
-        same = len(body) == 1 and assigned(unit.node) == assigned(body[0]) != []
-        if not same or owner is None:
+        if not assigned(unit.node) == assigned(body[0]) != [] or owner is None:
             raise NotPatched("it is no assignment, or it is not loaded")
         following = self.following(module, unit)
         names = {name for node in (unit.node, *following) for name in assigned(node)}
-        codes = [self.compiled(module, ast.Module(body=each, type_ignores=[])) for each in (list(body), following)]
+        codes = [self.compiled(module, ast.Module(body=each, type_ignores=[])) for each in (body, following)]
 
         def change() -> Undo:
             before = {name: vars(owner)[name] for name in sorted(names) if name in vars(owner)}

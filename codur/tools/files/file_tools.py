@@ -178,18 +178,21 @@ def move_file(
 def _naming(context: ToolContext, path: str) -> list[str]:
     """The lines of other files that name a file by its path, as from where they are or a part of it, or as a module."""
     directory, name = posixpath.split(path)
-    stem, package = re.escape(name.removesuffix(".py")), re.escape(posixpath.basename(directory))
-    before = rf"(?:\b{package or '$'}|from +\.)(?:\.| +import\b.*\b)|from +\.*|^\s*import +"
-    module = rf"(?:{before}){stem}\b"
+    stem, package = name.removesuffix(".py") or name, re.escape(posixpath.basename(directory)) or "$"
 
     def names(place: Place) -> bool:
+        here = posixpath.dirname(place.path)
+        steps = posixpath.relpath(directory or ".", here or ".").split("/")
+        relative = "." * (steps.count("..") + 1) + ".".join(step for step in steps if step.strip("."))
+        alone = r"from +|^\s*import +" if directory in {here, "", "src"} else "$"
+        before = rf"(?:\b{package}|from +{re.escape(relative)})(?:(?<=\.)|\b\.| +import\b.*\b)|{alone}"
         for said in re.findall(rf"[\w./-]*(?<![\w.-]){re.escape(name)}(?!\w)", place.text):
             there = posixpath.normpath(posixpath.join(posixpath.dirname(place.path), said))
             if there == path or (f"/{path}".endswith(f"/{said.lstrip('./')}") and not context.workspace.exists(there)):
                 return True
-        return name.endswith(".py") and re.search(module, place.text) is not None
+        return name.endswith(".py") and re.search(rf"(?:{before}){re.escape(stem)}\b", place.text) is not None
 
-    found = files.grep.grep_files.function(context, name.removesuffix(".py"), limit=1000).data
+    found = files.grep.grep_files.function(context, stem, limit=1000).data
     places = found.matches if isinstance(found, Matches) else ()
     return [f"{place.path}:{place.line}" for place in places if place.path != path and names(place)]
 

@@ -57,14 +57,14 @@ def secrets(repository: Repository, files: Sequence[str], *uncommitted: str) -> 
     output = repository.safe(*command, *options, *words, "--", *files) if files else ""
     for part in _PARTS.split(output):
         lines = part.split("\n")
-        path = next((line.removeprefix("+++ b/") for line in lines if line.startswith("+++ ")), path)
         if hunk := _HUNK.match(part):
-            added = [line[1:] for line in lines if line.startswith("+") and not line.startswith("+++ ")]
+            added = [line[1:] for line in lines if line.startswith("+")]
             alone = [number for number, line in enumerate(added) if redact(line) != line]
             # Some have a shape of several lines.
-            several = [0] if not alone and redact(text := "\n".join(added)) != text else []
-            first = int(hunk[1])
-            found += [f"{path}:{first + number} holds what looks like a key or password" for number in alone or several]
+            places = alone or [0] * (redact(text := "\n".join(added)) != text)
+            found += [f"{path}:{int(hunk[1]) + number} holds what looks like a key or password" for number in places]
+        else:
+            path = next((line.removeprefix("+++ b/") for line in lines if line.startswith("+++ ")), path)
     if len(output) >= MAX_OUTPUT:
         found.append("the change is so large that not all of it was looked at for keys and passwords")
     return tuple(found)

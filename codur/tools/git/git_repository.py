@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from shlex import quote
 from threading import Lock
@@ -45,6 +47,8 @@ _importing = Lock()  # the variable is the whole process's for as long as the im
 _NO_WORKSPACE = Path("/")
 _NOT_INSTALLED = 127
 _SAID_CHARS = 300
+_INCLUDED = regex(r'(?im)\bpath\s*=\s*"?([^"#;\n]+)')
+_MAX_INCLUDED = 100
 _FILES = (
     *("HEAD", "config", "config.worktree", "index", "packed-refs", "shallow", "commondir", "gitdir", "logs/HEAD"),
     *("info/exclude", "info/attributes", "info/grafts", "objects/info/packs", "objects/info/commit-graph"),
@@ -128,7 +132,7 @@ class Repository(Struct):
         source = ["--file", file] if file else ["--local"]
         words = ("config", *source, "--includes", "--default", "", "--get", key)
         variables = (("HOME", home),) if home else ()  # what it includes may be named by it
-        return self.call(*words, readable=(Path(file),) if file else (), variables=variables).strip("\n")
+        return self.call(*words, readable=_with_included(file, home), variables=variables).strip("\n")
 
     def own_setting(self, key: str, environ: Mapping[str, str]) -> str:
         """A setting of the user's own, in the home directory that `environ` names; empty if there is none."""
@@ -209,6 +213,17 @@ def _commands(path: str) -> Any:
             return self._run(command)
 
     return Commands
+
+
+def _with_included(file: str | None, home: str) -> tuple[Path, ...]:
+    """A settings file and what it may include: git takes what it cannot read for empty, and says nothing."""
+    files = [Path(file)] if file else []
+    for each in islice(files, _MAX_INCLUDED):
+        with suppress(OSError):
+            named = map(str.strip, _INCLUDED.findall(each.read_text("utf-8", "replace")))
+            paths = [each.parent / (home + path[1:] if path.startswith("~/") else path) for path in named]
+            files += [path for path in paths if path.is_file()]
+    return tuple(files[:_MAX_INCLUDED])
 
 
 def require_revision(text: str) -> str:

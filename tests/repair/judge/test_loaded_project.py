@@ -152,9 +152,10 @@ def test_a_change_of_any_kind_is_seen(shop: Bench, kind: str) -> None:
         assert not same.passed
 
 
-def test_a_new_statement_outside_of_functions_needs_a_process(shop: Bench) -> None:
+@pytest.mark.parametrize("place", ["SIZES", "def plain"])
+def test_a_new_statement_outside_of_functions_needs_a_process(shop: Bench, place: str) -> None:
     check, before = narrow(shop, "test_plain")
-    new = {PATH: MODULE.replace("LIMIT = 3\n", "LIMIT = 3\nOTHER = 1\n")}
+    new = {PATH: MODULE.replace(place, f"import math\n{place}")}
     with Judge(shop.checker, check, before, workers=1) as judge:
         judge.prepare()
         assert list(judge.judge_many([new])) == [None]

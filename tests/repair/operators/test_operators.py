@@ -433,6 +433,12 @@ ANSWERS: list[tuple[str, Failure, str, list[str]]] = [
         ["from itertools import chain\nx = list(chain([1], [2]))\n"],
     ),
     (
+        "import added",
+        raised("NameError", "name 'datetime' is not defined"),
+        "x = datetime.now()\n",
+        ["import datetime\nx = datetime.now()\n", "from datetime import datetime\nx = datetime.now()\n"],
+    ),
+    (
         "self added",
         raised("NameError", "name 'size' is not defined"),
         "class A:\n    def size(self):\n        return 1\n    def twice(self):\n        return 2 * size()\n",

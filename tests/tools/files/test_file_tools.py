@@ -38,6 +38,8 @@ def test_of_a_file_that_is_too_large_the_first_lines_can_be_read(tmp_path: Path,
         ("docs/guide.md", "docs/handbook.md", "README.md:1, docs/index.md:2, mkdocs.yml:1"),
         ("docs/README.md", "docs/start.md", "docs/index.md:3"),
         ("app/main.py", "app/cli.py", "app/run.py:1, app/run.py:2, pyproject.toml:1"),
+        ("app/json.py", "app/codec.py", "app/own.py:1, app/sub/own.py:1, bin/own.py:1"),
+        ("app/.py", "app/x.py", ""),
         ("lib/index.js", "lib/slug.js", "bin/cli.js:1"),
         ("mkdocs.yml", "site.yml", ""),
     ],
@@ -53,12 +55,17 @@ def test_what_still_names_a_moved_file_is_told(
         "docs/README.md": "x\n",
         "app/main.py": "domain = 1\n",
         "app/run.py": "from app import main\nfrom .main import domain\nfrom other import main\nmain = 1\n",
+        "app/json.py": "",
+        "app/.py": "",
+        "app/own.py": "from . import json\nfrom .. import json\nfrom .lib import json\n",
+        "app/sub/own.py": "from ..json import a\nfrom .json import a\nfrom . import json\nimport json\n",
+        "bin/own.py": "import app.json\nfrom json import a\nimport json\nfrom .json import a\n",
         "pyproject.toml": 'run = "app.main:go"\n',
         "lib/index.js": "",
         "bin/cli.js": "require('../lib/index.js')\n",
     }
     for path, text in files.items():
-        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / path).write_text(text)
     result = toolbox.call("move_file", {"source": source, "target": target})
     told = f"; {source} is still named in {naming}" if naming else ""

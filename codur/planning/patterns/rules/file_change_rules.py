@@ -115,8 +115,9 @@ def _replace(found: Found) -> Settled | None:
     text = text_of(workspace, mention.path)
     places = _places(text, old)  # none in a file that is no text
     # Who says `change port to 9090` of `port: 8080` means the value.
-    is_name = pieces[0].kind == "word" and re.search(_SETTING.format(re.escape(old)), text)
-    if not places or (places > 1 and is_source) or (is_name and not is_document(mention.path)):
+    is_prose = is_document(mention.path) or mention.path.endswith(".txt")
+    is_name = pieces[0].kind == "word" and not is_prose and re.search(_SETTING.format(re.escape(old)), text)
+    if not places or (places > 1 and is_source) or is_name:
         return None
     what = "a text" if places == 1 else f"{places} places of a text"
     several = {"all": True} if places > 1 else {}
