@@ -167,7 +167,7 @@ def test_what_is_taken_out_goes_with_its_tests_where_these_are_free(prompt: str,
         ("delete_file", {"path": "test_mean.py"}),
     )
     played = play(tmp_path, files, prompt, lambda body: gone if body.get("tools") else EDIT, may_edit_tests=may)
-    assert (played.result.outcome, played.files) == ("done", FILES), played.result
+    assert (played.result.outcome, played.files) == ("done", FILES), played.result.attempts
 
 
 def test_a_name_that_is_taken_is_no_new_name(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     free = frozenset((*_revised(state), *_made_that_goes(said, state), *sure))
     if takes_out(state):  # with the tests of it, where the user let them go
         granted = {path for text in answers(state, context) for path in granted_by(text)}
-        granted |= {path for path in _going_with_it(state, context) if is_test_file(path)}
+        granted.update(_going_with_it(state, context))
         free |= granted.union(context.workspace.list_files() if state["task"].may_edit_tests else ()) - guarded(state)
     if not asks_to_delete(said):
         return free
@@ -223,7 +223,8 @@ def _going_with_it(state: RunState, context: RunContext) -> list[str]:
     if not (takes_out(state) and _WITH_ITS_TESTS.search(said)):
         return []
     named = regex(rf"\b(?:{'|'.join(map(re.escape, _CODE_NAME.findall(said))) or '(?!)'})\b")
-    return [path for path in guarded(state) if named.search(text_of(context.workspace, path))]
+    tests = filter(is_test_file, context.workspace.list_files())
+    return [path for path in tests if named.search(text_of(context.workspace, path))]
 
 
 def takes_out(state: RunState) -> bool:
