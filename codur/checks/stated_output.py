@@ -271,8 +271,9 @@ _THEM = (
 )
 _TESTS_NEED = regex(rf"\btests(?:{_NEED}|{_THEM})", re.IGNORECASE)
 _FILE_NEEDS = regex(
-    rf"(?P<file>[\w./-]+\.\w+)(?:{_NEED}|\s+(?:(?:is|looks|seems)\s+(?:(?:very|quite|too|rather|known to be)\s+)?"
-    r"(?:flaky|brittle|fragile|unreliable|outdated)\b|passes for the wrong reasons?\b"
+    rf"(?<![\w./-])(?P<file>[\w./-]++)(?:{_NEED}"
+    r"|\s+(?:(?:is|looks|seems)\s+(?:(?:very|quite|too|rather|known to be)\s+)?(?:flaky|brittle|fragile"
+    r"|unreliable|outdated)\b|passes for the wrong reasons?\b"
     r"|(?:tests|checks|proves) nothing\b(?!\s+(?:but|else|other|than)\b))"
     r"(?:(?!\b(?:because|since|due|but|as|no|not(?!\s+\w+ed[.;])|never|cannot|false|wrong|bug|leave|ignore|skip|yet|though"
     r"|without)\b|n['’]t\b|\?|\w(?:\.\w|\())[^\n]){0,120}?"

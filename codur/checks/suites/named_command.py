@@ -24,7 +24,7 @@ _COMMAND = (
     r"|(?:python3? |node )(?P<program>[\w./-]{0,200}?(?:check|lint|valid|verif)[\w-]{0,99}\.(?:py|js|mjs))"
     r"|(?:bash |sh |\./)(?P<file>[\w./-]{0,200}?(?:check|lint|test|valid|verif)[\w-]{0,99}\.(?:sh|bash)))"
 )
-_FILE = r"[\w./-]*[./][\w./-]*"
+_FILE = r"[\w./-]{0,200}[./][\w./-]{0,200}"
 _BARE_LINTER = (
     r"(?:ruff check|ruff format --check|black --check|flake8|mypy|pyright|eslint|prettier --check|tsc)"
     rf"(?: (?:--?[\w-]+(?:[ =][A-Z][A-Z\d,]*\b|=\S+)?|{_FILE}(?<!\.)|\.|src|tests?))+"
