@@ -183,7 +183,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
     can_check = check is not None and check.kind != "syntax" and settings.tools.allow_run
 
     count = how_many(agent, state, context)
-    may_grow = addable(state) if count == 1 else frozenset[str]()
+    may_grow = addable(state, unasked=True) if count == 1 else frozenset[str]()
 
     async def ask(profile: str, temperature: float | None, copy: Copy | None) -> CodingOutcome:
         asked = replace(agent, profile=profile)

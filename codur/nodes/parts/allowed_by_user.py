@@ -90,10 +90,14 @@ def guarded(state: RunState) -> frozenset[str]:
     return frozenset((*filter(is_test_code, check.protected), *discovery.adds_tests)) - made
 
 
-def addable(state: RunState) -> frozenset[str]:
-    """Those to which a task that speaks of tests, or wants something new, may add some; what stands there must pass."""
+def addable(state: RunState, *, unasked: bool = False) -> frozenset[str]:
+    """Those to which a task that speaks of tests may add some; what stands there must pass.
+
+    Args:
+        unasked: a task that wants something new may, too, though nobody asks for it.
+    """
     said = _said(state)
-    new = state["discovery"].task_type == "code_generation"
+    new = unasked and state["discovery"].task_type == "code_generation"
     wanted = new or _TESTS_WISHED.search(said) or asks_tests_elsewhere(said)
     tests = guarded(state) if wanted and not (forbids_tests(said) or takes_out(state)) else ()
     return frozenset(path for path in tests if is_test_file(path) and basename(path) not in TEST_SUPPORT)
