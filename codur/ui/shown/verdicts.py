@@ -163,7 +163,8 @@ def _passed_line(result: RunResult, verdict: Verdict) -> Line:
     command = _command(verdict)
     if not _changed(result) and (result.verdict is None or (before is not None and before.passed)):
         return line(("the check passed before anything was changed", "warn"), f": {command}; nothing was changed")
-    if before is not None and before.passed and result.task_type == "refactor":
+    fewer = before is not None and 0 < (verdict.tests_total or 0) < (before.tests_total or 0)
+    if before is not None and before.passed and result.task_type == "refactor" and not fewer:
         told = f" ({verdict.note})" if verdict.note and verdict.tests_total is None else ""
         if "not reached" in told:
             return line(("nothing broke: ", "warn"), f"{_STILL}: {command}{told}")

@@ -129,6 +129,11 @@ LINES: list[tuple[RunResult, str | None, bool]] = [
         "✔ still passes: 3 tests (2 before), `pytest -q`",
         False,
     ),
+    (
+        replace(DONE, task_type="refactor", before=replace(TESTS, tests_total=3, tests_passed=3), verdict=TESTS),
+        "✔ still passes: 1 test (3 before), `pytest -q`",
+        False,
+    ),
     (replace(DONE, before=GREEN, verdict=TESTS), "✔ still passes: 1 test, `pytest -q`", False),
     (
         replace(DONE, before=GREEN, changed_files=(), diff=""),
