@@ -156,3 +156,22 @@ def test_in_a_large_suite_edits_are_judged_by_the_tests_that_run_them(tmp_path: 
     assert run.result.changed_files == ("shop.py",)
     assert run.result.verdict is not None
     assert run.result.verdict.tests_passed == 31
+
+
+def test_what_was_said_beside_edits_that_stay_is_told_in_the_end(tmp_path: Path) -> None:
+    tests = "from shop import double, half\n\n\ndef test_double():\n    assert double(5) == 10\n\n\n"
+    tests += "def test_half():\n    assert half(4) == 2\n"
+    shop = SHOP.replace("n // 2", "n // 3")
+    said = ("half() gave thirds.", "And a wrong word of double().", "double() added.")
+    codes = (("half", "return n // 2"), ("double", "return n * 3"), ("double", "return n * 2"))
+    edits = [
+        calls(
+            ("replace_function", {"path": "shop.py", "name": name, "code": f"def {name}(n):\n    {code}\n"}),
+            content=words,
+        )
+        for words, (name, code) in zip(said, codes, strict=True)
+    ]
+    run = play(tmp_path, {"shop.py": shop, "test_shop.py": tests}, TASK, edits, sections={"repair": {"mode": "off"}})
+    assert run.result.outcome == "done", run.result
+    told = [note for note in run.result.notes if note.startswith("the model says: ")]
+    assert told == [f"the model says: {words}" for words in (said[0], said[2])]

@@ -49,6 +49,7 @@ _TIME_REMEDY = "Give the search more time (--timeout, repair.offline_budget_s), 
 _TESTS_REMEDY = "Answer it on a terminal, or run it again with --may-edit-tests"
 _REDO_REMEDY = "; codur undo --redo brings back what was edited"
 _WORD = regex(r"\w+")
+_STAYS = 0.8  # of the lines that an attempt added
 _MOST_QUESTIONS = 3  # each is an interruption of the user
 
 
@@ -223,7 +224,7 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
     verdict = judged.verdict
     if verdict is not None and verdict.status != "flaky" and judged.attempt is None:
         notes = [*_left_out(state, context), *foreign_failures.worse_left_out(verdict, context)]
-        notes += [f"the model says: {record.said}"] if record.said else []
+        notes += [f"the model says: {said}" for said in (*_said_before(record, state, context), record.said) if said]
         notes += _written_otherwise(state, context)
         notes += [_STALE.format(path) for path in context.workspace.changed_files() if path.endswith(".ipynb")]
         solver = "repair" if record.node == "repair" else record.capability
@@ -248,6 +249,18 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
     if judged.gained and judged.apart and (tells := _tells_fault(judged.last, state)):
         return _rest_left(record, judged, done=tells == "test")
     return _after_failure(record, judged.attempt, judged, state, context)
+
+
+def _said_before(record: StepRecord, state: RunState, context: RunContext) -> list[str]:
+    """What was said beside edits of earlier attempts that are mostly there in the end."""
+    now = _added(context.workspace.diff())
+    diffs = {each.summary: _added(each.diff) for each in state["attempts"]}
+    kept = [summary for summary, was in diffs.items() if was and len(was) * _STAYS <= len(was & now)]
+    return [each.said for each in state["records"] if each != record and each.summary in kept]
+
+
+def _added(diff: str) -> set[str]:
+    return {line for line in diff.splitlines() if line.startswith("+") and not line.startswith("+++ ")}
 
 
 def _tells_fault(now: Verdict | None, state: RunState) -> Literal["test", "fault", ""]:
