@@ -560,8 +560,12 @@ def test_a_task_goes_on_with_what_was_given_alone_and_in_a_conversation(
         terminal.until("3 earlier tasks remembered")
         say(terminal, "/context")
         terminal.until('User: create b.txt with "b"')
+        say(terminal, "!echo $((6 * 7))")
+        terminal.until("42\n")
         say(terminal, "/quit")
         assert terminal.ended() == 0
+    with opens("--continue") as terminal:
+        terminal.until("4 earlier tasks remembered")
 
 
 def test_without_a_terminal(project: Path, home: Path) -> None:

@@ -77,13 +77,18 @@ class Conversation:
         self._settings = machine.settings_for(directory, None, {}).settings
         self._redactor = redactor_of(self._settings, os.environ, directory)
         self._kept = kept_turns(directory)
-        self._turns: list[Turn] = earlier_turns(directory) if goes_on else []
+        self._turns: list[Turn] = []
         self._typed = ""
         self._moment = 0.0  # when the last line was done with: what was written till then is no work of the user's
         self._memory = CheckMemory()
         self._tests_are_free = False
         self._commands: list[str] = []  # typed while a task was at work
-        if not goes_on:
+        if goes_on:
+            known = len(self._kept.read())
+            self._turns = earlier_turns(directory)
+            for turn in self._turns[known:]:  # from now on these belong to it
+                self._kept.add(redact_value(turn, self._redactor))
+        else:
             self._kept.put_aside()
 
     def hold(self) -> int:

@@ -1,6 +1,7 @@
 """The tasks that came before in a directory: those of its conversation, and those that were given alone since then."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,10 @@ def earlier_turns(directory: Path) -> list[Turn]:
     known = {turn.run_id for told in others for turn in told}
     records = [record for record in runs.list(directory.absolute().resolve()) if _is_task(record)][:_MOST]
     alone = [record for record in reversed(records) if record.id not in known and _ended(record) > last]
-    turns += [_turn(record, found) for record in alone if (found := runs.open(record.id).result()) is not None]
+    for record in alone:
+        with suppress(UsageError):  # what is damaged is told by `codur show`
+            result = runs.open(record.id).result()
+            turns += [_turn(record, result)] if result is not None else []
     gone = {turn.undid for turn in turns}
     changed = (turn.run_id for turn in turns[-_MOST:] if turn.diff and turn.run_id and turn.run_id not in gone)
     undone = [run_id for run_id in changed if actions.undo.undone_since(runs.open(run_id)) == "all"]
@@ -83,7 +87,11 @@ def _is_task(record: RunRecord) -> bool:
 
 
 def _ended(record: RunRecord) -> float:
-    return datetime.fromisoformat(record.started).timestamp() + record.summary.duration_s
+    """When it was, in seconds since the epoch; 0 if that cannot be read."""
+    try:
+        return datetime.fromisoformat(record.started).timestamp() + record.summary.duration_s
+    except ValueError:
+        return 0.0
 
 
 def _turn(record: RunRecord, result: Mapping[str, Any]) -> Turn:
