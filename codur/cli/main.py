@@ -29,7 +29,8 @@ from codur.ui.guarded_streams import beneath, guarded
 select = late("select")
 
 _TASKS = frozenset({"run", "repair", "verify", "resume"})
-_OTHERWISE = frozenset({"--json", "--json-stream", "--raw", "--help", "-h", "--version", "-V"})
+_ABOUT = frozenset({"--help", "-h", "--version", "-V"})
+_OTHERWISE = _ABOUT | {"--json", "--json-stream", "--raw"}
 """What shows no progress."""
 _STOP_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 _AGAIN_S = 2.0
@@ -57,7 +58,7 @@ def run(argv: Sequence[str]) -> int:
     Returns:
         The exit code.
     """
-    goes_on = "--continue" in argv and first_word(argv) is None
+    goes_on = "--continue" in argv and first_word(argv) is None and _ABOUT.isdisjoint(argv)
     if goes_on or (not argv and _at_terminal()):
         return exit_code_of(lambda: _converse(argv), json=None, debug=bool(os.environ.get("CODUR_DEBUG")))
     if not argv and _is_given(sys.stdin):
@@ -87,7 +88,7 @@ def _is_given(stream: TextIO | None) -> bool:
 
 def _converse(argv: Sequence[str]) -> int:
     """Hold a conversation in the current directory. Raises UsageError: nobody is there to hold it with."""
-    if argv[1:]:
+    if {*argv} - {"--continue", "--debug"}:
         raise UsageError("a conversation takes no options", remedy='Give a task with them: codur --continue "fix it"')
     if not _at_terminal():
         remedy = f'Give the task as words: codur {" ".join((*argv, ""))}"fix main.py"'

@@ -572,6 +572,8 @@ def test_without_a_terminal(project: Path, home: Path) -> None:
     ran = codur("--continue", cwd=project, home=home)
     assert (ran.code, ran.out) == (2, "")
     assert "a conversation takes a terminal" in ran.err
+    assert codur("--continue", "--help", cwd=project, home=home).out.startswith("Usage: codur")
+    assert "a conversation takes no options" in codur("--continue", "--json", cwd=project, home=home).err
 
 
 LINES = {

@@ -22,10 +22,12 @@ TESTS = "from calc import double\n\n\ndef test_double():\n    assert double(2) =
 FILES = {"pyproject.toml": SETTINGS, "calc.py": UNUSED, "test_calc.py": TESTS}
 
 
-def ran(project: Path, home: Path, replies: list[ServerReply], *words: str) -> tuple[dict[str, Any], int, int]:
+def ran(
+    project: Path, home: Path, replies: list[ServerReply], *words: str, mode: str = "before_model"
+) -> tuple[dict[str, Any], int, int]:
     with GroqServer(replies) as server:
         # Each candidate starts make and pytest: a slow machine judges few of them in the minute that is usual.
-        settings = {"providers": {"groq": {"base_url": server.url}}, "repair": {"offline_budget_s": 400}}
+        settings = {"providers": {"groq": {"base_url": server.url}}, "repair": {"offline_budget_s": 400, "mode": mode}}
         fill(home, {".config/codur/config.yaml": yaml.safe_dump(settings)})
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         end = codur_here("run", *words, "--json", cwd=project, home=home, GROQ_API_KEY=KEY, PATH=path)
@@ -121,9 +123,12 @@ def test_what_is_to_be_mended_first_is_told_by_the_tests_and_a_command_named_for
     fill(project, {**FILES, "calc.py": MENDED.replace("2 * x", "3 * x"), "Makefile": "lint:\n\tpython tool.py\n"})
     fill(project, {"tool.py": LINT})
     tidy = replaced("return 3 * x", "return x * 3")
-    result, code, _ = ran(project, home, [tidy] * 9, "Fix the failing test of double. make lint must pass.")
+    words = "Fix the failing test of double. make lint must pass."
+    result, code, _ = ran(project, home, [tidy] * 9, words, mode="off")
     assert (code, result["outcome"]) == (1, "not_achieved")
     assert result["verdict"]["failing"]
+    result, code, _ = ran(project, home, [], words)
+    assert (code, result["verdict"]["check"]) == (0, "python -m pytest && make lint")
 
 
 def test_a_command_named_for_the_end_of_what_is_no_fault_excuses_what_failed_before(project: Path, home: Path) -> None:
