@@ -74,7 +74,9 @@ _TAKEN_OUT = regex(
 )
 """An order to take something out, and not a name or a ban."""
 _WITH_ITS_TESTS = regex(
-    r"\b(?:with|and|plus|including) (?:its|their|all its|all their) (?:\w+ )?tests?\b", re.IGNORECASE
+    r"\b(?:remove|delete|drop|get rid of|retire)\b(?:[^.;\n]|\.\w){0,80}\b(?:with|including) (?:all )?(?:its|their)"
+    r" (?:\w+ )?tests?\b",
+    re.IGNORECASE,
 )
 _CODE_NAME = regex(r"\b(?:\w+_\w+|[A-Za-z]+[a-z\d][A-Z]\w*|[A-Z]{2,}[a-z]\w*)\b")
 _ANSWERED = "\nThe user answered: "
@@ -99,7 +101,7 @@ def addable(state: RunState, *, unasked: bool = False) -> frozenset[str]:
     said = _said(state)
     new = unasked and state["discovery"].task_type == "code_generation"
     wanted = new or _TESTS_WISHED.search(said) or asks_tests_elsewhere(said)
-    tests = guarded(state) if wanted and not (forbids_tests(said) or takes_out(state)) else ()
+    tests = guarded(state) if wanted and not (forbids_tests(said) or takes_tests_out(state)) else ()
     return frozenset(path for path in tests if is_test_file(path) and basename(path) not in TEST_SUPPORT)
 
 
@@ -147,7 +149,8 @@ def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     if takes_out(state):  # with the tests of it, where the user let them go
         granted = {path for text in answers(state, context) for path in granted_by(text)}
         granted.update(_going_with_it(state, context))
-        free |= granted.union(context.workspace.list_files() if state["task"].may_edit_tests else ()) - guarded(state)
+        every = context.workspace.list_files() if state["task"].may_edit_tests else ()
+        free |= granted.union(filter(is_test_file, every)) - guarded(state)
     if not asks_to_delete(said):
         return free
     files = context.workspace.list_files()
@@ -224,11 +227,16 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
 def _going_with_it(state: RunState, context: RunContext) -> list[str]:
     """The tests that name what is to go, where the task says that they go, too."""
     said = _said(state)
-    if not (takes_out(state) and _WITH_ITS_TESTS.search(said)):
+    if not takes_tests_out(state):
         return []
     named = regex(rf"\b(?:{'|'.join(map(re.escape, _CODE_NAME.findall(said))) or '(?!)'})\b")
     tests = filter(is_test_file, context.workspace.list_files())
     return [path for path in tests if named.search(text_of(context.workspace, path))]
+
+
+def takes_tests_out(state: RunState) -> bool:
+    """Whether the task says that tests go with what it takes out."""
+    return takes_out(state) and _WITH_ITS_TESTS.search(_said(state)) is not None
 
 
 def takes_out(state: RunState) -> bool:

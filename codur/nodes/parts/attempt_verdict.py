@@ -448,8 +448,7 @@ def _enough_tests(verdict: Verdict, state: RunState, context: RunContext) -> Ver
     """
     before, passed = state["before"], verdict.tests_passed or 0
     known = before.tests_passed if before is not None else None
-    takes_out = parts.allowed_by_user.takes_out(state)  # "remove X with its tests" asks for none
-    wanted = asks_for_tests(state["task"].prompt) and not (state["discovery"].edits_tests or takes_out)
+    wanted = asks_for_tests(state["task"].prompt) and not state["discovery"].edits_tests
     if known is None and verdict.status in {"passed", "no_check"}:
         written = _new_tests(state, context)  # the first tests of a project are its check
         return verdict if written is None or written.status == "no_check" else written
@@ -462,7 +461,7 @@ def _enough_tests(verdict: Verdict, state: RunState, context: RunContext) -> Ver
     if beside is not None and beside.tests_passed:
         total = (verdict.tests_total or 0) + (beside.tests_total or 0)
         return replace(verdict, tests_passed=passed + beside.tests_passed, tests_total=total)
-    fewer = state["discovery"].edits_tests and not takes_out
+    fewer = state["discovery"].edits_tests and not parts.allowed_by_user.takes_out(state)
     if passed > known or (passed == known and not wanted) or not (wanted or fewer):
         return verdict
     note = f"{passed} tests pass, and {known} did before the tests were changed"
