@@ -170,6 +170,19 @@ def test_what_is_taken_out_goes_with_its_tests_where_these_are_free(prompt: str,
     assert (played.result.outcome, played.files) == ("done", FILES), played.result.attempts
 
 
+def test_what_else_is_taken_out_frees_no_source_and_lets_tests_be_added(tmp_path: Path) -> None:
+    files = {**FILES, "other.py": "OTHER = 1\n"}
+    gone = calls(("delete_file", {"path": "other.py"}))
+    prompt = "remove the old comments from sums.py"
+    played = play(tmp_path, files, prompt, lambda body: gone if body.get("tools") else EDIT, may_edit_tests=True)
+    assert (played.result.outcome, played.files) == ("not_achieved", files)
+    prompt = "remove the old comments from sums.py, and add tests for mean"
+    (tmp_path / "two").mkdir()
+    said = json_reply({**EDIT_SAID, "task_type": "code_fix"})
+    played = play(tmp_path / "two", FILES, prompt, [said, of_tests(WITH_MEAN)])
+    assert (played.result.outcome, played.files["test_sums.py"]) == ("done", WITH_MEAN)
+
+
 def test_a_name_that_is_taken_is_no_new_name(tmp_path: Path) -> None:
     files = {**FILES, "sums.py": FILES["sums.py"] + "\n\ndef amount():\n    return 1\n"}
     played = play(tmp_path, files, ALONE, [], key=None, may_edit_tests=True)
