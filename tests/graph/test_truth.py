@@ -244,7 +244,8 @@ OUTSIDE = frozenset({"launcher", "checker", "externals", "workspace", "toolbox",
 LOOKS = frozenset(
     {
         *("workspace.list_files", "workspace.is_file", "workspace.may_edit", "workspace.changed_files"),
-        *("workspace.read_text", "workspace.require_writable", "toolbox.names", "toolbox.get", "toolbox.check"),
+        *("workspace.read_text", "workspace.require_writable", "workspace.diff"),
+        *("toolbox.names", "toolbox.get", "toolbox.check"),
         *(
             "toolbox.effects",
             "toolbox.spec",
