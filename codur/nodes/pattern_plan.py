@@ -106,8 +106,8 @@ def _settled(found: PatternDecision, state: RunState, context: RunContext) -> Ru
     if marked is not None and code and (task.repair is not None or not can_ask(state, context)):
         end, remedy = not_searched(marked, state, context)
         return RunUpdate(**_planned(end, state), remedy=remedy)
-    if task.repair is not None:
-        return _repair_only(task.repair, state, context)
+    if task.repair is not None or (plan is not None and plan.steps[0].capability == "run_check"):
+        return _repair_only(task.repair or RepairRequest(until="verdict"), state, context)
     if plan is None or task.agent is not None or task.check_is_goal:
         return None
     # A model can resolve them first.

@@ -337,3 +337,19 @@ def test_where_nothing_may_be_run_a_model_can_do_it_and_a_search_cannot(project:
         5,
         True,
     ), refused
+
+
+# --- tests that another tool runs -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "command"), [("run the tests", "make test"), ("make test", "make test"), ("make lint", "make lint")]
+)
+def test_a_command_that_only_looks_is_run_and_judged(project: Path, home: Path, said: str, command: str) -> None:
+    fill(project, {"Makefile": "test:\n\tgrep -q right answer.txt\nlint:\n\tgrep -q wrong answer.txt\n"})
+    fill(project, {"answer.txt": "right\n"})
+    ran = codur_here(said, "--offline", cwd=project, home=home)
+    assert ran.code == int("lint" in command), ran
+    assert f"`{command}`" in ran.err
+    asked = codur_here("which tests fail?", "--offline", cwd=project, home=home)
+    assert (asked.code, contents(project)["answer.txt"]) == (0, "right\n"), asked

@@ -32,7 +32,10 @@ RULES: Mapping[TaskType, tuple[Rule, ...]] = {
     "web_search": lookup_rules.WEB_RULES,
 }
 """What settles each kind of request, the first that fits; other kinds need a model."""
-_COMMANDS: Mapping[TaskType, tuple[Rule, ...]] = {"file_operation": file_change_rules.COMMANDS}
+_COMMANDS: Mapping[TaskType, tuple[Rule, ...]] = {
+    "file_operation": file_change_rules.COMMANDS,
+    "run": run_rules.COMMANDS,
+}
 _TO_GIT = "writing to the git repository"
 _HELP = """\
 I work on the code in this folder. You can ask, for example:
@@ -80,12 +83,14 @@ def decide(
     danger = danger_in(text.tokens)
     goal = task.check_is_goal or bool(task.check_command or task.expect_file)
     if text.complete and not goal:
-        # What sounds dangerous is settled only as `cp`, `mv` or `rm` with files that it names: nothing has to be
-        # guessed.
+        # What sounds dangerous is settled only as a command that looks, or as `cp`, `mv` or `rm` with files that it
+        # names: nothing has to be guessed.
         settled = _settle(text.tokens, names) if not danger else _by_rules(_COMMANDS, text.tokens, names)
         if settled is not None and settled[2].explains:
             discovery = replace(_discover(request, goal=False), explain=settled[2].explains)
             return PatternDecision(plan=None, discovery=discovery)
+        if settled is not None and settled[2].step.capability == "run_check":
+            return _judged(*settled, request)
         if settled is not None and (permitted := _permitted(settled, request)) is not None:
             return _decision(request, *permitted)
     if danger and not (danger == A_COMMAND and checks.suites.named_command.is_about_command(task.prompt)):
@@ -153,6 +158,18 @@ def _decision(request: Request, kind: TaskType, rule: str, settled: Settled) -> 
     told = reason if settled.outcome == "done" else str(step.arguments["text"])
     plan = Plan(steps=(step,), origin="pattern", reason=told, outcome=settled.outcome, asks=settled.asks)
     return PatternDecision(plan=plan, discovery=request.discovery(found))
+
+
+def _judged(kind: TaskType, rule: str, settled: Settled, request: Request) -> PatternDecision:
+    """What runs the check; it is left to a model to find one where none is known."""
+    step, task = settled.step, request.task
+    command = step.arguments.get("command", "")
+    asked = replace(task, prompt=f"fix {command}") if command else task
+    discovery = _discover(replace(request, task=asked), goal=True)
+    if discovery.check is None or discovery.check.kind == "syntax":
+        return PatternDecision(plan=None, discovery=_discover(request, goal=False))
+    found = replace(settled, step=replace(step, arguments={}))
+    return PatternDecision(plan=_decision(request, kind, rule, found).plan, discovery=discovery)
 
 
 def _discover(request: Request, *, goal: bool) -> Discovery:

@@ -7,7 +7,7 @@ from codur import checks
 from codur.planning.patterns.named_paths import Mention
 from codur.planning.patterns.phrases import words
 from codur.planning.patterns.prompt_tokens import Token
-from codur.planning.patterns.rules.rule import Found, Rule, Settled, call, missing
+from codur.planning.patterns.rules.rule import Build, Found, Rule, Settled, call, missing
 
 _TEST_NAME = r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py"
 _PLAIN_ARGUMENT = r"[\w.,:=/+@%\-]+"
@@ -66,7 +66,20 @@ def _pytest(path: str) -> Settled:
 def _run_tests(found: Found) -> Settled | None:
     under = found.first("DIR", default="")
     tests = (path for path in found.names.listing if re.fullmatch(_TEST_NAME, path))
-    return _pytest(under) if any(path.startswith(f"{under}/" if under else "") for path in tests) else None
+    if any(path.startswith(f"{under}/" if under else "") for path in tests):
+        return _pytest(under)
+    return None if under else call("run_check", "Run the tests.")
+
+
+def _run_declared(tool: str) -> Build:
+    """Runs what a tool's file declares under a name that tells that it looks."""
+
+    def build(found: Found) -> Settled | None:
+        asked = f"fix {tool} {found['NAME']}"
+        command = checks.suites.named_command.named_command(found.names.workspace, asked)
+        return call("run_check", f"Run {command}.", command=command) if command else None
+
+    return build
 
 
 def _run_test_file(found: Found) -> Settled | None:
@@ -82,6 +95,12 @@ def _run_entry(found: Found) -> Settled | None:
     return _program(entry, ()) if entry and not rivals else None
 
 
+COMMANDS = (
+    Rule("run the check", lambda _: call("run_check", "Run the check.")),
+    Rule("run a target of make", _run_declared("make")),
+    Rule("run a script of npm", _run_declared("npm run")),
+)
+"""Commands that only look, as the project declares them."""
 RULES = (
     Rule("run a program", lambda found: _run_file(found, ())),
     Rule("run a program with arguments", lambda found: _run_file(found, _arguments(found["ARGS"], _PLAIN_ARGUMENT))),
@@ -89,5 +108,6 @@ RULES = (
     Rule("run a program with options", _run_options),
     Rule("run the tests", _run_tests),
     Rule("run a test file", _run_test_file),
+    *COMMANDS,
     Rule("run the program", _run_entry),
 )
