@@ -65,6 +65,7 @@ class CodingTask(Struct):
     may_finish: bool = False  # tests fail that may not be about the task, so that it may be done all the same
     temperature: float | None = None  # instead of the profile's, if that has one
     guarded: frozenset[str] = frozenset()  # tests that may be changed if the user says so: he is asked
+    fixed: frozenset[str] = frozenset()  # tests that decide, and that nobody can be asked about: they stay
     addable: frozenset[str] = frozenset()  # tests to which lines may be added, and none taken out
     deletable: frozenset[str] | None = None  # files that it may delete; None: as its tools say
     # gives a copy to look and to edit in, instead; it is waited for when the first answer is there

@@ -41,6 +41,7 @@ _QUESTION_CHARS = 800
 _SAID_CHARS = 1_000
 _NOT_CARRIED_OUT = "not carried out"
 _KEPT = "kept, and made with the others; do not give it again"
+_LEFT_OUT = "left out: this file decides whether the task is done, and stays as it is"
 _AGAIN = "Give what could not be made once more, made for what is there, and nothing else"
 _ALL_AGAIN = "Give the edits of this step once more, made for what is there"
 _SAME_PLACES = 4  # of a text that is there several times, which are shown
@@ -66,6 +67,7 @@ class CodingOutcome:
     held: bool = False  # they were made to pass the check in a copy, where that pass was confirmed
     adds: tuple[str, ...] = ()  # tests of the check to which lines were added
     foreign: str = ""  # why the tests that failed before do not count, as it says
+    left_out: tuple[str, ...] = ()  # tests whose edits were not made, because they decide, while the others were
     others: str = ""  # what other answers to the same request came to, as text
     said: str = field(default="", compare=False)  # what the model said beside its edits, bounded
 
@@ -112,6 +114,7 @@ class _Step:
         self.looks = Looks(work.toolbox, self.sight)
         self.kept: list[ToolCall] = []  # edits that could be made, while others are asked for again
         self.told: list[str] = []  # what was said beside these
+        self.left_out: list[str] = []  # tests that decide, whose edits are not made
 
     async def take(self, reply: ChatReply) -> CodingOutcome | None:
         """What comes of an answer; None if the step goes on."""
@@ -195,6 +198,10 @@ class _Step:
         """
         names = {call.name for call in edits}
         edits = [_bound(call, self.task.target, self.work.toolbox) for call in edits]
+        fixed = [_path_of(call) in self.task.fixed - self.task.addable for call in edits]
+        fixed = fixed if not all(fixed) or self.kept else [False] * len(edits)
+        self.left_out += [_path_of(call) for call, is_fixed in zip(edits, fixed, strict=True) if is_fixed]
+        edits = [call for call, is_fixed in zip(edits, fixed, strict=True) if not is_fixed]
         if tests := sorted({_path_of(call) for call in edits} & self.task.guarded - self.task.addable):
             return _asked_for(tests, self._waiting(edits, tests))
         gone, may = (_path_of(call) for call in edits if call.name == DELETES), self.task.deletable
@@ -228,9 +235,11 @@ class _Step:
             place for call, problem in zip(edits, own, strict=True) if problem for place in self._at(call)
         ]
         fresh = iter(own)
-        said = iter(["" if is_known else next(fresh) for is_known in again])
+        others = iter(["" if is_known else next(fresh) for is_known in again])
+        said = iter([_LEFT_OUT if is_fixed else next(others) for is_fixed in fixed])
         told = [(next(said) or _KEPT) if call.name in names else _NOT_CARRIED_OUT for call in calls]
-        first = next((at for at, text in enumerate(told) if text not in {_KEPT, _NOT_CARRIED_OUT}), 0)
+        fine = {_KEPT, _NOT_CARRIED_OUT, _LEFT_OUT}
+        first = next((at for at, text in enumerate(told) if text not in fine), 0)
         lost = [f"Of the edits before: {problem}" for problem in dict.fromkeys(before) if problem]
         lead = f"{told[first]}. {_AGAIN if self.kept else _ALL_AGAIN}."
         told[first] = "\n\n".join([lead, *lost, *self._shown(places)])
@@ -256,11 +265,22 @@ class _Step:
         held = ((path, changes[path].before, changes[path].after) for path in tests)
         less = [path for path, old, new in held if old is None or new is None or not only_adds(path, old, new)]
         if not less:
-            return replace(outcome, adds=tuple(tests))
+            return self._told_left_out(replace(outcome, adds=tuple(tests)))
         self.task.workspace.restore(start)
         if set(less) <= self.task.guarded:
             return _asked_for(sorted(less), outcome.edits)
+        rest = [call for call in outcome.edits if _path_of(call) not in {"", *less}]
+        if rest and len(rest) + sum(_path_of(call) in less for call in outcome.edits) == len(outcome.edits):
+            self.left_out += less
+            return self._with_added(
+                apply_edits(rest, self.work.agent, self.work.toolbox, self.task.workspace)[0], start
+            )
         return _nothing("refused", f"{', '.join(less)}: tests may be added, and what stands there stays as it is")
+
+    def _told_left_out(self, outcome: CodingOutcome) -> CodingOutcome:
+        left = tuple(dict.fromkeys(self.left_out))
+        text = f"{outcome.summary}; left out: {listed(left, 3)}, which decides and stays" if left else outcome.summary
+        return replace(outcome, summary=text, left_out=left)
 
     def _applied(self, edits: Sequence[ToolCall]) -> tuple[CodingOutcome, list[str]]:
         """Apply what was kept and these edits; where they take its place, these and what still fits."""

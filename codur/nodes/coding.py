@@ -64,6 +64,7 @@ _CLAIMS = regex(
     re.IGNORECASE | re.DOTALL,
 )
 """What gives up for the reason that all is well."""
+_LEFT_OUT = "left out: edits of {}, by which the task is checked (--may-edit-tests allows them)"
 _NOT_SO = "it made no edit and said: {} The check still fails"
 _FOREIGN = "If the tests that fail now have nothing to do with this, leave them, and call finish beside your edits."
 _SOME_FOREIGN = (
@@ -119,6 +120,7 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     context.best.claimed = outcome.foreign
     also = [path for path in outcome.changed_files if path in state["task"].made and is_test_code(path)]
     kept += [f"changed with it: {listed(also, 3)}, which this conversation made"] if also else []
+    kept += [_LEFT_OUT.format(listed(outcome.left_out, 3))] if outcome.left_out else []
     discovery = state["discovery"]
     if outcome.adds:
         discovery = allowed_by_user.added(discovery, outcome.adds, context)
@@ -206,6 +208,7 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
             temperature=temperature,
             elsewhere=copy.ready if copy else None,
             guarded=may_be_asked_for(state, context),
+            fixed=guarded(state) if context.consult is None else frozenset(),
             addable=may_grow,
             deletable=may_go,
         )

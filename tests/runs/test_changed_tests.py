@@ -683,3 +683,35 @@ def test_a_fault_of_the_first_time_is_none_of_chance(tmp_path: Path) -> None:
     edit = calls(("replace_file_content", {"path": "sums.py", "content": cold}))
     played = play(tmp_path, files, "sums.py needs a cache", [ADDS, *[edit] * 9])
     assert played.result.outcome == "not_achieved"
+
+
+def test_an_edit_of_tests_that_decide_takes_no_other_edit_with_it(tmp_path: Path) -> None:
+    """Where nobody can be asked it is left out, the rest is made and judged, and both are told."""
+    files = {**FILES, "sums.py": FILES["sums.py"].replace("sum(numbers)", "sum(numbers[1:])")}
+    both = calls(
+        ("replace_file_content", {"path": "sums.py", "content": FILES["sums.py"]}),
+        ("replace_file_content", {"path": "test_sums.py", "content": GUTTED}),
+    )
+    played = play(tmp_path, files, "fix total in sums.py", lambda _: both)
+    assert (played.result.outcome, played.result.model_calls, played.files) == ("done", 1, FILES)
+    assert any("left out: edits of test_sums.py" in note for note in played.result.notes)
+
+
+def test_so_it_is_where_tests_may_only_be_added(tmp_path: Path) -> None:
+    mean = "\n\ndef mean(numbers):\n    return total(numbers) / len(numbers)\n"
+    both = calls(
+        ("replace_file_content", {"path": "sums.py", "content": FILES["sums.py"] + mean}),
+        ("replace_file_content", {"path": "test_sums.py", "content": GUTTED}),
+    )
+    said = json_reply({**EDIT_SAID, "task_type": "code_generation"})
+    played = play(tmp_path, FILES, "add mean to sums.py", lambda body: both if body.get("tools") else said)
+    assert (played.result.outcome, played.result.iterations) == ("done", 1), played.result.attempts
+    assert played.files == {**FILES, "sums.py": FILES["sums.py"] + mean}
+
+
+def test_an_edit_of_nothing_but_tests_that_decide_is_refused(tmp_path: Path) -> None:
+    files = {**FILES, "sums.py": FILES["sums.py"].replace("sum(numbers)", "sum(numbers[1:])")}
+    alone = calls(("replace_file_content", {"path": "test_sums.py", "content": GUTTED}))
+    played = play(tmp_path, files, "fix total in sums.py", lambda _: alone)
+    assert (played.result.outcome, played.files) == ("not_achieved", files)
+    assert "is protected and is not edited" in played.result.attempts[0].error
