@@ -3,7 +3,7 @@
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from difflib import SequenceMatcher
 
 from codur.lazy import regex
@@ -16,18 +16,46 @@ _AROUND_OTHERS = regex(r"(?:set_?up|tear_?down)\w*|pytest\w*|load_tests|__\w+__"
 _IMPORTS = regex(r"\s*(?:import\b|use\b|#include\b|\}\s*from\b|.*=\s*require\()")
 
 
-def only_adds(path: str, before: bytes, after: bytes) -> bool:
+def only_adds(path: str, before: bytes, after: bytes, *, gone: Set[str] = frozenset()) -> bool:
     """Whether all that a file of tests held is there as it was, and nothing new takes its place or its effect.
 
     In Python by its statements; in other languages by lines, of which none may be put into a function that was there.
+
+    Args:
+        gone: names of which statements of Python that use them may go.
     """
     old, new = (data.decode("utf-8", "replace") for data in (before, after))
     if not path.endswith(".py"):
         return _lines_add(path, old, new)
     try:
-        return _body_adds(ast.parse(old).body, ast.parse(new).body)
+        trees = ast.parse(old), ast.parse(new)
+        if gone and not _imports(trees[1]) <= _imports(trees[0]):
+            return False
+        left, now = (_without(tree, gone) for tree in trees) if gone else trees
+        return _body_adds(left.body, now.body)
     except (SyntaxError, ValueError, RecursionError):
         return False
+
+
+def _imports(tree: ast.Module) -> set[tuple[str, str, str | None]]:
+    nodes = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return {(getattr(node, "module", "") or "", item.name, item.asname) for node in nodes for item in node.names}
+
+
+def _without(tree: ast.Module, gone: Set[str]) -> ast.Module:
+    """The module without its imports and the statements that use a name; of classes the rest stays."""
+    tree.body = [node for node in tree.body if not isinstance(node, ast.Import | ast.ImportFrom)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef):
+            node.body = [each for each in node.body if not _uses(each, gone)]
+    return tree
+
+
+def _uses(node: ast.stmt, gone: Set[str]) -> bool:
+    if isinstance(node, ast.ClassDef) and not all(_uses(each, gone) for each in node.body):
+        return False
+    names = {getattr(each, field, None) for each in ast.walk(node) for field in ("id", "attr", "name")}
+    return not gone.isdisjoint(names)
 
 
 def _body_adds(old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> bool:

@@ -67,6 +67,7 @@ class CodingTask(Struct):
     guarded: frozenset[str] = frozenset()  # tests that may be changed if the user says so: he is asked
     fixed: frozenset[str] = frozenset()  # tests that decide, and that nobody can be asked about: they stay
     addable: frozenset[str] = frozenset()  # tests to which lines may be added, and none taken out
+    gone: frozenset[str] = frozenset()  # names of code: but for what of these tests uses one
     deletable: frozenset[str] | None = None  # files that it may delete; None: as its tools say
     # gives a copy to look and to edit in, instead; it is waited for when the first answer is there
     elsewhere: Callable[[], Awaitable[tuple[Toolbox, Workspace]]] | None = None

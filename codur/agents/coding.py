@@ -263,14 +263,19 @@ class _Step:
         changes = {change.path: change for change in self.task.workspace.changes()}
         tests = [path for path in outcome.changed_files if path in self.task.addable and path in changes]
         held = ((path, changes[path].before, changes[path].after) for path in tests)
-        less = [path for path, old, new in held if old is None or new is None or not only_adds(path, old, new)]
+        gone = self.task.gone
+        less = [path for path, old, new in held if old is None or not only_adds(path, old, new or b"", gone=gone)]
         if not less:
             return self._told_left_out(replace(outcome, adds=tuple(tests)))
         self.task.workspace.restore(start)
         if set(less) <= self.task.guarded:
             return _asked_for(sorted(less), outcome.edits)
         rest = [call for call in outcome.edits if _path_of(call) not in {"", *less}]
-        if rest and len(rest) + sum(_path_of(call) in less for call in outcome.edits) == len(outcome.edits):
+        if (
+            rest
+            and set(less) <= self.task.fixed
+            and len(rest) + sum(_path_of(call) in less for call in outcome.edits) == len(outcome.edits)
+        ):
             self.left_out += less
             return self._with_added(
                 apply_edits(rest, self.work.agent, self.work.toolbox, self.task.workspace)[0], start

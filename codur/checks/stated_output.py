@@ -214,7 +214,7 @@ def _last_sentence(text: str) -> str:
 
 _EDIT = _words(
     "update edit change modify fix correct adjust adapt extend rewrite rename refactor remove delete rm regenerate add"
-    " replace append insert move reformat simplify improve write expand complete"
+    " replace append insert move reformat simplify improve write expand complete convert migrate port modernize"
 )
 _NEGATION = _words("nobody not don't dont never without no cannot can't mustn't shouldn't needn't avoid neither nor")
 _NOUN_AFTER = _words("the a an this my your our last latest recent of")
@@ -238,8 +238,8 @@ _FAILING_TEST = regex(r"\b(?:fix|mend|repair|solve|debug)\s+(?:the\s+)?(?:\S+::\
 """A test that is to pass."""
 _TOKEN = regex(r"(?<![\w./-])[./]{0,3}\w(?:[\w./'-]*\w)?|[.,;:!?&](?=\s|$)|\n\n")
 _ALL_TESTS = regex(
-    r"\b(?:update|edit|change|rewrite|extend|adjust|adapt|improve|refactor)\s+"
-    r"(?:(?:all|the|our|my|these|existing|unit)\s+){0,3}(?:tests|test (?:files|cases))\b"
+    r"\b(?:update|edit|change|rewrite|extend|adjust|adapt|improve|refactor|convert|migrate|port|moderni[sz]e)\s+"
+    r"(?:(?:all|the|our|my|these|existing|unit|unittest)\s+){0,3}(?:tests|test (?:files|cases|suites?))\b"
     r"(?![/.\w]|\s+(?:pass|must|data))"
     r"|\bfix\s+(?:(?:both|the)\s+){0,2}(?:tests\s+(?:and|&)\s+(?:the\s+)?code|code\s+(?:and|&)\s+(?:the\s+)?tests)\b"
     r"(?=\s*(?:(?:too|as well|accordingly|together)\b\s*)?(?:[.,;!\n]|\Z|so that\b))",
@@ -247,9 +247,9 @@ _ALL_TESTS = regex(
 )
 _CHANGES = (
     r"\b(?:port|convert|migrate|translate|moderni[sz]e|upgrade|rename|remove|delete|drop|rewrite|refactor|update|move|replace"
-    r"|split|switch)\b(?P<what>[^.;\n]{0,80}?)"
+    r"|split|switch)\b(?P<what>(?:[^.;\n]|\.(?=\w)){0,80}?)"
 )
-_PASSES = regex(r"\b(?:pass\w*|fail\w*|green|red|run|runs|so that|until|check\w*)\b", re.IGNORECASE)
+_PASSES = regex(r"\b(?:pass\w*|fail\w*|green|red|runs?(?! on\b)|so that|until|check\w*)\b", re.IGNORECASE)
 _ALL_OF_THEM = r"(?:(?:the|its|their|all|our|my)\s+)*tests?\b"
 _DENIED = r"\b(?:not|never|no|none|nor|neither|without|doubt)\b|n['’]t\b"
 _LEFT_OPEN = r"\b(?:if|whether|unless|why|wonder\w*|say\w*|said|claim\w*|rather|nobody|hardly|wrong|reject)\b"
@@ -284,6 +284,7 @@ _FILE_NEEDS = regex(
 """Of a test file that it is to change, or what is wrong with it itself, and that it is to be mended."""
 _TESTS_TOO = regex(
     rf"{_CHANGES}(?:(?:,|\band)\s+{_ALL_OF_THEM},?\s+(?:too|as well|also|included)"
+    rf"|[.;!\n]\s+(?:and\s+)?{_ALL_OF_THEM},?\s+(?:too|as well|also)(?:,? please)?(?!\s*[^\s.;!])"
     rf"|(?:\bincluding|\btogether with|\balong with)\s+{_ALL_OF_THEM}|\band\s+(?:the|its|their|all)\s+tests\b)"
     r"(?=\s*(?:[.,;!\n]|\Z|(?:to|into|from|with)\b))",
     re.IGNORECASE,

@@ -87,7 +87,8 @@ def _is_given_text() -> bool:
 def _is_sentence(item: str) -> bool:
     """Whether what begins as an option is a task: "--config should also take a pyproject.toml"."""
     begins, *rest = item.split()
-    return len(rest) > 1 and "=" not in begins
+    joined = begins[:2] in VALUE_OPTIONS and len(begins) > 2  # "-C/my two directories"
+    return len(rest) > 1 and "=" not in begins and not joined
 
 
 def first_word(argv: Sequence[str]) -> int | None:

@@ -17,6 +17,7 @@ from codur.nodes.parts.allowed_by_user import (
     addable,
     answers,
     deletable,
+    going_with_tests,
     guarded,
     may_be_asked_for,
     speaks_of_tests,
@@ -120,7 +121,8 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
     context.best.claimed = outcome.foreign
     also = [path for path in outcome.changed_files if path in state["task"].made and is_test_code(path)]
     kept += [f"changed with it: {listed(also, 3)}, which this conversation made"] if also else []
-    kept += [_LEFT_OUT.format(listed(outcome.left_out, 3))] if outcome.left_out else []
+    left = _LEFT_OUT.format(listed(outcome.left_out, 3)) if outcome.left_out else ""
+    kept += [left] if left and left not in state["notes"] else []
     discovery = state["discovery"]
     if outcome.adds:
         discovery = allowed_by_user.added(discovery, outcome.adds, context)
@@ -208,8 +210,9 @@ async def _write(agent: Agent, state: RunState, context: RunContext) -> CodingOu
             temperature=temperature,
             elsewhere=copy.ready if copy else None,
             guarded=may_be_asked_for(state, context),
-            fixed=guarded(state) if context.consult is None else frozenset(),
+            fixed=guarded(state) - addable(state) if context.consult is None else frozenset(),
             addable=may_grow,
+            gone=going_with_tests(state),
             deletable=may_go,
         )
         return await write_code(task, assignment(asked, fitted, brief.sources, context))

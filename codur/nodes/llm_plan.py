@@ -140,7 +140,7 @@ def _plannable(fitting: Collection[str] | None, state: RunState, context: RunCon
 
 def _problem(state: RunState, context: RunContext) -> str:
     """Why the plan before was not carried out, with what the user answered meanwhile; empty if there was none."""
-    if not (state["replans"] or state["rejections"] or state["answers"]):
+    if not (state["replans"] or state["rejections"] or state["answers"] or state["reason"]):
         return ""
     reason = state["reason"]
     asked = [record.output_ref for record in state["records"] if record.node == "consult" and record.ok]

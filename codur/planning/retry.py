@@ -51,7 +51,8 @@ def decide(now: Situation) -> Decision:
     # Before what the attempt gained: the user's limit holds also for a run that comes closer each time.
     if now.iteration >= now.max_iterations:
         tries = f"{now.iteration} attempt{'' if now.iteration == 1 else 's'}"
-        return Decision(move="stop", outcome="limit", reason=f"the check still fails after {tries}, the limit")
+        failed = "the check still fails after" if now.attempt.edit else "no edit came of the last of"
+        return Decision(move="stop", outcome="limit", reason=f"{failed} {tries}, the limit")
     if now.gained:
         if now.near_miss_repair:
             return Decision(move="near_miss", reason="the attempt came closer; searching nearby without a model")

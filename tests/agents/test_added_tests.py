@@ -66,3 +66,44 @@ def test_in_javascript(new: str, adds: bool) -> None:
 
 def test_what_cannot_be_read_is_no_addition() -> None:
     assert not only_adds("sums_test.zig", b"a\n", b"a\nb\n")
+
+
+GOES = """import os
+
+from sums import mean, total
+
+
+def test_mean():
+    assert mean([2]) == 2
+
+
+class TestAll:
+    def test_total(self):
+        assert total([1]) == 1
+
+    def test_both(self):
+        assert mean([total([1])]) == 1
+"""
+TOTAL = "class TestAll:\n    def test_total(self):\n        assert total([1]) == 1\n"
+LEFT = f"import os\n\nfrom sums import total\n\n\n{TOTAL}"
+
+
+@pytest.mark.parametrize(
+    ("new", "goes"),
+    [
+        (LEFT, True),
+        (LEFT.replace("import os\n\n", ""), True),
+        (LEFT.replace("== 1", "== 2"), False),
+        (LEFT.replace("from sums import", "from fakes import"), False),
+        (LEFT.replace("import total", "import mean as total"), False),
+        ("", False),
+    ],
+)
+def test_what_uses_a_name_that_goes_may_go_and_nothing_else(new: str, goes: bool) -> None:
+    assert only_adds("test_sums.py", GOES.encode(), new.encode(), gone={"mean"}) is goes
+
+
+def test_a_file_of_nothing_else_may_go_as_a_whole() -> None:
+    alone = GOES.partition("\n\n\nclass")[0] + "\n"
+    assert only_adds("test_sums.py", alone.encode(), b"", gone={"mean"})
+    assert not only_adds("test_sums.py", alone.encode(), b"")

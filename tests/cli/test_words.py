@@ -40,6 +40,7 @@ APP = ("--help", "-h", "--version")
         (["commit it", "--yes"], ["run", "commit it", "--yes"]),
         (["-y", "commit everything"], ["run", "-y", "commit everything"]),
         (["--", "commit this"], ["run", "--", "commit this"]),
+        (["-C/a b/two  dirs", "fix total"], ["run", "-C/a b/two  dirs", "fix total"]),
         (["--json", "--config should take a file, too"], ["run", "--json", "--", "--config should take a file, too"]),
         (["--hint=a b c", "fix it"], ["run", "--hint=a b c", "fix it"]),
     ],

@@ -534,34 +534,32 @@ def test_what_is_added_takes_nothing_from_the_tests_that_stood_there(tests: str,
     assert "what stands there stays as it is" in played.result.attempts[0].error
 
 
-@pytest.mark.parametrize(
-    ("tests", "prompt"),
-    [
-        (WITH_MEAN.replace("total([]) == 0", "total([]) == 1"), WANTED),
-        (WITH_MEAN, "sums.py needs a mean, but don't touch the tests"),
-    ],
-)
-def test_what_stands_there_stays_and_so_do_tests_that_are_not_to_be_touched(
-    tests: str, prompt: str, tmp_path: Path
-) -> None:
-    played = play(tmp_path, FILES, prompt, [ADDS, *[of_tests(tests)] * 9])
+def test_what_stands_there_stays(tmp_path: Path) -> None:
+    other = of_tests(WITH_MEAN.replace("total([]) == 0", "total([]) == 1"))
+    played = play(tmp_path, FILES, WANTED, [ADDS, *[other] * 9])
     assert (played.result.outcome, played.files) == ("not_achieved", FILES)
 
 
+def test_tests_that_are_not_to_be_touched_stay_and_the_rest_is_made(tmp_path: Path) -> None:
+    prompt = "sums.py needs a mean, but don't touch the tests"
+    played = play(tmp_path, FILES, prompt, [ADDS, of_tests(WITH_MEAN)])
+    assert (played.result.outcome, played.files) == ("done", {**FILES, "sums.py": MEAN})
+
+
 @pytest.mark.parametrize(
-    ("kind", "prompt", "outcome"),
+    ("kind", "prompt", "added"),
     [
-        ("code_generation", "sums.py needs a mean", "done"),
-        ("code_fix", "mean is missing in sums.py", "not_achieved"),
-        ("code_fix", "mean is missing in sums.py. Tests and changelog, please.", "done"),
+        ("code_generation", "sums.py needs a mean", True),
+        ("code_fix", "mean is missing in sums.py", False),
+        ("code_fix", "mean is missing in sums.py. Tests and changelog, please.", True),
     ],
 )
 def test_something_new_may_come_with_tests_and_so_may_what_is_to_have_some(
-    kind: str, prompt: str, outcome: str, tmp_path: Path
+    kind: str, prompt: str, added: bool, tmp_path: Path
 ) -> None:
     said = json_reply({**EDIT_SAID, "task_type": kind})
-    played = play(tmp_path, FILES, prompt, [said, *[of_tests(WITH_MEAN)] * 9])
-    assert (played.result.outcome, "mean([2, 4])" in played.files["test_sums.py"]) == (outcome, outcome == "done")
+    played = play(tmp_path, FILES, prompt, [said, of_tests(WITH_MEAN)])
+    assert (played.result.outcome, "mean([2, 4])" in played.files["test_sums.py"]) == ("done", added)
 
 
 def test_for_a_change_of_what_stands_there_the_user_is_asked(tmp_path: Path) -> None:
@@ -715,3 +713,28 @@ def test_an_edit_of_nothing_but_tests_that_decide_is_refused(tmp_path: Path) -> 
     played = play(tmp_path, files, "fix total in sums.py", lambda _: alone)
     assert (played.result.outcome, played.files) == ("not_achieved", files)
     assert "is protected and is not edited" in played.result.attempts[0].error
+
+
+PARTS = {
+    "sums.py": FILES["sums.py"].replace("sum(numbers)", "sum(numbers[1:])") + "\n\ndef old_mean(n):\n    return 1\n",
+    "test_sums.py": FILES["test_sums.py"].replace("import total", "import old_mean, total")
+    + "\n\ndef test_mean():\n    assert old_mean([1]) == 1\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "goes"),
+    [
+        ("remove old_mean with its tests, and fix total in sums.py", True),
+        ("fix total in sums.py. There is no need to remove old_mean with its tests", False),
+    ],
+)
+def test_with_what_is_taken_out_go_its_own_tests_and_no_others(prompt: str, goes: bool, tmp_path: Path) -> None:
+    def edit(tests: str) -> ServerReply:
+        files = {"sums.py": FILES["sums.py"], "test_sums.py": tests}
+        return calls(*(("replace_file_content", {"path": path, "content": text}) for path, text in files.items()))
+
+    turned = edit(FILES["test_sums.py"].replace("== 3", "== 2"))
+    replies = iter([turned, edit(FILES["test_sums.py"]), turned, turned])
+    played = play(tmp_path, PARTS, prompt, lambda body: next(replies) if body.get("tools") else EDIT)
+    assert (played.result.outcome == "done", played.files == FILES) == (goes, goes), played.result.attempts

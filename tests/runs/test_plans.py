@@ -160,6 +160,19 @@ def test_edits_of_earlier_steps_go_with_a_later_failure(tmp_path: Path) -> None:
     assert unchanged(run)
 
 
+@pytest.mark.parametrize("right", [True, False])
+def test_but_what_loses_nothing_stays_and_is_gone_on_from(right: bool, tmp_path: Path) -> None:
+    files = {"main.py": "print('a')\n", "expected.txt": "a\n"}
+    first = calls(("replace_file_content", {"path": "extra.py", "content": "x = 1\n"}))
+    last = calls(("replace_file_content", {"path": "main.py", "content": "print('a', end='\\n')\n"}))
+    rest = (plan(CODING), last if right else text("no"))
+    said = [classified(task_type="refactor"), plan(CODING, CODING), first, text("no"), *rest]
+    run = play(tmp_path, files, "split main.py and tidy it", said, limits=Limits(max_iterations=2))
+    assert (run.result.outcome, run.files["extra.py"]) == ("done" if right else "limit", "x = 1\n"), run.result
+    assert "stays in place (extra.py)" in run.message(4)
+    assert any("what the steps before did stays" in note for note in run.result.notes)
+
+
 def test_a_failing_program_is_something_to_know_not_a_failed_attempt(tmp_path: Path) -> None:
     steps = plan(tool("run_python_file", path="main.py"), {**CODING, "inputs": ["s0"]})
     run = play(tmp_path, NEEDS_MODEL, FIX, [classified(), steps, RIGHT])

@@ -67,17 +67,15 @@ _MADE_GOES = regex(
     re.IGNORECASE,
 )
 _TAKEN_OUT = regex(
-    r"(?:\A|[.;,:!]\s+|\b(?:and|then|please|to)\s+)(?:please\s+)?(?:remove|delete|drop|get rid of|retire)\s+"
-    r"(?!it\b.*\bnot\b)(?:(?:the|that|this|them|these|those|all|every|everything|what|its|old|dead|unused|it|support)\b|[`'\"]?\w+[_.]\w)"
+    r"(?:\A|[.;,:!]\s+|\b(?:and|then|please)\s+|\b(?:i|we) (?:want|need|have) to\s+)(?:please\s+)?"
+    r"(?:remove|delete|drop|get rid of|retire)\s+(?!it\b.*\bnot\b)"
+    r"(?P<what>(?:(?:the|that|this|them|these|those|all|every|everything|what|its|old|dead|unused|it|support)\b"
+    r"|[`'\"]?\w+[_.]\w)(?:(?!,? and (?:add|change|fix|keep|make|mend|rename|update|write)\b)(?:[^.;\n]|\.\w)){0,120})"
     r"|\bfewer tests are (?:fine|ok|okay|all right|alright|right)\b",
     re.IGNORECASE,
 )
 """An order to take something out, and not a name or a ban."""
-_WITH_ITS_TESTS = regex(
-    r"\b(?:remove|delete|drop|get rid of|retire)\b(?:[^.;\n]|\.\w){0,80}\b(?:with|including) (?:all )?(?:its|their)"
-    r" (?:\w+ )?tests?\b",
-    re.IGNORECASE,
-)
+_WITH_ITS_TESTS = regex(r"\b(?:with|including) (?:all )?(?:its|their) (?:\w+ )?tests?\b", re.IGNORECASE)
 _CODE_NAME = regex(r"\b(?:\w+_\w+|[A-Za-z]+[a-z\d][A-Z]\w*|[A-Z]{2,}[a-z]\w*)\b")
 _ANSWERED = "\nThe user answered: "
 
@@ -100,8 +98,8 @@ def addable(state: RunState, *, unasked: bool = False) -> frozenset[str]:
     """
     said = _said(state)
     new = unasked and state["discovery"].task_type == "code_generation"
-    wanted = new or _TESTS_WISHED.search(said) or asks_tests_elsewhere(said)
-    tests = guarded(state) if wanted and not (forbids_tests(said) or takes_tests_out(state)) else ()
+    wanted = new or _TESTS_WISHED.search(said) or asks_tests_elsewhere(said) or going_with_tests(state)
+    tests = guarded(state) if wanted and not forbids_tests(said) else ()
     return frozenset(path for path in tests if is_test_file(path) and basename(path) not in TEST_SUPPORT)
 
 
@@ -148,9 +146,10 @@ def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     free = frozenset((*_revised(state), *_made_that_goes(said, state), *sure))
     if takes_out(state):  # with the tests of it, where the user let them go
         granted = {path for text in answers(state, context) for path in granted_by(text)}
-        granted.update(_going_with_it(state, context))
-        every = context.workspace.list_files() if state["task"].may_edit_tests else ()
-        free |= granted.union(filter(is_test_file, every)) - guarded(state)
+        going = _CODE_NAME.findall(said) if state["task"].may_edit_tests else going_with_tests(state)
+        uses = regex(rf"\b(?:{'|'.join(map(re.escape, going)) or '(?!)'})\b")
+        every = filter(is_test_file, context.workspace.list_files() if going else ())
+        free |= granted.union(path for path in every if uses.search(text_of(context.workspace, path)))
     if not asks_to_delete(said):
         return free
     files = context.workspace.list_files()
@@ -211,7 +210,7 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     said = "\n".join(_answered(state, context))
     granted = [path for text in answers(state, context) for path in granted_by(text)] + _agreed_in_plan(state, context)
     named = (path for path in files_to_edit(said, check.protected) if is_test_code(path) and allowed_by(said, path))
-    granted += guarded(state) if state["task"].may_edit_tests else _going_with_it(state, context)
+    granted += guarded(state) if state["task"].may_edit_tests else ()
     freed = {*granted, *named, *_revised(state)} & {*check.protected, *discovery.adds_tests}
     if not freed:
         return discovery
@@ -224,19 +223,11 @@ def without_freed_tests(state: RunState, context: RunContext) -> Discovery:
     return replace(discovery, check=check.without(freed))
 
 
-def _going_with_it(state: RunState, context: RunContext) -> list[str]:
-    """The tests that name what is to go, where the task says that they go, too."""
-    said = _said(state)
-    if not takes_tests_out(state):
-        return []
-    named = regex(rf"\b(?:{'|'.join(map(re.escape, _CODE_NAME.findall(said))) or '(?!)'})\b")
-    tests = filter(is_test_file, context.workspace.list_files())
-    return [path for path in tests if named.search(text_of(context.workspace, path))]
-
-
-def takes_tests_out(state: RunState) -> bool:
-    """Whether the task says that tests go with what it takes out."""
-    return takes_out(state) and _WITH_ITS_TESTS.search(_said(state)) is not None
+def going_with_tests(state: RunState) -> frozenset[str]:
+    """The names of code that the task takes out "with its tests"."""
+    orders = (found["what"] or "" for found in _TAKEN_OUT.finditer(_said(state)))
+    parts = (what[: end.start()] for what in orders if (end := _WITH_ITS_TESTS.search(what)))
+    return frozenset(name for part in parts for name in _CODE_NAME.findall(part))
 
 
 def takes_out(state: RunState) -> bool:

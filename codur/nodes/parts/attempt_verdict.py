@@ -120,6 +120,22 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     return replace(judged, apart=bool(context.best.apart), lacks=lacks)
 
 
+def steps_hold(record: StepRecord, state: RunState, context: RunContext) -> bool:
+    """Whether what earlier steps of a plan edited loses nothing, where a later one fails: then it stays, and what is
+    tried next goes on from there.
+    """
+    check, plan = state["discovery"].check, state["plan"]
+    edited = any(each.ok and each.changed_files for each in state["records"][state["since"] : -1])
+    if record.ok or check is None or plan is None or plan.origin != "plan" or not edited:
+        return False
+    with suppress(LimitReached):
+        verdict = context.checker.run(check)
+        if verdict.passed or keeps(verdict, state):
+            context.best.start = context.best.part = context.workspace.snapshot()
+            return True
+    return False
+
+
 def _excused(verdict: Verdict, lacks: Sequence[str], state: RunState, context: RunContext) -> Judged | None:
     """The end of an attempt whose agent says that what still fails does not count, if that is so."""
     if not context.best.claimed:

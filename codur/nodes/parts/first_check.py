@@ -27,7 +27,7 @@ _FIRST_SHARE, _SHORT_SHARE, _LEAST_FIRST_S = 0.4, 0.6, 10.0
 """Of the run's time, which its first check may take, so that there is some left to act on what it says."""
 _SAMPLE_SHARE = 0.1  # of the check's time, after which it is clear enough that all tests would take many times that
 MANY_TESTS = 400  # files, of which a task is about few, and all would take most of its time
-_TIME = regex(r"\d ?m?s\b|second|minute", re.IGNORECASE)
+_TIME = regex(r"\d ?(?:m?s|secs?|mins?)\b|second|minute", re.IGNORECASE)
 _LEADS_OUT = regex(r"(?<![\w./])(?:/|\.\./)[\w./+@-]+")
 _PATH_PARTS = regex(r"[/, ]+")
 _WRITES = regex(r"\b(?:wr[io]t|creat|leav|touch)[^.\n]*\b(?:files?|where)\b", re.IGNORECASE)

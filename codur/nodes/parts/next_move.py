@@ -49,7 +49,6 @@ _TIME_REMEDY = "Give the search more time (--timeout, repair.offline_budget_s), 
 _TESTS_REMEDY = "Answer it on a terminal, or run it again with --may-edit-tests"
 _REDO_REMEDY = "; codur undo --redo brings back what was edited"
 _WORD = regex(r"\w+")
-_STAYS = 0.8  # of the lines that an attempt added
 _MOST_QUESTIONS = 3  # each is an interruption of the user
 
 
@@ -252,11 +251,15 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
 
 
 def _said_before(record: StepRecord, state: RunState, context: RunContext) -> list[str]:
-    """What was said beside edits of earlier attempts that are mostly there in the end."""
-    now = _added(context.workspace.diff())
-    diffs = {each.summary: _added(each.diff) for each in state["attempts"]}
-    kept = [summary for summary, was in diffs.items() if was and len(was) * _STAYS <= len(was & now)]
-    return [each.said for each in state["records"] if each != record and each.summary in kept]
+    """What was said beside edits of earlier attempts that are all there in the end."""
+    now, said = _added(context.workspace.diff()), []
+    records = [each for each in state["records"] if each != record]
+    for attempt in state["attempts"]:
+        made = next((each for each in records if each.summary == attempt.summary), None)
+        if made is not None:
+            records.remove(made)
+            said += [made.said] if (was := _added(attempt.diff)) and was <= now else []
+    return said
 
 
 def _added(diff: str) -> set[str]:

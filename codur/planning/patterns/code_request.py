@@ -23,7 +23,7 @@ SMALL_WORKSPACE = 8
 _MADE = r"\b(?:into|create|creating|new|called|named|write|add|extract|split|move|put)\b[^.;\n]{{0,80}}{}"
 """A name after one of these words is that of a file to be made."""
 _RENAMED = regex(
-    r"\b(?:rename|renaming)\s+(?:the\s+)?(?:\w+\s+)?[`'\"]?(?:\w+(?:\.|::|#))*([^\W\d]\w*)(?:\(\))?[`'\"]?"
+    r"\b(?:rename|renaming)\s+(?:the\s+)?(?:\w+\s+){0,2}[`'\"]?(?:\w+(?:\.|::|#))*([^\W\d]\w*)(?:\(\))?[`'\"]?"
     r"\s+(?:to|into|as)\s+[`'\"]?[^\W\d]",
     re.IGNORECASE,
 )
