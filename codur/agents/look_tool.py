@@ -76,6 +76,7 @@ _AROUND, _NAMES = 20, 15
 _PLACES, _USES, _USES_CHARS = 3, 20, 1500
 _LINES = regex(r"(?P<path>.+?)(?::|#L| lines? )(?P<start>\d+)(?:\s*(?:-|to|:|L)+\s*(?P<end>\d+))?")
 _WITHIN = regex(r"(?P<path>.+?)(?:::|(?:(?<=\.(?:py|js|ts|go|rs|rb))|(?<=\.php)):(?=[^\W\d]))(?P<name>.+)")
+_ABSENT = "No file, folder or definition is called {}"
 _NAME = regex(r"(?:[^\W\d]\w*\.)*(?:[^\W\d]\w*[?!]?|\[\]=?)")
 _FILE = regex(r"[\w./-]+/[\w.-]+\.\w+|[\w-]+\.(?:py|md|rst|txt|toml|cfg|json|yaml|yml|js|ts|go|rs|rb|php)")
 _FOLDER = regex(r"[\w.-]+(?:/[\w.-]+)*/|[\w.-]+(?:/[\w.-]+)+")
@@ -203,10 +204,10 @@ class Looks:
         """Where a name is defined, with the text, and where it is used."""
         found = self._toolbox.call("find_definition", {"name": name, **({"path": path} if path else {})})
         if not found.ok:
-            absent = "" if path else f"There is no file, folder or definition {name}.\n"
             hits = self._toolbox.call("grep_files", {"pattern": name, "path": path, "limit": _USES})
-            stands = absent + self._shown(hits, f"{name} {path}".rstrip(), min(room, _USES_CHARS))
             places = hits.data.get("matches", ()) if isinstance(hits.data, dict) else ()
+            absent = _ABSENT.format(name) + ("; the text stands in:\n" if places else "\n")
+            stands = ("" if path else absent) + self._shown(hits, f"{name} {path}".rstrip(), min(room, _USES_CHARS))
             # Of an attribute the functions that use it tell what its lines alone do not.
             around = dict.fromkeys((str(hit["path"]), self._around(str(hit["path"]), hit["line"])) for hit in places)
             functions = [partial(self.lines, where, lines) for where, lines in around if len(lines) > 1]

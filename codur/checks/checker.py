@@ -54,6 +54,8 @@ _ENDED_EARLY = "the test run ended before all of it was reported, so its exit st
 ACTED_ON = "which other programs act on"
 _NO_TESTS = "no tests were found to run"
 _TESTS_SAY_NOTHING = "the tests cannot be run, or failed before, so that they say nothing of the change"
+_FINDINGS = regex(r"^(?:Found (\d+) (?:errors?|diagnostics?)\b|\W*(\d+) (?:problems?|errors?)[ ,])", re.MULTILINE)
+"""How many mypy, ruff, eslint and pyright found."""
 _OFFLINE = regex(
     r"^.*(?:Could not resolve host|failure in name resolution|in offline mode|EAI_AGAIN|dial tcp: lookup).*",
     re.MULTILINE,
@@ -535,6 +537,8 @@ class Checker:
         if not check.tests:
             self.conditions.remember(check, counts, passed=passed)
         share = counts.passed / counts.total if counts and counts.total else 0.0
+        if not counts and (found := _FINDINGS.search(result.stdout)):
+            share = 1 / (2 + int(found[1] or found[2]))  # a linter that finds less came further
         output = self._error_text(f"{result.stdout}\n{result.stderr}")
         error = "" if passed else self._inside_paths(counts.error) if counts and counts.error else output
         failing = counts.failing if counts else ()

@@ -261,7 +261,7 @@ def test_whole_files_have_to_do_with_what_exact_lines_leave(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("item", "told"),
     [
-        ("docs", "There is no file, folder or definition docs.\n"),
+        ("docs", "No file, folder or definition is called docs; the text stands in:\n"),
         ("docs/", "There is no file or folder docs/.\n"),
         ("src/docs", "There is no file or folder src/docs.\n"),
     ],

@@ -175,3 +175,13 @@ def test_what_was_said_beside_edits_that_stay_is_told_in_the_end(tmp_path: Path)
     assert run.result.outcome == "done", run.result
     told = [note for note in run.result.notes if note.startswith("the model says: ")]
     assert told == [f"the model says: {words}" for words in (said[0], said[2])]
+
+
+def test_a_linter_that_finds_less_came_further(tmp_path: Path) -> None:
+    """The next attempt begins with what the one before mended."""
+    lint = "n = open('main.py').read().count('bad')\nprint(f'Found {n} errors in 1 file')\nraise SystemExit(n)\n"
+    files = {"main.py": "bad = 1\nbad = 2\n", "lint.py": lint}
+    first = calls(("replace_in_file", {"path": "main.py", "old": "bad = 1", "new": "good = 1"}))
+    second = calls(("replace_in_file", {"path": "main.py", "old": "bad = 2", "new": "good = 2"}))
+    played = play(tmp_path, files, "the lint fails, fix main.py", [first, second], check_command="python lint.py")
+    assert (played.result.outcome, played.files["main.py"]) == ("done", "good = 1\ngood = 2\n"), played.result

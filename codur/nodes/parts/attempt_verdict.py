@@ -66,7 +66,8 @@ _BY_CHANCE = (
     r"|once in a while|(?:one|\d+) (?:run|time)s? (?:in|of|out of)|every (?:few|other|second) runs?)"
 )
 _UNSTEADY = regex(
-    rf"\b(?:flak[ey]\w*|intermittent\w*|sporadic\w*|race condition|{_BY_CHANCE}\b[^.\n]{{0,40}}?\bfail(?:s|ed)?"
+    r"\b(?:flak(?:e[sd]?|y|iness)\b|intermittent\w*|sporadic\w*|race condition"
+    rf"|{_BY_CHANCE}\b[^.\n]{{0,40}}?\bfail(?:s|ed)?"
     rf"|(?:fail(?:s|ed|ing)?|pass(?:es)?)\b[^.\n]{{0,40}}?\b{_BY_CHANCE}|not always pass"
     r"|(?:unstable|non-?deterministic|unreliable) tests?|tests?\w* (?:is|are) (?:unstable|non-?deterministic))\b",
     re.IGNORECASE,

@@ -223,7 +223,8 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
     verdict = judged.verdict
     if verdict is not None and verdict.status != "flaky" and judged.attempt is None:
         notes = [*_left_out(state, context), *foreign_failures.worse_left_out(verdict, context)]
-        notes += [f"the model says: {said}" for said in (*_said_before(record, state, context), record.said) if said]
+        before = (said for said in _said_before(record, state, context) if said not in record.said)
+        notes += [f"the model says: {said}" for said in (*before, record.said) if said]
         notes += _written_otherwise(state, context)
         notes += [_STALE.format(path) for path in context.workspace.changed_files() if path.endswith(".ipynb")]
         solver = "repair" if record.node == "repair" else record.capability

@@ -35,7 +35,9 @@ def first_plan(
         no_model: why no model can be asked; empty if one can.
     """
     missing = bool(discovery.missing_files) and not discovery.files
-    if missing and (discovery.task_type in _ON_FILES or (no_model and discovery.task_type in _ON_WORDS)):
+    # Who says more may mean a file that is to be made, or miss it.
+    alone = discovery.task_type in _ON_FILES and not says_more(task.prompt, discovery)
+    if missing and (alone or (no_model and discovery.task_type in _ON_WORDS)):
         names = ", ".join(discovery.missing_files)
         return _last_word(f"{names}: no such file in the workspace", outcome="usage")
     if (discovery.task_type == "code_fix" or task.check_is_goal) and before is not None:

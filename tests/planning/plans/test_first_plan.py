@@ -55,6 +55,15 @@ def test_says_more(prompt: str, more: bool) -> None:
             "usage",
         ),
         (
+            "move the settings to conf/new.toml",
+            Discovery(task_type="refactor", missing_files=("conf/new.toml",)),
+            None,
+            False,
+            "",
+            None,
+            None,
+        ),
+        (
             "write new.py",
             Discovery(task_type="code_generation", missing_files=("new.py",)),
             None,
