@@ -53,8 +53,10 @@ def tool(state: RunState, context: RunContext) -> RunUpdate:
     else:
         with futures.ThreadPoolExecutor(max_workers=len(steps)) as threads:
             ran = list(threads.map(lambda step: _run(step, state, context), steps))
-    records, outputs = [], dict[str, str]()
+    records, outputs, notes = [], dict[str, str](), list[str]()
     for each in ran:
+        if each.step.capability == "rename_symbol":
+            notes += each.result.text.split("\n")[1:]  # where the old name still stands
         context.emit(ToolRan(tool=each.step.capability, code=each.result.code, summary=_first_line(each.result, 120)))
         tell_changes(each.result.changed_files, context)
         if each.result.ok and writes_git(each.step.capability, context):
@@ -66,7 +68,7 @@ def tool(state: RunState, context: RunContext) -> RunUpdate:
     reason = step.objective if len(ran) == 1 else f"{len(ran)} steps side by side"
     cursor, origin = state["cursor"] + len(ran) - 1, origin_of(state)
     way = go("review", origin=origin, tier=step.tier, why=reason, cursor=cursor, records=records, outputs=outputs)
-    return RunUpdate(**seen, **way)
+    return RunUpdate(**seen, **way, notes=notes)
 
 
 def _together(plan: Plan, state: RunState, context: RunContext) -> Sequence[Step]:

@@ -183,6 +183,11 @@ def test_what_else_is_taken_out_frees_no_source_and_lets_tests_be_added(tmp_path
     assert (played.result.outcome, played.files["test_sums.py"]) == ("done", WITH_MEAN)
 
 
+def test_where_the_old_name_still_stands_is_told(tmp_path: Path) -> None:
+    played = play(tmp_path, {**FILES, "NEWS.md": "total of sums\n"}, ALONE, [], key=None)
+    assert "left as it is where it may mean something else: NEWS.md:1" in "\n".join(played.result.notes)
+
+
 def test_a_name_that_is_taken_is_no_new_name(tmp_path: Path) -> None:
     files = {**FILES, "sums.py": FILES["sums.py"] + "\n\ndef amount():\n    return 1\n"}
     played = play(tmp_path, files, ALONE, [], key=None, may_edit_tests=True)

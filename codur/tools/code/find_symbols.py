@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from codur.errors import WorkspaceError
 from codur.parsing.bounded_text import listed
+from codur.tools import files
 from codur.tools.code.definitions import assigned, definitions, definitions_in, dotted, names_of, parse
 from codur.tools.code.python_outline import places_of
 from codur.tools.code.syntax_trees import Syntax, family_of, grammar_of
 from codur.tools.flow.code_outputs import SymbolPlace, SymbolPlaces
-from codur.tools.flow.outputs import Edit, Edits
+from codur.tools.flow.outputs import Edit, Edits, Matches
 from codur.tools.tool import Arg, ToolContext, ToolError, tool
 from codur.types import CODE_TASKS, ToolResult
 
@@ -112,10 +113,13 @@ def rename_symbol(
         _require_free(path, project.texts[path], name, new_name)
         after = project.renamed(path, offset, new_name)
         before = project.texts
+    stubs = [f"{where}i" for where in after if "." not in name and context.workspace.is_file(f"{where}i")]
+    before = before | {stub: context.workspace.read_text(stub).text for stub in stubs}
+    after |= {stub: re.sub(rf"\b{re.escape(old)}\b", new_name, before[stub]) for stub in stubs}
     changed = {where: text for where, text in sorted(after.items()) if text != before[where]}
     _require_names_only(before, changed, old, new_name)
     context.write_all(changed)
-    left = list(_left(before | changed, old)) if "." in name else []
+    left = _left(context, old, inside="." in name)
     done = tuple(Edit(path=where, action="changed", count=_count(before[where], changed[where])) for where in changed)
     lines = [f"renamed {name} to {new_name} in {', '.join(changed)}"]
     if left:
@@ -182,13 +186,11 @@ def _count(before: str, after: str) -> int:
     return sum(one != two for one, two in zip(before.split("\n"), after.split("\n"), strict=True))
 
 
-def _left(texts: dict[str, str], old: str) -> Iterator[str]:
-    """Places where an attribute still has the old name."""
-    attribute = re.compile(rf"\.{re.escape(old)}\b")
-    for path, text in texts.items():
-        for number, line in enumerate(text.split("\n"), start=1):
-            if attribute.search(line):
-                yield f"{path}:{number}"
+def _left(context: ToolContext, old: str, *, inside: bool) -> list[str]:
+    """Places where the old name still stands; `inside`: as an attribute."""
+    lead = r"\." if inside else r"\b"
+    found = files.grep.grep_files.function(context, rf"{lead}{re.escape(old)}\b", regex=True, limit=1000).data
+    return [f"{place.path}:{place.line}" for place in found.matches] if isinstance(found, Matches) else []
 
 
 TOOLS = (find_usages, rename_symbol)

@@ -72,11 +72,14 @@ def test_usages(root: Path, toolbox: Toolbox) -> None:
 
 
 def test_rename_a_function(root: Path, toolbox: Toolbox) -> None:
+    (root / "pkg" / "core.pyi").write_text("def helper(x: int) -> int: ...\n")
     result = toolbox.call("rename_symbol", {"path": "pkg/core.py", "name": "helper", "new_name": "aid"})
-    assert (result.text, result.changed_files) == (
-        "renamed helper to aid in main.py, pkg/core.py",
-        ("main.py", "pkg/core.py"),
-    )
+    assert result.text.split("\n") == [
+        "renamed helper to aid in main.py, pkg/core.py, pkg/core.pyi",
+        "left as it is where it may mean something else: data.txt:1, main.py:4, main.py:5, pkg/core.py:14",
+    ]
+    assert result.changed_files == ("main.py", "pkg/core.py", "pkg/core.pyi")
+    assert (root / "pkg" / "core.pyi").read_text() == "def aid(x: int) -> int: ...\n"
     changed = MAIN.replace("helper as h", "aid as h").replace("core.helper", "core.aid")
     assert (root / "main.py").read_bytes() == changed.replace("\n", "\r\n").encode()
     assert (root / "pkg" / "core.py").read_text() == CORE.replace("helper(2)", "aid(2)").replace(
