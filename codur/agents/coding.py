@@ -32,7 +32,7 @@ from codur.workspace.workspace import Workspace
 WHOLE_FILE_TOOL, DELETES = "replace_file_content", "delete_file"
 REFUSALS = 2
 """Edits that are sent back within one step, because their lines were not shown, or cannot be made as they are given."""
-_MENDABLE = frozenset({"no_match", "many_matches", "not_found", "invalid", "syntax_error"})
+_MENDABLE = frozenset({"no_match", "many_matches", "not_found", "invalid", "syntax_error", "too_large"})
 """Why an edit was not made, where another one may be: what is refused of principle stays so."""
 _LOOK_SHARE = 8  # of a request: what the looks of one answer, or the lines of edits sent back, may add; a divisor
 _MORE = f"Call {LOOK} to see what is not shown and matters for the edit."
@@ -127,13 +127,18 @@ class _Step:
         in_text = self.task.read_text_calls or not self.work.native
         calls = reply.tool_calls or (_calls_in_text(reply.text, self.task.target) if in_text else ())
         if not calls:
-            return self._words(reply)
+            return self._edit(reply, (), ()) if self.kept else self._words(reply)
         own = {LOOK, RUN_CHECK, ASK, CANNOT, FINISH, *(set(READS) - {*self.work.agent.config.tools})}
         edits = [call for call in calls if call.name not in own]
         if edits:
             ended = self._last_word([call for call in calls if call.name == FINISH])
             made = self._edit(reply, calls, edits)
             words = strip_thinking(reply.text) if reply.tool_calls else ""
+            asks = self._last_word([call for call in calls if call.name == ASK])
+            if made is not None and made.code == "ok" and asks is not None:
+                if self.task.asking == "user":  # what it edited stays, and it goes on with the answer
+                    return replace(asks, changed_files=made.changed_files)
+                words = f"{words} It asks: {asks.error}"
             self.told = [*self.told, words] if self.kept or made else []
             said = textwrap.shorten(" ".join(self.told), _SAID_CHARS, placeholder=" …")
             return made and replace(made, said=said, foreign=ended.foreign if ended is not None else "")

@@ -16,7 +16,7 @@ from tests.runs.kit import Played, play
 from tests.runs.test_approval import YES, User
 from tests.runs.test_make_check import MAKES
 from tests.runs.test_plans import CODING, plan
-from tests.support.groq_server import ServerReply, calls, json_reply
+from tests.support.groq_server import ServerReply, calls, json_reply, text
 
 FILES = {
     "sums.py": "def total(numbers):\n    return sum(numbers)\n",
@@ -743,3 +743,41 @@ def test_with_what_is_taken_out_go_its_own_tests_and_no_others(prompt: str, goes
     replies = iter([turned, edit(FILES["test_sums.py"]), turned, turned])
     played = play(tmp_path, PARTS, prompt, lambda body: next(replies) if body.get("tools") else EDIT)
     assert (played.result.outcome == "done", played.files == FILES) == (goes, goes), played.result.attempts
+
+
+def test_a_question_beside_edits_is_put_and_they_stay(tmp_path: Path) -> None:
+    user = User(Answer(decision="answer", text="yes"))
+    added = FILES["sums.py"] + MEAN.removeprefix(FILES["sums.py"])
+    first = calls(
+        ("replace_file_content", {"path": "NEWS.md", "content": "mean is new\n"}),
+        ("ask_user", {"question": "Is a mean of none an error?"}),
+    )
+    second = calls(("replace_file_content", {"path": "sums.py", "content": added}))
+    replies = iter([first, second])
+    prompt = "add mean to sums.py, and a line to NEWS.md"
+    files = {**FILES, "NEWS.md": "nothing\n"}
+    played = play(tmp_path, files, prompt, lambda body: next(replies) if body.get("tools") else EDIT, consult=user)
+    assert [question.text for question in user.asked] == ["Is a mean of none an error?"]
+    assert (played.result.outcome, played.files) == ("done", {**FILES, "sums.py": added, "NEWS.md": "mean is new\n"})
+
+
+def test_a_file_that_is_too_large_takes_no_other_edit_with_it(tmp_path: Path) -> None:
+    files = {**FILES, "sums.py": FILES["sums.py"].replace("sum(numbers)", "sum(numbers[1:])"), "lock.txt": "x" * 2**21}
+    both = calls(
+        ("replace_file_content", {"path": "sums.py", "content": FILES["sums.py"]}),
+        ("replace_in_file", {"path": "lock.txt", "old": "x", "new": "y"}),
+    )
+    played = play(tmp_path, files, "fix total in sums.py", [both, text("It is too large; leave it.")])
+    assert (played.result.outcome, played.files["sums.py"]) == ("done", FILES["sums.py"]), played.result.attempts
+
+
+@pytest.mark.parametrize(
+    "prompt", ["replace setup.py by a pyproject.toml", "setup.py got too big, split it into two files"]
+)
+def test_a_plan_may_delete_what_others_take_the_place_of(prompt: str, tmp_path: Path) -> None:
+    files = {**FILES, "setup.py": "import setuptools\n\nsetuptools.setup(name='sums')\n"}
+    made = calls(("replace_file_content", {"path": "pyproject.toml", "content": "[project]\nname = 'sums'\n"}))
+    gone = {"action": "tool", "capability": "delete_file", "arguments": [{"name": "path", "value": "setup.py"}]}
+    said = json_reply({**EDIT_SAID, "detected_files": ["setup.py"], "suggested_action": "plan"})
+    played = play(tmp_path, files, prompt, [said, plan(CODING, gone), made])
+    assert (played.result.outcome, "setup.py" in played.files) == ("done", False), played.result

@@ -37,7 +37,8 @@ _TESTS_BESIDE = regex(
     r"|\b(?:with|and|plus|for)\s+(?:(?:a|an|one|two|some|new|small|short|regression|unit|table|extra|proper|own|good)\s+)+"
     r"|\bwith )\b(?:tests?|specs?)\b"
     r"(?=\s*(?:\Z|[.,;:!?)]|\b(?:for|in|into|to|too|also|and|as well|please|beside|next to|there|first|so that|which"
-    r"|that (?:cover|show|check)\w*)\b))(?!\s+in mind\b)|\ba test should (?:go|stand|be)\b",
+    r"|that (?:cover|show|check)\w*)\b))(?!\s+in mind\b)|\ba test should (?:go|stand|be)\b"
+    r"|\btests? (?:should|must|have to|has to) (?:also )?(?:check|cover|know|test)\b",
     re.IGNORECASE,
 )
 """What asks for tests with what else is asked for, and not for those that are there."""
@@ -55,6 +56,11 @@ _REPLACED = regex(
     re.IGNORECASE,
 )
 """Files of which another one takes the place."""
+_SPLIT = regex(
+    rf"\b(?:split|divide|break)(?: up)? (?:the )?({_FILE}) (?:up )?into\b"
+    rf"|({_FILE})\b[^;\n]{{0,60}}?\b(?:split|divide|break|turn) (?:it|this|that)(?: up)? into\b",
+    re.IGNORECASE,
+)
 _DELETE = r"(?<!not )(?<!n't )(?<!never )\b(?:delete|remove|drop|erase|rm|get rid of|throw away)\s+"
 _GOES = regex(
     rf"{_DELETE}(?:(?:the|that|this|your|my|our|old|new|extra|whole|file|test|module|script)\s+){{0,4}}[`'\"@]?((?:[\w.-]+/)*[\w-][\w.-]*\.\w+)\b",
@@ -136,10 +142,7 @@ def answers(state: RunState, context: RunContext) -> list[str]:
 def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     """The files that may be deleted: those that the user names where they ask for that, and tests that are free."""
     said = "\n".join((state["task"].prompt, *state["guidance"], *_answered(state, context)))
-    # What is moved into another file goes.
-    moved = [found[1] for found in _MOVED.finditer(said)]
-    replaced = (found[1] for found in _REPLACED.finditer(" ".join(said.split())))
-    moved += [name.strip("`'\"@") for text in replaced for name in re.findall(_FILE, text)]
+    moved = _superseded(said)
     files = context.workspace.list_files() if moved else []
     meant = [[path for path in files if path == name or path.endswith(f"/{name}")] for name in moved]
     sure = (paths[0] for paths in meant if len(paths) == 1)
@@ -158,6 +161,15 @@ def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     return free.union(named)
 
 
+def _superseded(said: str) -> list[str]:
+    """The files that go because others take their place: moved into another, replaced or split."""
+    said = " ".join(said.split())
+    replaced = [found[1] for found in _REPLACED.finditer(said)]
+    replaced += [found[1] or found[2] for found in _SPLIT.finditer(said)]
+    moved = [found[1] for found in _MOVED.finditer(said)]
+    return moved + [name.strip("`'\"@") for text in replaced for name in re.findall(_FILE, text)]
+
+
 def wishes_tests(state: RunState) -> bool:
     """Whether the user's words ask for tests beside what else they ask for."""
     said = _said(state)
@@ -172,13 +184,14 @@ def goes_on_with_tests(state: RunState) -> bool:
 
 
 def may_go(state: RunState) -> frozenset[str]:
-    """The files that a plan may delete: tests that the conversation made and the user's words let go, and those that
-    are the object of what deletes."""
+    """The files that a plan may delete: tests that the conversation made and the user's words let go, those that are
+    the object of what deletes, and those of which others take the place.
+    """
     said = _said(state)
     named = (
         path for path in guarded(state) for name in _GOES.findall(said) if path == name or path.endswith(f"/{name}")
     )
-    return frozenset((*_made_that_goes(said, state), *named))
+    return frozenset((*_made_that_goes(said, state), *named, *_superseded(said)))
 
 
 def _made_that_goes(said: str, state: RunState) -> list[str]:

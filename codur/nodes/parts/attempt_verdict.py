@@ -331,7 +331,7 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
         # A refactoring passes without a pass, so that nothing confirms it: it is run once more instead.
         repeated = context.checker.run(check)
         verdict = verdict if keeps(repeated, state) else repeated
-    elif check is not None and verdict.passed:
+    elif check is not None and verdict.passed and record.capability != "rename_symbol":  # it makes up no answers
         verdict = _told_by_new_tests(check, verdict, state, context)
         try:
             verdict = _confirmed(check, verdict, record, state, context) if verdict.passed else verdict
