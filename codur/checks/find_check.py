@@ -149,9 +149,9 @@ class _Search(Struct, dict=True):  # cached properties need one
     def _named(self) -> Check | None:
         """The command that the request says fails, or is to pass."""
         named = suites.named_command
-        if not _PROGRAM.search(self.request.prompt) or not (
-            command := named.named_command(self.workspace, self.request.prompt)
-        ):
+        if not any(rule.search(self.request.prompt) for rule in (_PROGRAM, _LINTED)):  # the module is not always loaded
+            return None
+        if not (command := named.named_command(self.workspace, self.request.prompt)):
             return None
         recipe = named.recipe_of(self.workspace, command)
         check = self._command(command, self.settings.test_timeout_s, OF_COMMAND)

@@ -992,6 +992,8 @@ DECLARED = {
     "t/test.sh": "",
     "t/test-deploy.sh": "",
     "build/a.txt": "",
+    "src/a.py": "",
+    "pack/__init__.py": "",
     ".pre-commit-config.yaml": "repos: []\n",
     "test_a.py": TEST,
     "services/style/Makefile": "test:\n\tpython check_gate.py\n\tsh run.sh\n",
@@ -1017,6 +1019,14 @@ DECLARED = {
         ("add type hints to app.py, mypy --strict app.py has to pass", "mypy --strict app.py", True),
         ("make mypy --strict app.py pass", "mypy --strict app.py", True),
         ("add type hints so that mypy --strict passes for src", "mypy --strict src", True),
+        ("add type hints so that mypy --strict passes for pack", "mypy --strict pack", True),
+        ("type hints please, so that mypy --strict pack passes", "mypy --strict pack", True),
+        ("make mypy --strict -p pack pass", "mypy --strict -p pack", True),
+        ("make mypy pack to pass", "mypy pack", True),
+        ("fix mypy --strict in pack", "mypy --strict pack", True),
+        ("add type hints everywhere so that mypy pack passes", "mypy pack", True),
+        ("mypy --strict test_a has to pass", "mypy --strict test_a.py", True),
+        ("make pyright --level error pass", "pyright --level error .", True),
         ("ruff check --select ALL fails", "ruff check --select ALL .", True),
         ("npm run lint:js fails; fix it", "npm run lint:js", True),
         ("please get `npm run build` green", "npm run build", False),
@@ -1054,6 +1064,7 @@ def test_the_command_that_a_request_is_about_is_the_check(
         "add a target to make lint pass",
         "make tests pass",
         "mypy fails",
+        "make mypy elsewhere pass",
         "make -C ../elsewhere test fails",
         "make -C services/absent test fails",
         "npm test --workspace @notes/absent fails",
@@ -1083,6 +1094,7 @@ RUFF = "ruff check --quiet --no-fix --force-exclude --output-format=concise"
 TYPED = {
     "pyproject.toml": "[tool.mypy]\nstrict = true\n[tool.ruff]\n[tool.black]\n",
     "src/a.py": LIBRARY,
+    "pack/a.py": LIBRARY,
     "tests/test_a.py": TEST,
 }
 
@@ -1091,6 +1103,7 @@ TYPED = {
     ("prompt", "named", "command"),
     [
         ("make mypy pass for src/a.py", ["src/a.py"], f"{MYPY} src/a.py"),
+        ("make mypy pass on pack", [], f"{MYPY} pack"),
         ("Please fix all mypy errors.", [], f"{MYPY} src"),
         ("fix the type errors", [], f"{MYPY} src"),
         ("fix what mypy reports in src/", [], f"{MYPY} src"),

@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 from collections.abc import Mapping
+from itertools import pairwise
 from posixpath import dirname, join, normpath
 
 from codur.checks.command_files import acts, name_parts
@@ -27,7 +28,7 @@ _COMMAND = (
 _FILE = r"[\w./-]{0,200}[./][\w./-]{0,200}"
 _BARE_LINTER = (
     r"(?:ruff check|ruff format --check|black --check|flake8|mypy|pyright|eslint|prettier --check|tsc)"
-    rf"(?: (?:--?[\w-]+(?:[ =][A-Z][A-Z\d,]*\b|=\S+)?|{_FILE}(?<!\.)|\.|src|tests?))+"
+    rf"(?P<given>(?: (?:--?[\w-]+(?:=\S+)?|{_FILE}(?<!\.)|\.|\w[\w,-]*\b))+?)"
 )
 _QUOTED = (
     rf"(?:the |our |my )?(?:(?P<quote>[`'\"]?)(?P<command>{_COMMAND})(?P=quote)|`(?P<linter>[^`\n]+)`"
@@ -49,7 +50,7 @@ _FORMS = (
     ),
     regex(
         rf"{_PLEASE}{_QUOTED} (?:(?:now|always|still) )?(?:fails?\b|failed\b|is (?:failing|red|broken)\b"
-        r"|(?:does not|doesn't|doesnt) (?:pass|work|succeed)\b"
+        rf"|(?:does not|doesn't|doesnt) (?:pass|work|succeed)\b|(?:must|has to|should) (?:be )?{_PASSES}{_END}"
         r"|(?:exits?|ends?) with (?:status |code |an error|[1-9]|non-?zero))",
         re.IGNORECASE,
     ),
@@ -99,22 +100,41 @@ def spoken_command(prompt: str) -> str:
 
 def named_command(workspace: Workspace, prompt: str) -> str:
     """The command that a request is about, if the workspace declares it and it looks at something; else empty."""
-    found = next((found for form in _FORMS if (found := form.match(prompt))), None) or _LATER.search(prompt)
-    if found is not None:
+    for found in (*filter(None, (form.match(prompt) for form in _FORMS)), *_LATER.finditer(prompt)):
         said = found.groupdict()
-        command = said["command"] or said["linter"] or said["bare"] or ""
-        if said["bare"] and not re.search(rf" {_FILE}| src\b| tests?\b", command):
-            place = re.match(rf" (?:for|in|on) ({_FILE}(?<!\.)|src|tests?)\b", prompt[found.end() :])
-            command += f" {place[1]}" if place else "" if command.startswith("tsc") else " ."
+        command = said["command"] or said["linter"] or _linter(workspace, found, prompt)
         if (said["package"] or said["prefix"]) and "npm " not in f" {command}".replace(" pnpm ", " "):
-            return ""  # others have these options for something else
-        # "Make lint fails": the sentence begins with it.
-        return f"{command[:1].lower()}{command[1:]}" if _is_declared(workspace, said) else ""
-    if found := _BARE.match(prompt):
-        name = found["name"]
+            continue  # others have these options for something else
+        if command and _is_declared(workspace, said):
+            return f"{command[:1].lower()}{command[1:]}"  # "Make lint fails": the sentence begins with it
+    if bare := _BARE.match(prompt):
+        name = bare["name"]
         named = ({"command": f"make {name}", "target": name}, {"command": f"npm run {name}", "script": name})
         return next((each["command"] for each in named if _is_declared(workspace, each)), "")
     return ""
+
+
+def _linter(workspace: Workspace, found: re.Match[str], prompt: str) -> str:
+    """A linter's command with the place that is named beside it, else with all; empty if a word of it is no place."""
+    words = re.sub(r" (?:for|in|on)(?= )", "", found["given"]).split()
+    named = not {"-m", "-p"}.isdisjoint(words)  # a module or a project
+    if not named:
+        words = [
+            word if workspace.exists(word) or not workspace.is_file(f"{word}.py") else f"{word}.py" for word in words
+        ]
+    places = {word for word in words if _is_place(workspace, word)}
+    known = places | {after for option, after in pairwise(words) if option.startswith("-")}
+    if not all(word.startswith("-") or word in known for word in words):
+        return ""
+    if not named and not places:
+        place = re.match(r" (?:for|in|on) ([\w./-]*\w)", prompt[found.end() :])
+        rest = [] if found["bare"].startswith("tsc") else ["."]
+        words += [place[1]] if place is not None and _is_place(workspace, place[1]) else rest
+    return " ".join((found["bare"].removesuffix(found["given"]), *words))
+
+
+def _is_place(workspace: Workspace, word: str) -> bool:
+    return bool(re.fullmatch(_FILE, word)) or workspace.exists(word)
 
 
 def _is_declared(workspace: Workspace, said: Mapping[str, str | None]) -> bool:
