@@ -379,10 +379,14 @@ class _Search(Struct, dict=True):  # cached properties need one
 
     def _syntax(self) -> Check | None:
         named = [path for path in self.request.files if path.endswith(".py")]
-        if not named and not any(path.endswith(".py") for path in self.listing):
+        said = _PROGRAM.search(self.request.prompt) and suites.named_command.spoken_command(self.request.prompt)
+        if not said and not named and not any(path.endswith(".py") for path in self.listing):
             return None
         entry = self.found_entry or next(iter(named), None)
-        return Check(kind="syntax", argv=(), entry=entry, timeout_s=self.settings.timeout_s, source=NOT_FOUND)
+        source = (
+            f"`{said}` was not run: it is not declared here, or its name says more than a look" if said else NOT_FOUND
+        )
+        return Check(kind="syntax", argv=(), entry=entry, timeout_s=self.settings.timeout_s, source=source)
 
     def _existing(self, paths: Iterable[str]) -> tuple[str, ...]:
         return tuple(path for path in dict.fromkeys(paths) if self.workspace.is_file(path))

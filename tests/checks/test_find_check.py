@@ -1077,6 +1077,53 @@ def test_a_command_that_is_not_declared_or_does_more_than_look_is_no_check(promp
 
 
 @pytest.mark.parametrize(
+    ("prompt", "command"),
+    [
+        ("docs/old/ was moved, all links to it are dead now. make docs fails", "make docs"),
+        ("the build of the docs warns: make docs warns, mend it", "make docs"),
+        ("make docs warns (10 warnings, -W makes it red). mend the docs", "make docs"),
+        ("move the page, then run make docs to see that it does not warn", "make docs"),
+        ("add the page. run `make docs` to see that it doesn't warn", "make docs"),
+        ("put it first, and run make docs again", "make docs"),
+        ("validate the hosts and fix what is wrong (./t/test.sh)", "./t/test.sh"),
+        ("add the texts that are missing because npm run lint:js fails", "npm run lint:js"),
+        ("python3 -m json.tool package.json fails, fix it", "python3 -m json.tool package.json"),
+        ("add a page; make sure it is linked", ""),
+        ("what `make docs` did before is fine, mend the links", ""),
+        ("mend the links, do not run make docs to see it", ""),
+        ("make docs fails on my machine, ignore that; add a page", ""),
+        ("add a page, make docs fails for a known reason", ""),
+        ("the links are dead:\n$ make docs\nmake docs failed\nmake: *** [docs] Error 2", ""),
+        ("the links are dead. make deploy fails", ""),
+        ("describe how the pages are built (make docs)", ""),
+        ("say in the README that one should run make docs to see the pages", ""),
+        ("mend the links but make docs works", ""),
+        ("python3 -m json.tool absent.json fails, fix it", ""),
+    ],
+)
+def test_a_command_that_is_told_to_fail_or_to_be_run_in_passing_is_the_check(
+    prompt: str, command: str, tmp_path: Path
+) -> None:
+    check = check_for(tmp_path, {**DECLARED, "t/test.sh": ""}, prompt)
+    assert check is not None
+    assert (check.argv[-1] if check.source == OF_COMMAND else "") == command
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ("the links are dead. make deploy fails", "make deploy"),
+        ("make texst fails", "make texst"),
+        ("make it fail loudly when there is no file", ""),
+        ("add a page, and make everything work", ""),
+    ],
+)
+def test_that_a_command_was_named_and_is_not_run_is_told(prompt: str, said: str, tmp_path: Path) -> None:
+    check = check_for(tmp_path, {"Makefile": "deploy:\n\ttrue\n", "docs/a.md": "a\n"}, prompt)
+    assert (check.source.partition(" was not run")[0] if check is not None else "") == (f"`{said}`" if said else "")
+
+
+@pytest.mark.parametrize(
     ("prompt", "protected"),
     [
         ("make -C services/style test fails", {"Makefile", "check_gate.py", "run.sh"}),

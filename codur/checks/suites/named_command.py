@@ -3,7 +3,7 @@
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from posixpath import dirname, join, normpath
 
@@ -23,7 +23,8 @@ _COMMAND = (
     rf"(?: (?:-w|--workspace)[ =](?P<package>{_DIRECTORY}))?"
     r"|pre-commit run(?: -[\w-]+)*"
     r"|(?:python3? |node )(?P<program>[\w./-]{0,200}?(?:check|lint|valid|verif)[\w-]{0,99}\.(?:py|js|mjs))"
-    r"|(?:bash |sh |\./)(?P<file>[\w./-]{0,200}?(?:check|lint|test|valid|verif)[\w-]{0,99}\.(?:sh|bash)))"
+    r"|(?:bash |sh |\./)(?P<file>[\w./-]{0,200}?(?:check|lint|test|valid|verif)[\w-]{0,99}\.(?:sh|bash))"
+    r"|python3? -m json\.tool (?P<read>[\w./-]*\w))"
 )
 _FILE = r"[\w./-]{0,200}[./][\w./-]{0,200}"
 _BARE_LINTER = (
@@ -38,6 +39,12 @@ _PLEASE = r"\s*(?:please |(?:can|could|would) you )?"
 _PASSES = r"(?:pass(?:es)?|succeeds?|works?|runs?|green|clean|happy|quiet|exits? with (?:status )?(?:0|zero))\b"
 _END = r"(?= *(?:$|[.,;:!?)\n]|(?:again|now|and|but|so|with|without|in|on|for|under)\b))"
 _MEND = r"(?:fix|mend|repair|correct|solve|resolve)"
+_FAILS = (
+    r"(?:(?:now|always|still|also) )?(?:fails?\b|failed\b|warns\b|complains\b|is (?:failing|red|broken)\b"
+    r"|(?:does not|doesn't|doesnt) (?:pass|work|succeed)\b"
+    r"|(?:exits?|ends?) with (?:status |code |an error|[1-9]|non-?zero))"
+    r"(?![^.;\n]*\b(?:expected|fine|ignore|known|unrelated)\b)"
+)
 _FORMS = (
     regex(
         rf"{_PLEASE}(?:make|get|have|let|ensure) (?:sure )?(?:that )?{_QUOTED} (?:to |be |is )*{_PASSES}{_END}",
@@ -49,19 +56,20 @@ _FORMS = (
         re.IGNORECASE,
     ),
     regex(
-        rf"{_PLEASE}{_QUOTED} (?:(?:now|always|still) )?(?:fails?\b|failed\b|is (?:failing|red|broken)\b"
-        rf"|(?:does not|doesn't|doesnt) (?:pass|work|succeed)\b|(?:must|has to|should) (?:be )?{_PASSES}{_END}"
-        r"|(?:exits?|ends?) with (?:status |code |an error|[1-9]|non-?zero))",
+        rf"{_PLEASE}{_QUOTED} (?:{_FAILS}|(?:must|has to|should) (?:be )?{_PASSES}{_END})",
         re.IGNORECASE,
     ),
 )
 """How a request begins that is about a command; what says so in passing is about something else."""
 _LATER = regex(
-    rf"(?:[.;,\n]\s*(?:then )?|\b(?:until|and|so that) ){_QUOTED}"
-    rf" (?:(?:should|must|has to|then|now|be|is) )*{_PASSES}{_END}",
+    r"(?:(?P<told>\(|\b(?:but|because|since|as) )|[.;,:\n]\s{0,9}|\b(?:then|until|and|so that) )"
+    rf"(?P<run>(?:then )?(?:please )?run )?(?:then )?{_QUOTED}"
+    rf"(?:(?(told)(?!)) (?:(?:should|must|has to|then|now|be|is) )*{_PASSES}{_END}| (?!failed)(?P<fails>{_FAILS})"
+    r"|(?(told)\)(?= *(?:$|[.;,!\n]))|(?(run) (?:again|(?:to|and) (?:be|check|make|see))|(?!))))",
     re.IGNORECASE,
 )
-"""What is to pass in the end, said after what is to be done."""
+"""What is to pass in the end, fails, or is to be run: said after what is to be done, or in brackets."""
+_FAULT = regex(rf"\b(?:{_MEND}|validate|broken|dead|missing|wrong|errors?|fail\w*|warn\w*)\b", re.IGNORECASE)
 _BARE = regex(
     rf"{_PLEASE}(?:make|get|have) (?:the |our )?[`'\"]?(?P<name>{_NAME})[`'\"]?"
     rf" (?:target |script )?(?:to |be |is )*(?:pass(?:es)?|succeeds?|green|clean|happy)\b{_END}",
@@ -69,9 +77,9 @@ _BARE = regex(
 )
 """"Make lint pass", where `lint` is declared."""
 _CHECKS = frozenset(
-    "all audit build check checks ci compile coverage docs doc e2e eslint examples flake8 integration lint linter lints"
-    " mypy pylint pyright qa quality ruff smoke spec style test tests tsc type types typecheck typing unit validate"
-    " verify vet".split()
+    "all audit build check checks ci compile coverage docs doc e2e eslint examples flake8 i18n integration links lint"
+    " linter lints mypy pylint pyright qa quality ruff smoke spec style test tests texts translations tsc type types"
+    " typecheck typing unit validate verify vet".split()
 )
 """Parts of a target's name of which one tells that it looks."""
 _NO_MORE = regex(
@@ -90,17 +98,31 @@ def is_about_command(prompt: str) -> bool:
 def mends_first(prompt: str) -> bool:
     """Whether a request is about a fault or a test before it says which command is to pass in the end."""
     found = _LATER.search(prompt)
-    return found is not None and bool(re.search(rf"\b(?:{_MEND}|tests?)\b", prompt[: found.start()], re.IGNORECASE))
+    if found is None:
+        return False
+    # What fails by itself is the fault.
+    faults = "tests?" if found["fails"] or found["told"] else rf"{_MEND}|tests?"
+    return bool(re.search(rf"\b(?:{faults})\b", prompt[: found.start()], re.IGNORECASE))
 
 
 def spoken_command(prompt: str) -> str:
-    """The target, script or hook that a request is about, whether there is such a one or not; empty if it is none."""
-    return next((found["command"] or "" for form in _FORMS if (found := form.match(prompt))), "")
+    """The target, script or hook that a request says fails, is to pass or to be run, whether there is such a one."""
+    found = next(_named(prompt, told=True), None)
+    return found["command"] or "" if found is not None and not found[0].endswith("fail") else ""  # "make it fail"
+
+
+def _named(prompt: str, *, told: bool = False) -> Iterator[re.Match[str]]:
+    """Where a command is named so; `told`: not where its name may be an order ("make it work")."""
+    yield from filter(None, (form.match(prompt) for form in _FORMS))
+    for found in _LATER.finditer(prompt):
+        fault = found["fails"] or found["run"] or (found["told"] and _FAULT.search(prompt, 0, found.start()))
+        if fault or not (told or found["told"]):
+            yield found
 
 
 def named_command(workspace: Workspace, prompt: str) -> str:
     """The command that a request is about, if the workspace declares it and it looks at something; else empty."""
-    for found in (*filter(None, (form.match(prompt) for form in _FORMS)), *_LATER.finditer(prompt)):
+    for found in _named(prompt):
         said = found.groupdict()
         command = said["command"] or said["linter"] or _linter(workspace, found, prompt)
         if (said["package"] or said["prefix"]) and "npm " not in f" {command}".replace(" pnpm ", " "):
@@ -154,6 +176,8 @@ def _is_declared(workspace: Workspace, said: Mapping[str, str | None]) -> bool:
         return _is_check(target) and any(map(rule.search, makefiles))
     if script := said.get("script"):
         return _is_check(script) and script in _scripts(workspace, at)
+    if data := said.get("read"):
+        return workspace.is_file(data)
     path = (said.get("file") or said.get("program") or ".pre-commit-config.yaml").removeprefix("./")
     return workspace.is_file(join(at, path)) and not acts(path)
 
@@ -202,7 +226,8 @@ def _is_check(name: str) -> bool:
 def says_no_more(prompt: str) -> bool:
     """Whether a request is only that a command fails or is to pass."""
     found = next((found for form in (*_FORMS, _BARE) if (found := form.match(prompt))), None)
-    return found is not None and _NO_MORE.fullmatch(prompt[found.end() :]) is not None
+    # What warns may pass.
+    return found is not None and "warn" not in found[0] and _NO_MORE.fullmatch(prompt[found.end() :]) is not None
 
 
 def looks_only(workspace: Workspace, command: str) -> bool:
