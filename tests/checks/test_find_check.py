@@ -648,6 +648,17 @@ LINKS = {
         ({"check.py": SCRIPT, "data.json": ""}, "python check.py", "fix data.json", ("data.json",), ("check.py",)),
         ({"check.py": SCRIPT, "lib.py": LIBRARY}, "python check.py", "fix it", (), ("check.py",)),
         ({"check.sh": "", "notes.md": ""}, "sh check.sh", "fix it", (), ("check.sh",)),
+        (
+            {
+                "check.sh": ".venv/bin/python tools/validate.py a.yaml\n./app.sh\n",
+                "tools/validate.py": SCRIPT,
+                "app.sh": "",
+            },
+            "./check.sh",
+            "fix a.yaml",
+            (),
+            ("check.sh", "tools/validate.py"),
+        ),
         (LINKS, "python3 tools/check_links.py .", "the links in docs/ are broken", (), ("tools/check_links.py",)),
         (LINKS, "make links", "fix the broken links", (), ("Makefile", "tools/check_links.py")),
         (
