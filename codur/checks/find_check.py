@@ -79,7 +79,7 @@ def find_check(workspace: Workspace, settings: VerificationSettings, request: Ch
     if check is None:
         return None
     # After the check is found: which of its files may be edited depends on what they are for.
-    freed = {*decides_in_part(check), *search.named_helpers(check)}
+    freed = {*decides_in_part(check, request.prompt), *search.named_helpers(check)}
     for each in filter(None, (check, check.beside)):
         freed.update(files_to_edit(request.prompt, each.protected, request.files))
     if reshapes_tests(request.prompt):
