@@ -379,7 +379,9 @@ class _Search(Struct, dict=True):  # cached properties need one
 
     def _syntax(self) -> Check | None:
         named = [path for path in self.request.files if path.endswith(".py")]
-        said = _PROGRAM.search(self.request.prompt) and suites.named_command.spoken_command(self.request.prompt)
+        # Of a project that is still to be made it will be declared.
+        may_say = bool(self.listing) and _PROGRAM.search(self.request.prompt)
+        said = may_say and suites.named_command.spoken_command(self.request.prompt)
         if not said and not named and not any(path.endswith(".py") for path in self.listing):
             return None
         entry = self.found_entry or next(iter(named), None)

@@ -1099,6 +1099,7 @@ def test_a_command_that_is_not_declared_or_does_more_than_look_is_no_check(promp
         ("add the page. run `make docs` to see that it doesn't warn", "make docs"),
         ("put it first, and run make docs again", "make docs"),
         ("validate the hosts and fix what is wrong (./t/test.sh)", "./t/test.sh"),
+        ("quote the variables (make lint)", "make lint"),
         ("add the texts that are missing because npm run lint:js fails", "npm run lint:js"),
         ("python3 -m json.tool package.json fails, fix it", "python3 -m json.tool package.json"),
         ("add a page; make sure it is linked", ""),
@@ -1134,6 +1135,8 @@ def test_a_command_that_is_told_to_fail_or_to_be_run_in_passing_is_the_check(
 def test_that_a_command_was_named_and_is_not_run_is_told(prompt: str, said: str, tmp_path: Path) -> None:
     check = check_for(tmp_path, {"Makefile": "deploy:\n\ttrue\n", "docs/a.md": "a\n"}, prompt)
     assert (check.source.partition(" was not run")[0] if check is not None else "") == (f"`{said}`" if said else "")
+    (tmp_path / "new").mkdir()
+    assert check_for(tmp_path / "new", {}, prompt) is None
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,8 @@ _LATER = regex(
     re.IGNORECASE,
 )
 """What is to pass in the end, fails, or is to be run: said after what is to be done, or in brackets."""
-_FAULT = regex(rf"\b(?:{_MEND}|validate|broken|dead|missing|wrong|errors?|fail\w*|warn\w*)\b", re.IGNORECASE)
+_SPOKEN_OF = regex(r"\b(?:called|describe|document|explain|how|instead|like|mention|rename|say|why)\b", re.IGNORECASE)
+"""Before brackets: what stands in them is only named."""
 _BARE = regex(
     rf"{_PLEASE}(?:make|get|have) (?:the |our )?[`'\"]?(?P<name>{_NAME})[`'\"]?"
     rf" (?:target |script )?(?:to |be |is )*(?:pass(?:es)?|succeeds?|green|clean|happy)\b{_END}",
@@ -107,16 +108,16 @@ def mends_first(prompt: str) -> bool:
 
 def spoken_command(prompt: str) -> str:
     """The target, script or hook that a request says fails, is to pass or to be run, whether there is such a one."""
-    found = next(_named(prompt, told=True), None)
-    return found["command"] or "" if found is not None and not found[0].endswith("fail") else ""  # "make it fail"
+    said = (found["command"] for found in _named(prompt, told=True) if not found[0].endswith("fail"))  # "make it fail"
+    return next(filter(None, said), "")
 
 
 def _named(prompt: str, *, told: bool = False) -> Iterator[re.Match[str]]:
     """Where a command is named so; `told`: not where its name may be an order ("make it work")."""
     yield from filter(None, (form.match(prompt) for form in _FORMS))
     for found in _LATER.finditer(prompt):
-        fault = found["fails"] or found["run"] or (found["told"] and _FAULT.search(prompt, 0, found.start()))
-        if fault or not (told or found["told"]):
+        run = found["fails"] or found["run"] or (found["told"] and not _SPOKEN_OF.search(prompt, 0, found.start()))
+        if run or not (told or found["told"]):
             yield found
 
 
