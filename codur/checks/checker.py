@@ -41,7 +41,7 @@ from codur.sandbox.launcher import Launcher
 from codur.sandbox.process.process_result import ProcessResult
 from codur.structs import replace
 from codur.types import Check, Verdict
-from codur.workspace.copies import put_as_found
+from codur.workspace.copies import link_installed, put_as_found
 from codur.workspace.workspace import FileChange, Workspace
 
 SHOWN_CHARS = 2000
@@ -151,6 +151,7 @@ class Checker:
     def on(self, workspace: Workspace, launcher: Launcher | None = None, *, without: Iterable[str] = ()) -> Checker:
         """The same checker for a copy of the workspace; files of the check that are to be left out there stay known."""
         programs = self.programs.on(workspace, launcher)
+        link_installed(self.workspace.root, workspace.root)
         other = Checker(workspace, self.settings, programs, allow_run=self.allow_run)
         other.native = self.native
         other.pristine, other.passed_apart = self.pristine.without(without), self.passed_apart

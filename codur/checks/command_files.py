@@ -4,6 +4,7 @@ The rule, for files that the command names:
 
 - tests, code with a name in which a word begins with check, verify, test or lint, or that begins with validate, and
   data called like tests judge;
+- so does what a script calls that the command runs, by the same names;
 - so do a script that a shell runs or that is started by its path (`sh X`, `bash X`, `./X`), expected output, what is
   redirected into a program, settings given with an option such as `--config`, and the Makefile or `package.json` of
   `make` and `npm`;
@@ -84,6 +85,10 @@ def files_of_command(
     elif _RUNNER.search(command):
         named += tests
     judging = [path for path in _judging(workspace, command, entry) if path != alone]
+    # What a script starts by its path may be what is judged.
+    scripts = [text_of(workspace, path) for path in judging if path.endswith((".sh", ".bash"))]
+    called = (word for text in scripts for part in _parts(text) for word in _judges(part))
+    judging += [path for path in map(normpath, called) if path != alone and workspace.is_file(path)]
     read = [*judging, *_declarations(workspace, command)]
     return [*named, *read, *_included(workspace, read)]
 

@@ -37,6 +37,8 @@ _STARTED_BY = regex(
     r"|Tasks: TOP|\(See full trace|\[\*\] \d+ fixable|\W*$"
 )
 """What make, npm, yarn and rake say below what they started; and what has no word in it."""
+_BEGUN = regex(r"^(\S.*: .*)(?:\n[ \t]+\S.*)+\s*\Z", re.MULTILINE)
+"""A message whose further lines, to the end, are indented."""
 NOT_OK = r"not ok \d+ (?:- )?"
 """What stands before the name of a test that failed, in TAP."""
 _NOT_OK = regex(rf"^ *(?!.*# TODO\b){NOT_OK}(.+)", re.MULTILINE)
@@ -154,7 +156,7 @@ def fails_beside_tests(verdict: Verdict) -> bool:
 def headline(error: str) -> str:
     """What is wrong, in a line: what pytest or a compiler marks, or the first failed test with what it says.
 
-    Else what a traceback ends with, or the last line; empty if there is none.
+    Else what a traceback ends with, or the last line, or the one that it is indented below; empty if there is none.
     """
     rows = [row.strip() for row in error.splitlines() if row.strip()]
     marked = [row[1:].strip() for row in rows if row.startswith("E   ")]
@@ -184,7 +186,14 @@ def headline(error: str) -> str:
         return error[begin:].split("\n", 1)[0].strip()
     if rows and rows[-1].startswith("Node.js v") and (thrown := _THROWN.search(error)):
         return thrown[1]
-    return next((row for row in reversed(rows) if not _STARTED_BY.match(row)), rows[-1] if rows else "")
+    return _last(error, rows)
+
+
+def _last(error: str, rows: Sequence[str]) -> str:
+    own = "\n".join(row for row in error.split("\n") if not row.strip() or not _STARTED_BY.match(row.strip()))
+    begun = _BEGUN.search(own)
+    last = next((row for row in reversed(rows) if not _STARTED_BY.match(row)), rows[-1] if rows else "")
+    return begun[1] if begun is not None else last
 
 
 def compiler_error(text: str) -> int:

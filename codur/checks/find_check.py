@@ -79,7 +79,7 @@ def find_check(workspace: Workspace, settings: VerificationSettings, request: Ch
     if check is None:
         return None
     # After the check is found: which of its files may be edited depends on what they are for.
-    freed = {*decides_in_part(check), *search.named_helpers(check)}
+    freed = {*decides_in_part(check, request.prompt), *search.named_helpers(check)}
     for each in filter(None, (check, check.beside)):
         freed.update(files_to_edit(request.prompt, each.protected, request.files))
     if reshapes_tests(request.prompt):
@@ -149,9 +149,9 @@ class _Search(Struct, dict=True):  # cached properties need one
     def _named(self) -> Check | None:
         """The command that the request says fails, or is to pass."""
         named = suites.named_command
-        if not _PROGRAM.search(self.request.prompt) or not (
-            command := named.named_command(self.workspace, self.request.prompt)
-        ):
+        if not any(rule.search(self.request.prompt) for rule in (_PROGRAM, _LINTED)):  # the module is not always loaded
+            return None
+        if not (command := named.named_command(self.workspace, self.request.prompt)):
             return None
         recipe = named.recipe_of(self.workspace, command)
         check = self._command(command, self.settings.test_timeout_s, OF_COMMAND)
@@ -379,10 +379,16 @@ class _Search(Struct, dict=True):  # cached properties need one
 
     def _syntax(self) -> Check | None:
         named = [path for path in self.request.files if path.endswith(".py")]
-        if not named and not any(path.endswith(".py") for path in self.listing):
+        # Of a project that is still to be made it will be declared.
+        may_say = bool(self.listing) and _PROGRAM.search(self.request.prompt)
+        said = may_say and suites.named_command.spoken_command(self.request.prompt)
+        if not said and not named and not any(path.endswith(".py") for path in self.listing):
             return None
         entry = self.found_entry or next(iter(named), None)
-        return Check(kind="syntax", argv=(), entry=entry, timeout_s=self.settings.timeout_s, source=NOT_FOUND)
+        source = (
+            f"`{said}` was not run: it is not declared here, or its name says more than a look" if said else NOT_FOUND
+        )
+        return Check(kind="syntax", argv=(), entry=entry, timeout_s=self.settings.timeout_s, source=source)
 
     def _existing(self, paths: Iterable[str]) -> tuple[str, ...]:
         return tuple(path for path in dict.fromkeys(paths) if self.workspace.is_file(path))

@@ -80,17 +80,17 @@ class Asked(Struct):
 
 _MEND = r"(?:fix|mend|resolve|remove|clear(?: up)?|clean up|get rid of|address|solve|correct|repair|silence)"
 _FOUND = r"(?:errors|warnings|findings|complaints|issues|violations|problems|failures)"
-_PLACE = r"(?:\S*[./]\S*|src|tests?)"
+_PATH = r"\S*[./]\S*"
 _NO_FINDING = r"(?:failing|fix|mend|bug)"
 _ASKED = (
     rf"\s*(?:please |(?:can|could|would) you )?(?:{_MEND}\b[^.?!\n]*?\b(?:"
     rf"{{name}}(?:'s)? (?:strict |[A-Z]+\d+ )?(?:{_FOUND}|error|finding|warning)\b"
-    rf"|(?<![-\w]){{kind}} {_FOUND}(?: (?:in|of|from) {_PLACE}| *[.!?]?$)|{_FOUND} (?:of|from|by) {{name}} *[.!?]?$)"
+    rf"|(?<![-\w]){{kind}} {_FOUND}(?: (?:in|of|from) {{place}}| *[.!?]?$)|{_FOUND} (?:of|from|by) {{name}} *[.!?]?$)"
     rf"|{_MEND} (?:(?:all|everything|formatting|style|that|the|what|{_FOUND}) )*{{name}} *"
-    rf"(?:[.!?]?$|(?:reports?|finds?|says|complain\w*)\b|(?:in|for|on) {_PLACE})"
-    rf"|(?:make|get|have|let) (?:(?:sure|that|the|our|{_PLACE}) )*(?:pass {{name}}\b|(?:{{name}}|{{kind}}(?:er|ing))"
-    rf"(?: (?:to|on|for|in|with|check|be|is|and \w+|{_PLACE}))* (?:pass(?:es)?|clean|happy|green|succeeds?|quiet)"
-    rf"(?: (?:on|for|in|with) {_PLACE}| again| *[.!?,;]?$))"
+    rf"(?:[.!?]?$|(?:reports?|finds?|says|complain\w*)\b|(?:in|for|on) {{place}})"
+    rf"|(?:make|get|have|let) (?:(?:sure|that|the|our|{{place}}) )*(?:pass {{name}}\b|(?:{{name}}|{{kind}}(?:er|ing))"
+    rf"(?: (?:to|on|for|in|with|check|be|is|and \w+|{{place}}))* (?:pass(?:es)?|clean|happy|green|succeeds?|quiet)"
+    rf"(?: (?:on|for|in|with) {{place}}| again| *[.!?,;]?$))"
     rf"|{{name}} (?:fails|complains)[,;.:]? (?:please |and )?{_MEND} (?:it|that|them)"
     rf"(?= *(?:$|[.;,!?\n]))(?![\s\S]*\b{_NO_FINDING})"
     r"|(?:annotate|format|lint|(?:clean|tidy)(?: up)?|(?:sort|add|remove|organi[sz]e)\b[^\n,;.]*?"
@@ -113,6 +113,8 @@ def asked_for(workspace: Workspace, prompt: str, files: Sequence[str], listing: 
 
     It looks at the files and directories that the request names, else at all.
     """
+    tops = {path.partition("/")[0] for path in listing if "/" in path}
+    place = f"(?:{'|'.join([_PATH, *map(re.escape, sorted(tops))])})"
     for linter in sorted(linters(), key=lambda linter: linter.name not in prompt.lower()):
         program = linter.argv[0]
         settings = tuple(_configuring(linter, workspace, listing))
@@ -121,7 +123,7 @@ def asked_for(workspace: Workspace, prompt: str, files: Sequence[str], listing: 
         # Their names are words of everyday.
         if program in _SAYS_NOTHING or (program in {"black", "prettier"} and not settings):
             continue
-        if not re.match(_ASKED.format(name=named, kind=kind), prompt, re.IGNORECASE):
+        if not re.match(_ASKED.format(name=named, kind=kind, place=place), prompt, re.IGNORECASE):
             continue
         clause = re.split(r"[,;(]|\.\s", prompt, maxsplit=1)[0]
         said = {word.rstrip("./") for word in _WORD.findall(clause)}

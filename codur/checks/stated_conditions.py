@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from codur.checks.command_files import RUNS_MAKE, RUNS_NPM, acts
 from codur.checks.entry import MAKEFILES, is_test_code
 from codur.checks.pristine import MAX_BYTES
+from codur.checks.stated_output import files_to_edit
 from codur.checks.suites.junit import TestCounts
 from codur.lazy import regex
 from codur.python.project_files import toml_of
@@ -56,6 +57,15 @@ _FREE = frozenset(
     " packageManager peerDependencies private repository resolutions scripts sideEffects type types version".split()
 )
 """What of a package does not decide; of its scripts those do not that act, and that none that looks calls."""
+_RULE = regex(r"([\w-]+(?: +[\w-]+)*) *:(?:[\w ./-]|\$[({]\w+[)}])*(?:\n\t.*)*")
+_VARIABLE = regex(
+    r"((?!TMPDIR)\w*(?:BIN|DIR|IMAGE|INSTALL|PREFIX|REGISTRY|SHARE|SUDO|TAG|VERSION)) *[?:]?="
+    r"(?:[^$\n]|\$[({]\w+[)}])*",
+    re.IGNORECASE,
+)
+"""Of a makefile: what changes nothing but what a target does that has this name, or uses it."""
+_WHOLE = regex(r"^(?:\s*(?:define\b|export\s*$|\.EXPORT_ALL|(?:if|else).*\n\t)|[^\s:][^:\n]*\n\t)", re.MULTILINE)
+"""With these a line may belong to what stands far above it, and each variable may count."""
 _NOISE = regex(r"^\s*(?:[#;].*)?$")  # comments and empty lines, which may change
 _MOVES = regex(r"\.[cm]?[jt]sx?$|^(?:plan != count|test exited without ending|\.end\(\) )")
 """Names of what failed that need not come back: an example at a line, a file that could not be loaded, and what tape
@@ -165,6 +175,8 @@ def _run_of(check: Check) -> tuple[str, ...]:
 
 def allowed_by(prompt: str, path: str) -> bool:
     """Whether a prompt speaks of a deciding file, and not to forbid its change."""
+    if PurePosixPath(path).name in MAKEFILES:  # its name is said in passing: "make lint in the Makefile passes"
+        return path in files_to_edit(prompt, (path,))
     name = re.escape(PurePosixPath(path).name)
     return bool(re.search(name, prompt)) and not re.search(_FORBIDDEN.format(name), prompt)
 
@@ -177,12 +189,14 @@ def _decides(path: str) -> bool:
     return item.name in WHOLE | SECTIONED or shadows or bool(of_runner or _lines_of(path))
 
 
-def decides_in_part(check: Check) -> set[str]:
-    """Which of a check's files only decide by a part, which is compared: what else a package says may be changed."""
+def decides_in_part(check: Check, prompt: str) -> set[str]:
+    """Which of a check's files only decide by a part, which is compared: what else a package or a makefile says may
+    be changed."""
     if acts(" ".join(check.argv)):  # such a script decides here
         return set()
-    packages = {path for path in check.protected if PurePosixPath(path).name == _PACKAGE and _is_read(path, check)}
-    return packages.intersection(_places(check.without(packages)))
+    partly = {path for path in check.protected if Path(path).name in {_PACKAGE, *MAKEFILES} and _is_read(path, check)}
+    partly -= {path for path in partly if re.search(_FORBIDDEN.format(re.escape(Path(path).name)), prompt)}
+    return partly.intersection(_places(check.without(partly)))
 
 
 def _is_read(path: str, check: Check) -> bool:
@@ -226,9 +240,11 @@ def _part(path: str, data: bytes | None) -> object:
     name, lines = Path(path).name, _lines_of(path)
     if data is not None and lines is not None:
         return lines.findall(data.decode("utf-8", errors="replace")) or None
-    if data is None or name not in SECTIONED:
+    if data is None or name not in {*SECTIONED, *MAKEFILES}:
         return data
     text = data.decode("utf-8-sig", errors="replace").replace("\r\n", "\n")
+    if name in MAKEFILES:
+        return _of_makefile(text)
     return _of_package(text) if name == _PACKAGE else _table(text) if name == "pyproject.toml" else _sections(text)
 
 
@@ -245,6 +261,39 @@ def _of_package(text: str) -> object:
         deciding += sorted(called.difference(deciding))
     rest = {name: found[name] for name in found.keys() - _FREE}
     return {"scripts": {name: scripts[name] for name in deciding}, **rest}
+
+
+def _of_makefile(text: str) -> object:
+    """What may not be changed of a makefile: all but targets that act, and that nothing else names, and their paths."""
+    joined = re.sub(r"(?<!\\)((?:\\\\)*)\\\n", r"\1 ", text)
+    text = "\n".join(line for line in joined.split("\n") if not re.match(r"\s*(?:#|$)", line))
+    if _WHOLE.search(text):
+        return text
+    blocks = re.split(r"\n(?!\t)", text)
+    free = {block: names for block in blocks if (names := _acting(block))}
+    deciding, phony = [], set[str]()
+    waiting = [block for block in blocks if block not in free]
+    while waiting:  # which grows meanwhile
+        block = waiting.pop()
+        if block.startswith(".PHONY"):
+            phony.update(block.partition(":")[2].split())
+            continue
+        deciding.append(block)
+        said = {*re.findall(r"[\w-]+", block), *re.findall(r"\w+", block)}
+        waiting += [each for each, names in free.items() if not said.isdisjoint(names)]
+        free = {each: names for each, names in free.items() if said.isdisjoint(names)}
+    rest = [block.rstrip() for block in blocks if block in deciding]
+    first = next((block for block in blocks if _RULE.fullmatch(block)), "")  # what `make` alone makes
+    return rest, phony.difference(*free.values()), first if first in free else ""
+
+
+def _acting(block: str) -> set[str]:
+    """The names of a rule whose targets all act, or of a variable for where something goes; else none."""
+    if variable := _VARIABLE.fullmatch(block):
+        return {variable[1]}
+    rule = _RULE.fullmatch(block)
+    names = set(rule[1].split()) if rule is not None else set[str]()
+    return names if all(map(acts, names)) else set()
 
 
 def _table(text: str) -> object:

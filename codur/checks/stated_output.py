@@ -226,7 +226,7 @@ _PUT_ENDS = _words("so that until till because if while make makes let pass pass
 _BREAK = _STOPS | _words(
     "so that until till such because if when while make makes get let pass passes against with using by from per see"
     " according like as which where run satisfy match matches via after before since whose failed fails failure read"
-    " failures error errors reported shown is are should must checked tested expected required"
+    " failures error errors reported shown is are should must checked tested expected required touch leave keep"
 )
 """Words (and signs) between a verb and a file's name after which the file is not what the verb acts on."""
 _DOING = regex(r"(?!missing|existing|string)\w+ing")
@@ -496,7 +496,8 @@ def _is_edited(tokens: Sequence[str], place: int) -> bool:
         word = tokens[back].lower()
         if word in _EDIT and _is_verb(tokens[:back]):
             return after in _AFTER_LIST if listed else not _JUDGES.fullmatch(after)
-        if word in _BREAK or _DOING.fullmatch(word) or (back == place - 1 and word in _ABOUT):
+        denied = word in _EDIT and tokens[back - 1].lower() in _NEGATION
+        if denied or word in _BREAK or _DOING.fullmatch(word) or (back == place - 1 and word in _ABOUT):
             return False
         if re.search(r"\w[./]\w", word):
             if tokens[back + 1].lower() not in {"and", "or", ",", "&"}:

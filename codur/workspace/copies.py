@@ -69,8 +69,9 @@ def put_as_found(root: Path, originals: Mapping[str, bytes | None]) -> None:
 
 
 def installed_in(root: Path) -> tuple[Path, ...]:
-    """The `node_modules` at the top of a workspace and one below."""
-    return (*root.glob("node_modules"), *root.glob("*/node_modules"))
+    """The packages and environments at the top of a workspace and one below."""
+    names = ("node_modules", ".venv", "venv")
+    return tuple(path for name in names for path in (*root.glob(name), *root.glob(f"*/{name}")) if path.is_dir())
 
 
 def link_installed(root: Path, target: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import venv
 from pathlib import Path
 
 import pytest
@@ -402,6 +403,19 @@ def test_a_checker_on_a_copy_leaves_the_workspace_alone(tmp_path: Path) -> None:
     copy.write_text("main.py", "print(1 + 1)\n")
     assert judge.on(copy).run(OUTPUT).passed
     assert not judge.run(OUTPUT).passed
+
+
+def test_a_copy_has_the_environments_of_the_workspace(tmp_path: Path) -> None:
+    files = {".gitignore": ".venv/\n", "check.sh": ".venv/bin/python -c 'import only_there'\n"}
+    fill(tmp_path / "project", files)
+    venv.create(tmp_path / "project/.venv", with_pip=False)
+    (place,) = (tmp_path / "project/.venv/lib").glob("python*/site-packages")
+    (place / "only_there.py").write_text("")
+    judge, workspace = checker(tmp_path / "project")
+    check = Check(kind="command", argv=("sh", "check.sh"), protected=("check.sh",), source="given")
+    judge.guard(check)
+    assert judge.run(check).passed
+    assert judge.on(workspace.scratch_copy(tmp_path / "copy")).run(check).passed
 
 
 def test_file_that_cannot_be_loaded_keeps_no_other_test_from_running(tmp_path: Path) -> None:

@@ -468,13 +468,13 @@ REST: dict[str, tuple[dict[str, str], str, tuple[str, ...], Check | None]] = {
         {"Makefile": "all:\n\ttrue\ntest: all\n\ttrue\n"},
         "fix it",
         (),
-        run_of_tests("make", "test", source="the tests that Makefile declares", protected=("Makefile",)),
+        run_of_tests("make", "test", source="the tests that Makefile declares", protected=()),
     ),
     "make check": (
         {"Makefile": "all:\n\ttrue\ncheck: all\n\ttrue\n"},
         "fix it",
         (),
-        run_of_tests("make", "check", source="the tests that Makefile declares", protected=("Makefile",)),
+        run_of_tests("make", "check", source="the tests that Makefile declares", protected=()),
     ),
     "make without the target": ({"Makefile": "test := 1\nlatest:\n\ttrue\n"}, "fix it", (), None),
     "Python tests go before others": (
@@ -562,10 +562,12 @@ JUDGES: list[tuple[str, str, tuple[str, ...]]] = [
     ("python3 verify.py", "fix verify.py", ()),
     ("ruby lint_all.rb", "fix main.py", ("lint_all.rb",)),
     ("python tests/run.py", "fix main.py", ("tests/run.py",)),
-    ("make lint", "fix main.py", ("Makefile",)),
-    ("make -C sub lint", "fix main.py", ("Makefile", "sub/makefile")),
+    ("make lint", "fix main.py", ()),
+    ("make lint", "do not touch the Makefile", ("Makefile",)),
+    ("make install", "fix main.py", ("Makefile",)),
+    ("make -C sub lint", "fix main.py", ("sub/makefile",)),
     ("make lint", "add a target to the Makefile", ()),
-    ("make lint", "make lint in the Makefile pass", ("Makefile",)),
+    ("make lint", "make lint in the Makefile pass", ()),
     ("npm run lint", "fix main.py", ()),
     ("python main.py", "fix main.py", ()),
     ("python run.py --input lib.py", "fix lib.py", ()),
@@ -648,8 +650,19 @@ LINKS = {
         ({"check.py": SCRIPT, "data.json": ""}, "python check.py", "fix data.json", ("data.json",), ("check.py",)),
         ({"check.py": SCRIPT, "lib.py": LIBRARY}, "python check.py", "fix it", (), ("check.py",)),
         ({"check.sh": "", "notes.md": ""}, "sh check.sh", "fix it", (), ("check.sh",)),
+        (
+            {
+                "check.sh": ".venv/bin/python tools/validate.py a.yaml\n./app.sh\n",
+                "tools/validate.py": SCRIPT,
+                "app.sh": "",
+            },
+            "./check.sh",
+            "fix a.yaml",
+            (),
+            ("check.sh", "tools/validate.py"),
+        ),
         (LINKS, "python3 tools/check_links.py .", "the links in docs/ are broken", (), ("tools/check_links.py",)),
-        (LINKS, "make links", "fix the broken links", (), ("Makefile", "tools/check_links.py")),
+        (LINKS, "make links", "fix the broken links", (), ("tools/check_links.py",)),
         (
             {"validate_i18n.py": SCRIPT, "de.json": ""},
             "python3 validate_i18n.py",
@@ -677,7 +690,7 @@ LINKS = {
             "make a",
             "fix it",
             (),
-            ("Makefile",),
+            (),
         ),
         ({"check.py": SCRIPT}, "python check.py", "fix check.py", ("check.py",), ()),
     ],
@@ -992,6 +1005,8 @@ DECLARED = {
     "t/test.sh": "",
     "t/test-deploy.sh": "",
     "build/a.txt": "",
+    "src/a.py": "",
+    "pack/__init__.py": "",
     ".pre-commit-config.yaml": "repos: []\n",
     "test_a.py": TEST,
     "services/style/Makefile": "test:\n\tpython check_gate.py\n\tsh run.sh\n",
@@ -1017,6 +1032,14 @@ DECLARED = {
         ("add type hints to app.py, mypy --strict app.py has to pass", "mypy --strict app.py", True),
         ("make mypy --strict app.py pass", "mypy --strict app.py", True),
         ("add type hints so that mypy --strict passes for src", "mypy --strict src", True),
+        ("add type hints so that mypy --strict passes for pack", "mypy --strict pack", True),
+        ("type hints please, so that mypy --strict pack passes", "mypy --strict pack", True),
+        ("make mypy --strict -p pack pass", "mypy --strict -p pack", True),
+        ("make mypy pack to pass", "mypy pack", True),
+        ("fix mypy --strict in pack", "mypy --strict pack", True),
+        ("add type hints everywhere so that mypy pack passes", "mypy pack", True),
+        ("mypy --strict test_a has to pass", "mypy --strict test_a.py", True),
+        ("make pyright --level error pass", "pyright --level error .", True),
         ("ruff check --select ALL fails", "ruff check --select ALL .", True),
         ("npm run lint:js fails; fix it", "npm run lint:js", True),
         ("please get `npm run build` green", "npm run build", False),
@@ -1054,6 +1077,7 @@ def test_the_command_that_a_request_is_about_is_the_check(
         "add a target to make lint pass",
         "make tests pass",
         "mypy fails",
+        "make mypy elsewhere pass",
         "make -C ../elsewhere test fails",
         "make -C services/absent test fails",
         "npm test --workspace @notes/absent fails",
@@ -1063,6 +1087,56 @@ def test_a_command_that_is_not_declared_or_does_more_than_look_is_no_check(promp
     check = check_for(tmp_path, DECLARED, prompt)
     assert check is not None
     assert check.source != OF_COMMAND
+
+
+@pytest.mark.parametrize(
+    ("prompt", "command"),
+    [
+        ("docs/old/ was moved, all links to it are dead now. make docs fails", "make docs"),
+        ("the build of the docs warns: make docs warns, mend it", "make docs"),
+        ("make docs warns (10 warnings, -W makes it red). mend the docs", "make docs"),
+        ("move the page, then run make docs to see that it does not warn", "make docs"),
+        ("add the page. run `make docs` to see that it doesn't warn", "make docs"),
+        ("put it first, and run make docs again", "make docs"),
+        ("validate the hosts and fix what is wrong (./t/test.sh)", "./t/test.sh"),
+        ("quote the variables (make lint)", "make lint"),
+        ("add the texts that are missing because npm run lint:js fails", "npm run lint:js"),
+        ("python3 -m json.tool package.json fails, fix it", "python3 -m json.tool package.json"),
+        ("add a page; make sure it is linked", ""),
+        ("what `make docs` did before is fine, mend the links", ""),
+        ("mend the links, do not run make docs to see it", ""),
+        ("make docs fails on my machine, ignore that; add a page", ""),
+        ("add a page, make docs fails for a known reason", ""),
+        ("the links are dead:\n$ make docs\nmake docs failed\nmake: *** [docs] Error 2", ""),
+        ("the links are dead. make deploy fails", ""),
+        ("describe how the pages are built (make docs)", ""),
+        ("say in the README that one should run make docs to see the pages", ""),
+        ("mend the links but make docs works", ""),
+        ("python3 -m json.tool absent.json fails, fix it", ""),
+    ],
+)
+def test_a_command_that_is_told_to_fail_or_to_be_run_in_passing_is_the_check(
+    prompt: str, command: str, tmp_path: Path
+) -> None:
+    check = check_for(tmp_path, {**DECLARED, "t/test.sh": ""}, prompt)
+    assert check is not None
+    assert (check.argv[-1] if check.source == OF_COMMAND else "") == command
+
+
+@pytest.mark.parametrize(
+    ("prompt", "said"),
+    [
+        ("the links are dead. make deploy fails", "make deploy"),
+        ("make texst fails", "make texst"),
+        ("make it fail loudly when there is no file", ""),
+        ("add a page, and make everything work", ""),
+    ],
+)
+def test_that_a_command_was_named_and_is_not_run_is_told(prompt: str, said: str, tmp_path: Path) -> None:
+    check = check_for(tmp_path, {"Makefile": "deploy:\n\ttrue\n", "docs/a.md": "a\n"}, prompt)
+    assert (check.source.partition(" was not run")[0] if check is not None else "") == (f"`{said}`" if said else "")
+    (tmp_path / "new").mkdir()
+    assert check_for(tmp_path / "new", {}, prompt) is None
 
 
 @pytest.mark.parametrize(
@@ -1083,6 +1157,7 @@ RUFF = "ruff check --quiet --no-fix --force-exclude --output-format=concise"
 TYPED = {
     "pyproject.toml": "[tool.mypy]\nstrict = true\n[tool.ruff]\n[tool.black]\n",
     "src/a.py": LIBRARY,
+    "pack/a.py": LIBRARY,
     "tests/test_a.py": TEST,
 }
 
@@ -1091,6 +1166,7 @@ TYPED = {
     ("prompt", "named", "command"),
     [
         ("make mypy pass for src/a.py", ["src/a.py"], f"{MYPY} src/a.py"),
+        ("make mypy pass on pack", [], f"{MYPY} pack"),
         ("Please fix all mypy errors.", [], f"{MYPY} src"),
         ("fix the type errors", [], f"{MYPY} src"),
         ("fix what mypy reports in src/", [], f"{MYPY} src"),

@@ -175,6 +175,26 @@ RSPEC = {
 }
 ELSEWHERE: dict[str, tuple[str, str, dict[str, str], tuple[str, str]]] = {
     "a file of a target's name": ("make", "make test", MAKE, ("test", "")),
+    "the recipe of a target": ("make", "make test", MAKE, ("Makefile", "test:\n\ttrue\n")),
+    "a target that acts and is needed": (
+        "make",
+        "make test",
+        {**MAKE, "Makefile": "test: install\n\t$(BIN) check.py\ninstall:\n\ttrue\nBIN = python\n"},
+        ("Makefile", "test: install\n\t$(BIN) check.py\ninstall:\n\techo 'def f(): return 2' > app.py\nBIN = python\n"),
+    ),
+    "a path that a recipe uses": (
+        "make",
+        "make test",
+        {**MAKE, "Makefile": "test:\n\t$(BIN) check.py\nBIN = python\n"},
+        ("Makefile", "test:\n\t$(BIN) check.py\nBIN = true\n"),
+    ),
+    "the shell of a makefile": ("make", "make test", MAKE, ("Makefile", f"SHELL = /bin/true\n{MAKE['Makefile']}")),
+    "a rule before a recipe": (
+        "make",
+        "make test",
+        {**MAKE, "Makefile": "test:\nifndef X\n\tpython check.py\nendif\n"},
+        ("Makefile", "test:\ninstall:\nifndef X\n\tpython check.py\nendif\n"),
+    ),
     "the script of a package": (
         "npm",
         "npm test",
@@ -443,3 +463,13 @@ def test_what_a_package_says_beside_its_tests_may_be_changed(project: Path, home
     fill(project, files)
     result = run(project, home, writes("package.json", package), "bump the version to 1.1.0 and add a start script")
     assert (result["outcome"], result["changed_files"]) == ("done", ["package.json"]), result
+
+
+def test_targets_that_act_may_be_changed_beside_the_one_that_is_the_check(project: Path, home: Path) -> None:
+    makefile = (
+        "BIN = /usr/local/bin\n.PHONY: test install\ntest:\n\tpython check.py\ninstall:\n\tsudo cp app.py $(BIN)\n"
+    )
+    fill(project, {**MAKE, "app.py": "def f():\n    return 2\n", "Makefile": makefile})
+    own = makefile.replace("sudo ", "").replace("BIN = /usr/local", "PREFIX ?= $(HOME)/.local\nBIN = $(PREFIX)")
+    result = run(project, home, writes("Makefile", own), "make install should not need sudo")
+    assert (result["outcome"], result["changed_files"]) == ("done", ["Makefile"]), result

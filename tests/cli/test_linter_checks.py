@@ -12,7 +12,7 @@ import yaml
 
 from tests.cli.kit import codur_here, the_object
 from tests.runs.kit import EDIT, KEY, contents, fill
-from tests.support.groq_server import GroqServer, ServerReply, calls
+from tests.support.groq_server import GroqServer, Replies, ServerReply, calls
 
 SETTINGS = '[tool.ruff.lint]\nselect = ["F"]\n'
 UNUSED = "import os\n\n\ndef double(x):\n    return 2 * x\n"
@@ -23,7 +23,7 @@ FILES = {"pyproject.toml": SETTINGS, "calc.py": UNUSED, "test_calc.py": TESTS}
 
 
 def ran(
-    project: Path, home: Path, replies: list[ServerReply], *words: str, mode: str = "before_model"
+    project: Path, home: Path, replies: Replies, *words: str, mode: str = "before_model"
 ) -> tuple[dict[str, Any], int, int]:
     with GroqServer(replies) as server:
         # Each candidate starts make and pytest: a slow machine judges few of them in the minute that is usual.
@@ -218,3 +218,16 @@ def test_for_a_command_that_is_not_there_or_acts_no_other_check_is_mended(
     fill(project, {"Makefile": "deploy:\n\ttrue\n"})
     result, code, _ = ran(project, home, [], f"{command} fails; fix it", "--offline")
     assert (code, result["changed_files"], f"`{command}`" in result["reason"]) == (3, [], True)
+
+
+@pytest.mark.parametrize(("target", "told"), [("docs", "make docs"), ("deploy-docs", "`make deploy-docs` was not run")])
+def test_a_command_that_is_told_to_fail_in_the_end_is_run_before_and_after_or_that_it_is_not_is_told(
+    target: str, told: str, project: Path, home: Path
+) -> None:
+    fill(project, {"docs/a.md": "See old/b.md.\n", "Makefile": f".PHONY: {target}\n{target}:\n\t! grep old/ docs/*\n"})
+    mended = calls(("replace_in_file", {"path": "docs/a.md", "old": "old/", "new": "guides/"}))
+    prompt = f"docs/old/ was moved to docs/guides/, all links to it are dead now. make {target} fails"
+    result, code, _ = ran(project, home, lambda body: mended if body.get("tools") else EDIT, prompt)
+    assert (code, result["outcome"], result["changed_files"]) == (0, "done", ["docs/a.md"])
+    assert (result["verdict"]["status"] == "passed") == (target == "docs")
+    assert (result["verdict"]["check"] or result["verdict"]["note"]).startswith(told)

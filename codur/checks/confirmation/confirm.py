@@ -22,7 +22,7 @@ from codur.errors import LimitReached, WorkspaceError
 from codur.lazy import regex
 from codur.structs import Struct, replace
 from codur.types import Check, Verdict
-from codur.workspace.copies import MAX_BYTES, content_of, link_installed
+from codur.workspace.copies import MAX_BYTES, content_of
 from codur.workspace.workspace import Workspace
 
 _MOST_SOURCES = 2_000
@@ -389,7 +389,6 @@ def _passes_otherwise(checker: Checker, check: Check, verdict: Verdict, change: 
         with _copied(checker, change.before, generated=True) as copy:
             judge = checker.on(copy, without=[test])
             judge.conditions = Conditions()  # tests of other names
-            link_installed(checker.workspace.root, copy.root)
             if made:
                 slow = replace(slow, text=other)
             else:
@@ -409,7 +408,6 @@ def _idle(checker: Checker, check: Check, verdict: Verdict, change: Change, file
         if time.monotonic() + short.timeout_s > until:  # it is no more than a note
             break
         with suppress(LimitReached), _copied(checker, change.before, generated=True) as copy:
-            link_installed(checker.workspace.root, copy.root)
             (copy.root / path).write_text(_UNREADABLE)
             if checker.on(copy).run(short).passed:
                 found.append(path)

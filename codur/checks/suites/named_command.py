@@ -3,7 +3,8 @@
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from posixpath import dirname, join, normpath
 
 from codur.checks.command_files import acts, name_parts
@@ -22,12 +23,13 @@ _COMMAND = (
     rf"(?: (?:-w|--workspace)[ =](?P<package>{_DIRECTORY}))?"
     r"|pre-commit run(?: -[\w-]+)*"
     r"|(?:python3? |node )(?P<program>[\w./-]{0,200}?(?:check|lint|valid|verif)[\w-]{0,99}\.(?:py|js|mjs))"
-    r"|(?:bash |sh |\./)(?P<file>[\w./-]{0,200}?(?:check|lint|test|valid|verif)[\w-]{0,99}\.(?:sh|bash)))"
+    r"|(?:bash |sh |\./)(?P<file>[\w./-]{0,200}?(?:check|lint|test|valid|verif)[\w-]{0,99}\.(?:sh|bash))"
+    r"|python3? -m json\.tool (?P<read>[\w./-]*\w))"
 )
 _FILE = r"[\w./-]{0,200}[./][\w./-]{0,200}"
 _BARE_LINTER = (
     r"(?:ruff check|ruff format --check|black --check|flake8|mypy|pyright|eslint|prettier --check|tsc)"
-    rf"(?: (?:--?[\w-]+(?:[ =][A-Z][A-Z\d,]*\b|=\S+)?|{_FILE}(?<!\.)|\.|src|tests?))+"
+    rf"(?P<given>(?: (?:--?[\w-]+(?:=\S+)?|{_FILE}(?<!\.)|\.|\w[\w,-]*\b))+?)"
 )
 _QUOTED = (
     rf"(?:the |our |my )?(?:(?P<quote>[`'\"]?)(?P<command>{_COMMAND})(?P=quote)|`(?P<linter>[^`\n]+)`"
@@ -37,6 +39,12 @@ _PLEASE = r"\s*(?:please |(?:can|could|would) you )?"
 _PASSES = r"(?:pass(?:es)?|succeeds?|works?|runs?|green|clean|happy|quiet|exits? with (?:status )?(?:0|zero))\b"
 _END = r"(?= *(?:$|[.,;:!?)\n]|(?:again|now|and|but|so|with|without|in|on|for|under)\b))"
 _MEND = r"(?:fix|mend|repair|correct|solve|resolve)"
+_FAILS = (
+    r"(?:(?:now|always|still|also) )?(?:fails?\b|failed\b|warns\b|complains\b|is (?:failing|red|broken)\b"
+    r"|(?:does not|doesn't|doesnt) (?:pass|work|succeed)\b"
+    r"|(?:exits?|ends?) with (?:status |code |an error|[1-9]|non-?zero))"
+    r"(?![^.;\n]*\b(?:expected|fine|ignore|known|unrelated)\b)"
+)
 _FORMS = (
     regex(
         rf"{_PLEASE}(?:make|get|have|let|ensure) (?:sure )?(?:that )?{_QUOTED} (?:to |be |is )*{_PASSES}{_END}",
@@ -48,19 +56,21 @@ _FORMS = (
         re.IGNORECASE,
     ),
     regex(
-        rf"{_PLEASE}{_QUOTED} (?:(?:now|always|still) )?(?:fails?\b|failed\b|is (?:failing|red|broken)\b"
-        r"|(?:does not|doesn't|doesnt) (?:pass|work|succeed)\b"
-        r"|(?:exits?|ends?) with (?:status |code |an error|[1-9]|non-?zero))",
+        rf"{_PLEASE}{_QUOTED} (?:{_FAILS}|(?:must|has to|should) (?:be )?{_PASSES}{_END})",
         re.IGNORECASE,
     ),
 )
 """How a request begins that is about a command; what says so in passing is about something else."""
 _LATER = regex(
-    rf"(?:[.;,\n]\s*(?:then )?|\b(?:until|and|so that) ){_QUOTED}"
-    rf" (?:(?:should|must|has to|then|now|be|is) )*{_PASSES}{_END}",
+    r"(?:(?P<told>\(|\b(?:but|because|since|as) )|[.;,:\n]\s{0,9}|\b(?:then|until|and|so that) )"
+    rf"(?P<run>(?:then )?(?:please )?run )?(?:then )?{_QUOTED}"
+    rf"(?:(?(told)(?!)) (?:(?:should|must|has to|then|now|be|is) )*{_PASSES}{_END}| (?!failed)(?P<fails>{_FAILS})"
+    r"|(?(told)\)(?= *(?:$|[.;,!\n]))|(?(run) (?:again|(?:to|and) (?:be|check|make|see))|(?!))))",
     re.IGNORECASE,
 )
-"""What is to pass in the end, said after what is to be done."""
+"""What is to pass in the end, fails, or is to be run: said after what is to be done, or in brackets."""
+_SPOKEN_OF = regex(r"\b(?:called|describe|document|explain|how|instead|like|mention|rename|say|why)\b", re.IGNORECASE)
+"""Before brackets: what stands in them is only named."""
 _BARE = regex(
     rf"{_PLEASE}(?:make|get|have) (?:the |our )?[`'\"]?(?P<name>{_NAME})[`'\"]?"
     rf" (?:target |script )?(?:to |be |is )*(?:pass(?:es)?|succeeds?|green|clean|happy)\b{_END}",
@@ -68,9 +78,9 @@ _BARE = regex(
 )
 """"Make lint pass", where `lint` is declared."""
 _CHECKS = frozenset(
-    "all audit build check checks ci compile coverage docs doc e2e eslint examples flake8 integration lint linter lints"
-    " mypy pylint pyright qa quality ruff smoke spec style test tests tsc type types typecheck typing unit validate"
-    " verify vet".split()
+    "all audit build check checks ci compile coverage docs doc e2e eslint examples flake8 i18n integration links lint"
+    " linter lints mypy pylint pyright qa quality ruff smoke spec style test tests texts translations tsc type types"
+    " typecheck typing unit validate verify vet".split()
 )
 """Parts of a target's name of which one tells that it looks."""
 _NO_MORE = regex(
@@ -89,32 +99,65 @@ def is_about_command(prompt: str) -> bool:
 def mends_first(prompt: str) -> bool:
     """Whether a request is about a fault or a test before it says which command is to pass in the end."""
     found = _LATER.search(prompt)
-    return found is not None and bool(re.search(rf"\b(?:{_MEND}|tests?)\b", prompt[: found.start()], re.IGNORECASE))
+    if found is None:
+        return False
+    # What fails by itself is the fault.
+    faults = "tests?" if found["fails"] or found["told"] else rf"{_MEND}|tests?"
+    return bool(re.search(rf"\b(?:{faults})\b", prompt[: found.start()], re.IGNORECASE))
 
 
 def spoken_command(prompt: str) -> str:
-    """The target, script or hook that a request is about, whether there is such a one or not; empty if it is none."""
-    return next((found["command"] or "" for form in _FORMS if (found := form.match(prompt))), "")
+    """The target, script or hook that a request says fails, is to pass or to be run, whether there is such a one."""
+    said = (found["command"] for found in _named(prompt, told=True) if not found[0].endswith("fail"))  # "make it fail"
+    return next(filter(None, said), "")
+
+
+def _named(prompt: str, *, told: bool = False) -> Iterator[re.Match[str]]:
+    """Where a command is named so; `told`: not where its name may be an order ("make it work")."""
+    yield from filter(None, (form.match(prompt) for form in _FORMS))
+    for found in _LATER.finditer(prompt):
+        run = found["fails"] or found["run"] or (found["told"] and not _SPOKEN_OF.search(prompt, 0, found.start()))
+        if run or not (told or found["told"]):
+            yield found
 
 
 def named_command(workspace: Workspace, prompt: str) -> str:
     """The command that a request is about, if the workspace declares it and it looks at something; else empty."""
-    found = next((found for form in _FORMS if (found := form.match(prompt))), None) or _LATER.search(prompt)
-    if found is not None:
+    for found in _named(prompt):
         said = found.groupdict()
-        command = said["command"] or said["linter"] or said["bare"] or ""
-        if said["bare"] and not re.search(rf" {_FILE}| src\b| tests?\b", command):
-            place = re.match(rf" (?:for|in|on) ({_FILE}(?<!\.)|src|tests?)\b", prompt[found.end() :])
-            command += f" {place[1]}" if place else "" if command.startswith("tsc") else " ."
+        command = said["command"] or said["linter"] or _linter(workspace, found, prompt)
         if (said["package"] or said["prefix"]) and "npm " not in f" {command}".replace(" pnpm ", " "):
-            return ""  # others have these options for something else
-        # "Make lint fails": the sentence begins with it.
-        return f"{command[:1].lower()}{command[1:]}" if _is_declared(workspace, said) else ""
-    if found := _BARE.match(prompt):
-        name = found["name"]
+            continue  # others have these options for something else
+        if command and _is_declared(workspace, said):
+            return f"{command[:1].lower()}{command[1:]}"  # "Make lint fails": the sentence begins with it
+    if bare := _BARE.match(prompt):
+        name = bare["name"]
         named = ({"command": f"make {name}", "target": name}, {"command": f"npm run {name}", "script": name})
         return next((each["command"] for each in named if _is_declared(workspace, each)), "")
     return ""
+
+
+def _linter(workspace: Workspace, found: re.Match[str], prompt: str) -> str:
+    """A linter's command with the place that is named beside it, else with all; empty if a word of it is no place."""
+    words = re.sub(r" (?:for|in|on)(?= )", "", found["given"]).split()
+    named = not {"-m", "-p"}.isdisjoint(words)  # a module or a project
+    if not named:
+        words = [
+            word if workspace.exists(word) or not workspace.is_file(f"{word}.py") else f"{word}.py" for word in words
+        ]
+    places = {word for word in words if _is_place(workspace, word)}
+    known = places | {after for option, after in pairwise(words) if option.startswith("-")}
+    if not all(word.startswith("-") or word in known for word in words):
+        return ""
+    if not named and not places:
+        place = re.match(r" (?:for|in|on) ([\w./-]*\w)", prompt[found.end() :])
+        rest = [] if found["bare"].startswith("tsc") else ["."]
+        words += [place[1]] if place is not None and _is_place(workspace, place[1]) else rest
+    return " ".join((found["bare"].removesuffix(found["given"]), *words))
+
+
+def _is_place(workspace: Workspace, word: str) -> bool:
+    return bool(re.fullmatch(_FILE, word)) or workspace.exists(word)
 
 
 def _is_declared(workspace: Workspace, said: Mapping[str, str | None]) -> bool:
@@ -134,6 +177,8 @@ def _is_declared(workspace: Workspace, said: Mapping[str, str | None]) -> bool:
         return _is_check(target) and any(map(rule.search, makefiles))
     if script := said.get("script"):
         return _is_check(script) and script in _scripts(workspace, at)
+    if data := said.get("read"):
+        return workspace.is_file(data)
     path = (said.get("file") or said.get("program") or ".pre-commit-config.yaml").removeprefix("./")
     return workspace.is_file(join(at, path)) and not acts(path)
 
@@ -182,7 +227,8 @@ def _is_check(name: str) -> bool:
 def says_no_more(prompt: str) -> bool:
     """Whether a request is only that a command fails or is to pass."""
     found = next((found for form in (*_FORMS, _BARE) if (found := form.match(prompt))), None)
-    return found is not None and _NO_MORE.fullmatch(prompt[found.end() :]) is not None
+    # What warns may pass.
+    return found is not None and "warn" not in found[0] and _NO_MORE.fullmatch(prompt[found.end() :]) is not None
 
 
 def looks_only(workspace: Workspace, command: str) -> bool:

@@ -74,7 +74,8 @@ def _more_than_a_fix(state: RunState, check: Check, context: RunContext) -> str:
         red = state["before"] is not None and state["before"].status == "failed"
         instead = " `codur repair` does that." if red else ""
         return f"The task asks for more than a fix, and a search only mends what the check finds wrong.{instead}"
-    spoken = suites.named_command.spoken_command(state["task"].prompt)
+    named, prompt = suites.named_command, state["task"].prompt
+    spoken = named.is_about_command(prompt) and named.spoken_command(prompt)
     if spoken and check.source != checks.find_check.OF_COMMAND:
         return f"The task is about `{spoken}`, which is not declared here or does more than look, so it is no check."
     if what := _no_code(state, context):

@@ -469,6 +469,11 @@ def test_what_a_run_prints_and_what_is_still_to_be_done_are_no_failures(output: 
         ("make: *** No rule to make target 'x'.\n", "make: *** No rule to make target 'x'."),
         ("TAP version 13\n# Subtest: adds\nnot ok 1 - adds\n  ---\n  code: 'X'\n  ...\n# Subtest: hangs\n", "adds"),
         ("it was started\n  ...\n", "it was started"),
+        (
+            "python3 check.py\nleft over: CREATE VIEW a AS\n    SELECT b\n    FROM c;\n\nmake: *** [check] Error 1\n",
+            "left over: CREATE VIEW a AS",
+        ),
+        ("make[1]: Entering\n  1 failing\n\n  1) adds:\n     not 3\n", "not 3"),
     ],
 )
 def test_what_says_most_is_the_headline(output: str, said: str) -> None:
