@@ -24,10 +24,10 @@ from codur.checks.entry import (
     look,
     text_of,
 )
-from codur.checks.python_syntax import NOT_FOUND
 from codur.checks.stated_conditions import decides_in_part
 from codur.checks.stated_output import files_to_edit, reshapes_tests, stated_output
 from codur.checks.suites.find_suites import Suite, Suites
+from codur.checks.syntax import NOT_FOUND, to_parse
 from codur.errors import ConfigError, UsageError
 from codur.python.test_command import PYTHON, read_command
 from codur.structs import Struct, replace
@@ -126,7 +126,12 @@ class _Search(Struct, dict=True):  # cached properties need one
             self._of_other_language,
             self._syntax,
         )
-        return next((check for rule in rules if (check := rule()) is not None), None)
+        check = next((check for rule in rules if (check := rule()) is not None), None)
+        return replace(check, parses=self.to_parse) if check is not None and self.to_parse else check
+
+    @cached_property
+    def to_parse(self) -> tuple[str, ...]:
+        return to_parse(self.request.prompt, self.request.files, self.workspace)
 
     @cached_property
     def challenge(self) -> ChallengeFile:
@@ -379,7 +384,7 @@ class _Search(Struct, dict=True):  # cached properties need one
 
     def _syntax(self) -> Check | None:
         named = [path for path in self.request.files if path.endswith(".py")]
-        if not named and not any(path.endswith(".py") for path in self.listing):
+        if not (named or self.to_parse) and not any(path.endswith(".py") for path in self.listing):
             return None
         entry = self.found_entry or next(iter(named), None)
         return Check(kind="syntax", argv=(), entry=entry, timeout_s=self.settings.timeout_s, source=NOT_FOUND)
