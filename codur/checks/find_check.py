@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from codur.config.settings import VerificationSettings
     from codur.workspace.workspace import Workspace
 
-__all__ = ["CheckRequest", "find_check", "find_entry"]
+__all__ = ["CHECKER", "CheckRequest", "find_check", "find_entry"]
 
 _STATED = "expected output stated in the prompt"
 _LINTED = re.compile(r"\b(?:black|eslint|flake8|go vet|lint|mypy|prettier|pyright|ruff|tsc|type|typing)", re.IGNORECASE)
