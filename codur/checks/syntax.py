@@ -19,7 +19,7 @@ tomllib, yaml = late("tomllib"), late("yaml")
 
 NOT_FOUND = "no expected output and no tests were found"
 NOT_ALLOWED = "not checked: running programs is not allowed (tools.allow_run is off)"
-_PYTHON, _DATA = ".py", (".json", ".toml", ".yaml", ".yml")
+DATA, _PYTHON = (".json", ".toml", ".yaml", ".yml"), ".py"
 _MOST_BYTES, _MOST_DEPTH, _NAMED = 1_000_000, 200, 3
 _NOT_STRICT = regex(
     r"(?:.*/)?(?:[jt]sconfig[\w.-]*\.json|\.?devcontainer\.json|\.\w+rc\.json)|.*(?:bad|broken|corrupt|invalid|malformed).*"
@@ -41,7 +41,7 @@ def to_parse(prompt: str, named: Sequence[str], workspace: Workspace) -> tuple[s
     if not _TO_PARSE.search(prompt) or any(map(is_code, named)):
         return ()
     globs = (path for glob in _GLOB.findall(prompt) for path in matching(workspace.list_files(), glob))
-    found = (path for path in dict.fromkeys((*named, *globs)) if path.endswith(_DATA) and workspace.is_file(path))
+    found = (path for path in dict.fromkeys((*named, *globs)) if path.endswith(DATA) and workspace.is_file(path))
     return tuple(path for path in found if not workspace.hides(path))
 
 
@@ -49,7 +49,7 @@ def syntax_verdict(workspace: Workspace, check: Check | None, *, alone: bool, sa
     """Parse the files that have to parse, and what was changed of data; of Python, too, if nothing runs (`alone`)."""
     demanded = check.parses if check else ()
     must = [*demanded, *([check.entry] if alone and check and check.entry else [])]
-    kinds = (*_DATA, _PYTHON) if alone else _DATA
+    kinds = (*DATA, _PYTHON) if alone else DATA
     changes = [change for change in workspace.changes() if change.path.endswith(kinds) and change.after is not None]
     seen = {path: syntax_problem(workspace.read_bytes(path), path) for path in must if workspace.is_file(path)}
     seen |= {change.path: syntax_problem(change.after or b"", change.path) for change in changes}
@@ -65,7 +65,7 @@ def syntax_verdict(workspace: Workspace, check: Check | None, *, alone: bool, sa
             progress=1 - len(told) / len(seen),
             sandbox=sandbox,
         )
-    if demanded and check and check.kind == "syntax":
+    if check and check.kind == "syntax" and demanded and all(seen[path] == "" for path in demanded):
         return Verdict(status="passed", check=check.label, progress=1.0, sandbox=sandbox)
     why = NOT_FOUND if check is None else check.source if check.kind == "syntax" else NOT_ALLOWED
     changed = workspace.changed_files()
@@ -94,7 +94,7 @@ def syntax_problem(data: bytes, path: str) -> str | None:
         if path.endswith(_PYTHON):
             with warnings.catch_warnings(action="ignore"):
                 ast.parse(data, filename=path)
-        elif len(data) > _MOST_BYTES or not path.endswith(_DATA):
+        elif len(data) > _MOST_BYTES or not path.endswith(DATA):
             return None
         elif path.endswith(".json"):
             json.loads(data)
