@@ -158,6 +158,7 @@ class Check(Struct):
         may_differ: of `kept_output`: that they print something else is told, and is no failure.
         runs: what the programs of `kept_output` did before anything was changed.
         within_s: of `kept_output`: seconds that each may take and no more; 0 if nobody said so.
+        parses: files of data that have to parse, whatever else is checked.
         ran_without: of a made test of another runner than pytest: how many of the project's own passed before.
     """
 
@@ -178,6 +179,7 @@ class Check(Struct):
     beside: Check | None = None
     of_linter: bool = False
     left_out: tuple[str, ...] = ()
+    parses: tuple[str, ...] = ()
     ran_without: int = 0
     runs: tuple[ProgramRun, ...] = ()
     may_differ: bool = False
@@ -207,7 +209,9 @@ class Check(Struct):
             return " && ".join(
                 replace(self, argv=run.argv, stdin_file=run.stdin_file, runs=()).label for run in self.runs
             )
-        if self.argv[:2] == ("sh", "-c"):
+        if self.kind == "syntax" and self.parses:
+            words = f"syntax of {', '.join(self.parses)}"
+        elif self.argv[:2] == ("sh", "-c"):
             words = self.argv[2]
         else:
             variables = "".join(f"{name}={shlex.quote(value)} " for name, value in self.env)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from codur.lazy import parts_of
 
 if TYPE_CHECKING:
-    from codur.checks import check_programs, checker, describe, find_check, linters, programs, python_syntax, signature
+    from codur.checks import check_programs, checker, describe, find_check, linters, programs, signature, syntax
 
-__all__ = ["check_programs", "checker", "describe", "find_check", "linters", "programs", "python_syntax", "signature"]
+__all__ = ["check_programs", "checker", "describe", "find_check", "linters", "programs", "signature", "syntax"]
 __getattr__ = parts_of(__name__)

@@ -19,7 +19,6 @@ from codur.checks.memory import CheckMemory, Told
 from codur.checks.pristine import Pristine
 from codur.checks.programs import native_build
 from codur.checks.programs.native_build import NativeBuild
-from codur.checks.python_syntax import syntax_verdict
 from codur.checks.signature import signature_of, told_apart
 from codur.checks.stated_conditions import Conditions
 from codur.checks.suites.junit import TestCounts, counts_of, less, read_report
@@ -31,6 +30,7 @@ from codur.checks.suites.runner_output import (
     was_exited,
     without,
 )
+from codur.checks.syntax import syntax_verdict
 from codur.config.settings import VerificationSettings
 from codur.errors import WorkspaceError
 from codur.lazy import regex
@@ -187,11 +187,16 @@ class Checker:
     def run(self, check: Check | None) -> Verdict:
         """Run a check once; without one (or with one of syntax alone) nothing runs, and a syntax error is a failure.
 
+        Of data it is that whatever else is checked, where it is the change's.
+
         Raises Interrupted: the run was cancelled; LimitReached: its time was used up; WorkspaceError: a file cannot be
         read.
         """
-        if check is None or check.kind == "syntax" or not self.allow_run:
-            return syntax_verdict(self.workspace, check, sandbox=self.programs.launcher.name)
+        alone = check is None or check.kind == "syntax" or not self.allow_run
+        parsed = syntax_verdict(self.workspace, check, alone=alone, sandbox=self.programs.launcher.name)
+        if check is None or alone or parsed.status == "failed":
+            self._told = None
+            return parsed
         if check.text:  # a made test, which lies in the workspace only as long as it runs
             return self._made(check, check.text.encode())
         if check.beside is not None:

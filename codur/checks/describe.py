@@ -59,6 +59,8 @@ _NEXT_HUNK = regex(r"^(?=@@ |--- .*\n\+\+\+ )", re.MULTILINE)
 
 def check_text(check: Check | None, failing: int = 0) -> str:
     """What the check demands, in a sentence. `failing`: tests that may go on failing."""
+    if check is not None and check.kind == "syntax" and check.parses:
+        return f"{', '.join(check.parses)} must parse."
     if check is None or check.kind == "syntax":
         return "No check was found: no expected output, no tests. The files must at least be free of syntax errors."
     if check.kind == "output":

@@ -24,10 +24,10 @@ from codur.checks.entry import (
     look,
     text_of,
 )
-from codur.checks.python_syntax import NOT_FOUND
 from codur.checks.stated_conditions import decides_in_part
 from codur.checks.stated_output import files_to_edit, reshapes_tests, stated_output
 from codur.checks.suites.find_suites import Suite, Suites
+from codur.checks.syntax import NOT_FOUND, to_parse
 from codur.errors import ConfigError, UsageError
 from codur.python.test_command import PYTHON, read_command
 from codur.structs import Struct, replace
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from codur.config.settings import VerificationSettings
     from codur.workspace.workspace import Workspace
 
-__all__ = ["CheckRequest", "find_check", "find_entry"]
+__all__ = ["CHECKER", "CheckRequest", "find_check", "find_entry"]
 
 _STATED = "expected output stated in the prompt"
 _LINTED = re.compile(r"\b(?:black|eslint|flake8|go vet|lint|mypy|prettier|pyright|ruff|tsc|type|typing)", re.IGNORECASE)
@@ -126,7 +126,12 @@ class _Search(Struct, dict=True):  # cached properties need one
             self._of_other_language,
             self._syntax,
         )
-        return next((check for rule in rules if (check := rule()) is not None), None)
+        check = next((check for rule in rules if (check := rule()) is not None), None)
+        return replace(check, parses=self.to_parse) if check is not None and self.to_parse else check
+
+    @cached_property
+    def to_parse(self) -> tuple[str, ...]:
+        return to_parse(self.request.prompt, self.request.files, self.workspace)
 
     @cached_property
     def challenge(self) -> ChallengeFile:
@@ -382,7 +387,7 @@ class _Search(Struct, dict=True):  # cached properties need one
         # Of a project that is still to be made it will be declared.
         may_say = bool(self.listing) and _PROGRAM.search(self.request.prompt)
         said = may_say and suites.named_command.spoken_command(self.request.prompt)
-        if not said and not named and not any(path.endswith(".py") for path in self.listing):
+        if not (said or named or self.to_parse) and not any(path.endswith(".py") for path in self.listing):
             return None
         entry = self.found_entry or next(iter(named), None)
         source = (

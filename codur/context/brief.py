@@ -52,6 +52,7 @@ class CodingBrief(Struct):
     sources: Mapping[str, str]  # present text by path, in the order in which they are shown
     wants: Sequence[Want] = ()  # what of them should be shown, the most useful first; empty: each in turn
     copies: Mapping[str, Sequence[str]] = field(default_factory=dict)  # other files with the text of one of them
+    forms: Mapping[str, str] = field(default_factory=dict)  # of those on disk, what is unusual: `CRLF`, `BOM`
     outline: Outline = NOTHING_ELSE  # the files that are not shown
     missing_files: Sequence[str] = ()
     withheld: Sequence[str] = ()  # files that are not shown because they may hold secrets
@@ -169,6 +170,7 @@ def _situation(brief: CodingBrief) -> str:
 def _file(item: Excerpt, brief: CodingBrief) -> str:
     known = {"read only": item.path in brief.read_only, "only a guess": item.path in brief.guessed}
     known["in part"] = not item.whole
+    known[brief.forms.get(item.path, "")] = item.path in brief.forms
     marks = [f"{item.lines} line{'' if item.lines == 1 else 's'}", *(mark for mark, holds in known.items() if holds)]
     marks += [f"{path} has the same text, and is edited likewise" for path in brief.copies.get(item.path, ())]
     text = "\n".join(_numbered(item)) if brief.numbered else item.text.rstrip()

@@ -4,7 +4,7 @@ import json
 import time
 from pathlib import Path
 
-from codur.checks.python_syntax import syntax_problem
+from codur.checks.syntax import syntax_problem
 from codur.errors import UsageError, WorkspaceError
 from codur.nodes.parts.finding import spoken_of
 from codur.nodes.parts.offline_work import left_alone

@@ -18,7 +18,7 @@ else:
 tomllib = late("tomllib")
 
 MAX_BYTES = 500_000
-_MANY_PARTS = regex(r"^[ \t]*\[*(?:[ \t]*(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s.=#,\"']+)[ \t]*\.){100}", re.MULTILINE)
+MANY_PARTS = regex(r"^[ \t]*\[*(?:[ \t]*(?:\"[^\"\n]*\"|'[^'\n]*'|[^\s.=#,\"']+)[ \t]*\.){100}", re.MULTILINE)
 """The dotted name of a setting; no numbers in a list, and no prose."""
 
 
@@ -61,7 +61,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def toml_of(text: str) -> dict[str, Any] | None:
     """The content of TOML; None if it is broken, nests deeper than Python reads, or has names of very many parts."""
-    if _MANY_PARTS.search(text):  # tomllib takes minutes for one of 20,000
+    if MANY_PARTS.search(text):  # tomllib takes minutes for one of 20,000
         return None
     try:
         return dict(tomllib.loads(text))

@@ -36,6 +36,12 @@ class TextFile(Struct):
     newline: str = "\n"  # the line end that the file uses most: `\\n`, `\\r\\n` or `\\r`
     bom: bool = False  # whether it starts with the UTF-8 byte order mark
 
+    @property
+    def form(self) -> str:
+        """What is not usual in its form: its encoding, its line ends, its mark; empty if nothing is."""
+        known = {"Latin-1": self.encoding == "latin-1", "CRLF": self.newline == "\r\n", "BOM": self.bom}
+        return ", ".join(mark for mark, holds in known.items() if holds)
+
 
 def decode(path: str, data: bytes) -> TextFile:
     """The text in `data`: UTF-8, what a Python file's coding cookie says (PEP 263), or else Latin-1; of a notebook its

@@ -353,3 +353,21 @@ def test_a_command_that_only_looks_is_run_and_judged(project: Path, home: Path, 
     assert f"`{command}`" in ran.err
     asked = codur_here("which tests fail?", "--offline", cwd=project, home=home)
     assert (asked.code, contents(project)["answer.txt"]) == (0, "right\n"), asked
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "told"),
+    [
+        ("is k8s/a.yaml valid?", 1, "k8s/a.yaml: found character that cannot start any token: line 2 column 1"),
+        (
+            "validate settings.json",
+            1,
+            "settings.json: Expecting property name enclosed in double quotes: line 1 column 3",
+        ),
+        ("check pyproject.toml", 0, "`syntax of pyproject.toml`"),
+    ],
+)
+def test_whether_a_file_of_data_parses_is_told(project: Path, home: Path, said: str, code: int, told: str) -> None:
+    fill(project, {"k8s/a.yaml": "a:\n\tb: 1\n", "settings.json": "{ // so\n}\n", "pyproject.toml": "[tool.a]\n"})
+    ran = codur_here(said, cwd=project, home=home)
+    assert (ran.code, told in ran.err) == (code, True), ran

@@ -452,3 +452,13 @@ def test_of_the_tests_that_use_what_a_task_names_those_come_first_that_are_calle
         want.line for want in found.wants if want.path == "tests/test_all.py" and want.need == "needed" and want.line
     ]
     assert use.splitlines()[lines[0] - 1] == "def test_to_cents():"
+
+
+def test_line_ends_and_marks_that_are_not_usual_are_told_with_a_file(tmp_path: Path) -> None:
+    files = {"a.csv": "id;fee\r\n1;2,50\r\n", "b.json": "\ufeff{}\r\n", "c.txt": "so\n"}
+    edit = classified(task_type="code_fix", suggested_action="edit", confidence=0.95, detected_files=list(files))
+    sort = calls(("replace_file_content", {"path": "a.csv", "content": "id;fee\n1;3,50\n"}))
+    played = play(tmp_path, files, "bring a.csv in order, as b.json and c.txt say", [edit, sort])
+    heads = [line for line in played.message(1).splitlines() if line.startswith("===== ") and "end of" not in line]
+    assert heads == ["===== a.csv (2 lines, CRLF)", "===== b.json (1 line, CRLF, BOM)", "===== c.txt (1 line)"]
+    assert (tmp_path / "project/a.csv").read_bytes() == b"id;fee\r\n1;3,50\r\n"

@@ -253,6 +253,24 @@ def test_none_is_made_where_a_document_or_data_is_to_hold_something(prompt: str,
     assert (played.result.verdict.note == "only documents were changed") is path.endswith(".md")
 
 
+@pytest.mark.parametrize(
+    ("found", "made"),
+    [
+        (["hosts/a.yaml", "schema.json", "README.md", "tools/validate.py", "check.sh"], False),
+        (["docs/index.rst", "docs/guide.rst", "docs/conf.py", "Makefile"], False),
+        (["hosts/a.yaml", "dates.py"], True),
+        (["tools/validate.py", "hosts/a.yaml"], True),
+    ],
+)
+def test_none_is_made_for_data_settings_and_documents(found: list[str], made: bool, tmp_path: Path) -> None:
+    edit = classified(task_type="code_fix", suggested_action="edit", confidence=0.95, detected_files=found)
+    words = calls(("replace_file_content", {"path": "hosts/a.yaml", "content": "a: 1\n"}))
+    files = {**dict.fromkeys(found, "# a\n"), "dates.py": CODE}
+    replies = [edit, text("NONE: no program"), words] if made else [edit, words]
+    played = run(tmp_path, replies, prompt="the disk sizes are wrong, mend what is wrong", files=files)
+    assert (played.result.outcome, played.result.model_calls, played.unexpected) == ("done", len(replies), 0)
+
+
 def test_one_is_made_for_a_program_that_writes_data(tmp_path: Path) -> None:
     prompt = f"Add a method that saves to report.json. {REPORT}"
     assert "make_check" in run(tmp_path, [EDIT, answer(TEST), FIX], prompt=prompt).nodes

@@ -90,7 +90,7 @@ def judge(record: StepRecord, state: RunState, context: RunContext) -> Judged:
     if record.ok:
         # Of all changes so far, as those are what the check judges.
         edit = edit_name(context.workspace.diff())
-        if (told := _unread(state, context)) is not None:
+        if (told := _unread(state, context)) is not None and told.status == "no_check":
             return Judged(verdict=told, last=told, attempt=None)
         verdict = _known_failure(record, edit, state, context) or _check(record, state, context)
         if verdict.status in {"passed", "flaky"} or keeps(verdict, state) or _nothing_to_check(verdict, state, context):
@@ -207,7 +207,8 @@ def _unread(state: RunState, context: RunContext) -> Verdict | None:
     what = (
         "only documents were changed, which no code names" if documents else "no test or source names what was changed"
     )
-    return Verdict(status="no_check", check=check.label, note=what)
+    # What was changed is parsed all the same.
+    return replace(context.checker.run(replace(check, kind="syntax", source=what)), check=check.label)
 
 
 def _quoted(directory: str) -> Iterator[str]:

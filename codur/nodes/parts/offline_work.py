@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _WORD = regex(r"[\w./-]*\w")
 _DATA = frozenset({".csv", ".tsv", ".json", ".jsonl", ".txt", ".xml", ".xlsx", ".db", ".log", ".out", ".dat"})
+_HELD = _DATA | {".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".env", ".po", ".service"}
 _SPOKEN = regex(
     r"\b(?:workflow|github actions?|dockerfile|docker image|makefile|readme|changelog|release notes?)\b", re.IGNORECASE
 )
@@ -176,6 +177,12 @@ def may_make_check(state: RunState, context: RunContext) -> bool:
     files = (*found.files, *found.missing_files)
     subjects = [path for path in files if not (checks.entry.is_document(path) or checks.entry.is_test_code(path))]
     if files and not subjects and (found.guessed or found.task_type == "code_generation"):
+        return False
+    # Nor for data and settings, and what looks at them is no program, unless it comes first.
+    names = checks.find_check.CHECKER
+    looks = {path for path in files[1:] if names.match(basename(path)) or basename(path) == "conf.py"}
+    held = {path for path in subjects if splitext(path)[1] in _HELD or _SPOKEN.search(basename(path))}
+    if found.guessed and looks | held >= set(subjects):
         return False
     if check is not None and check.kind not in {"tests", "syntax"}:
         return False

@@ -29,6 +29,7 @@ from codur.repair.evidence.tracing import run_traced
 from codur.structs import replace
 from codur.tools import git
 from codur.types import Step, Verdict
+from codur.workspace.text import TextFile
 from codur.workspace.workspace import Workspace
 
 _MOST_BESIDE = 2  # tests of the same sources that are shown where tests are to be written
@@ -70,7 +71,8 @@ def brief_of(state: RunState, step: Step, context: RunContext) -> CodingBrief:
     paths = sorted(found, key=lambda path: (standing(path), path))  # so that attempts show the same beginning
     shown = [path for path in paths if path not in hidden]
     made = {check.entry: check.text} if check and check.text and check.entry else {}
-    texts = {**made, **{path: text for path in shown if (text := _text(path, workspace)) is not None}}
+    read = {path: file for path in shown if (file := _read(path, workspace)) is not None}
+    texts = {**made, **{path: file.text for path, file in read.items()}}
     copies = _copies(selection.paths, texts, files, workspace)
     wants = (*looked, *(Want(path=path, need="needed") for path in made), *_without_other_tests(selection.wants, named))
     return CodingBrief(
@@ -80,6 +82,7 @@ def brief_of(state: RunState, step: Step, context: RunContext) -> CodingBrief:
         sources=texts,
         wants=tuple(want for want in sorted(wants, key=lambda want: want.need != "asked") if want.path in texts),
         copies=copies,
+        forms={path: file.form for path, file in read.items() if file.form},
         outline=outline_of(
             selection.ranked,
             files,
@@ -344,9 +347,9 @@ def inputs(state: RunState, step: Step, context: RunContext) -> dict[str, str]:
     return found
 
 
-def _text(path: str, workspace: Workspace) -> str | None:
-    """The file's text; None if it holds no text (such a file is of no use to a model), or is withheld."""
+def _read(path: str, workspace: Workspace) -> TextFile | None:
+    """The file; None if it holds no text (such a file is of no use to a model), or is withheld."""
     try:
-        return workspace.read_text(path).text
+        return workspace.read_text(path)
     except WorkspaceError:
         return None

@@ -53,7 +53,8 @@ def discover_code(request: Request, found: Classification) -> Discovery:
         # A module of a library, or of documents, that can be run as well is not what a task about tests is about.
         inside = standing(entry) > 0 or workspace.is_file(f"{dirname(entry)}/__init__.py")
         entry = None if inside else entry
-    files = _involved(request, *named, *([entry] if entry else [])) or _tested_files(request, check)
+    parses = check.parses if check is not None else ()
+    files = _involved(request, *named, *parses, *([entry] if entry else [])) or _tested_files(request, check)
     tests = _tests_to_edit(request, check) if check is not None else ()
     if check is not None and tests:
         check = check.without(tests)

@@ -19,7 +19,7 @@ from codur.planning.patterns.rules import file_change_rules, lookup_rules, run_r
 from codur.planning.patterns.rules.rule import Found, Rule, Settled, not_allowed, say
 from codur.sandbox.launcher import Launcher
 from codur.structs import Struct, replace
-from codur.types import CODE_TASKS, Discovery, Plan, Task, TaskType
+from codur.types import CODE_TASKS, Check, Discovery, Plan, Task, TaskType
 from codur.workspace.workspace import Workspace
 
 _ASKING = frozenset({"can", "could", "would", "will"})
@@ -166,7 +166,9 @@ def _judged(kind: TaskType, rule: str, settled: Settled, request: Request) -> Pa
     command = step.arguments.get("command", "")
     asked = replace(task, prompt=f"fix {command}") if command else task
     discovery = _discover(replace(request, task=asked), goal=True)
-    if discovery.check is None or discovery.check.kind == "syntax":
+    if path := step.arguments.get("path"):  # whatever is tested beside it
+        discovery = replace(discovery, check=Check(kind="syntax", argv=(), parses=(path,), source="it is asked for"))
+    if discovery.check is None or (discovery.check.kind == "syntax" and not path):
         return PatternDecision(plan=None, discovery=_discover(request, goal=False))
     found = replace(settled, step=replace(step, arguments={}))
     return PatternDecision(plan=_decision(request, kind, rule, found).plan, discovery=discovery)

@@ -110,8 +110,8 @@ def repair_plan(check: Check | None, before: Verdict | None, why_not: str) -> Pl
 def verdict_plan(before: Verdict | None, reason: str) -> Plan:
     """The end of a task that was only to run the check; `reason` is what that said, in a line."""
     if before is None or before.status == "no_check":
-        off = before is not None and before.note == checks.python_syntax.NOT_ALLOWED
-        why = checks.python_syntax.NOT_ALLOWED if off else "there is no check: no tests, no expected output"
+        off = before is not None and before.note == checks.syntax.NOT_ALLOWED
+        why = checks.syntax.NOT_ALLOWED if off else "there is no check: no tests, no expected output"
         return _nothing_to_search(why, outcome="usage")
     return _nothing_to_search(reason, outcome="done" if before.passed else "not_achieved")
 

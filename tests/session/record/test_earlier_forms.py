@@ -60,7 +60,7 @@ PASSING = frozenset({"at", "crc"})
 
 SINCE = {
     "Task": {"earlier", "may_edit_tests", "places", "made", "given"},
-    "Check": {"suite", "sample_s", "left_out", "ran_without", "runs", "may_differ", "of_linter", "within_s"},
+    "Check": {"suite", "sample_s", "left_out", "parses", "ran_without", "runs", "may_differ", "of_linter", "within_s"},
     "Discovery": {"edits_tests", "adds_tests", "rest_may_fail"},
     "StepRecord": {"said"},
     "RunResult": {"command", "made_test"},

@@ -82,6 +82,15 @@ def _run_declared(tool: str) -> Build:
     return build
 
 
+def _read_data(found: Found) -> Settled | None:
+    mention: Mention = found["FILE"]
+    if mention.path is None:
+        return missing(mention, found.names)
+    if not mention.path.endswith(checks.syntax.DATA) or found.names.workspace.hides(mention.path):
+        return None
+    return call("run_check", f"Parse {mention.path}.", path=mention.path)
+
+
 def _run_test_file(found: Found) -> Settled | None:
     mention: Mention = found["FILE"]
     if mention.path is None:
@@ -109,5 +118,6 @@ RULES = (
     Rule("run the tests", _run_tests),
     Rule("run a test file", _run_test_file),
     *COMMANDS,
+    Rule("read a file of data", _read_data),
     Rule("run the program", _run_entry),
 )
