@@ -7,17 +7,16 @@ import keyword
 import re
 import warnings
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING, Annotated
 
 from codur.errors import WorkspaceError
 from codur.parsing.bounded_text import listed
-from codur.tools import files
 from codur.tools.code.definitions import assigned, definitions, definitions_in, dotted, names_of, parse
 from codur.tools.code.python_outline import places_of
 from codur.tools.code.syntax_trees import Syntax, family_of, grammar_of
 from codur.tools.flow.code_outputs import SymbolPlace, SymbolPlaces
-from codur.tools.flow.outputs import Edit, Edits, Matches
+from codur.tools.flow.outputs import Edit, Edits
 from codur.tools.tool import Arg, ToolContext, ToolError, tool
 from codur.types import CODE_TASKS, ToolResult
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
 
 _MAX_SHOWN = 500
 _MAX_LEFT = 5
+_MAX_READ = 5_000
 
 
 @tool(SymbolPlaces)
@@ -189,8 +189,12 @@ def _count(before: str, after: str) -> int:
 def _left(context: ToolContext, old: str, *, inside: bool) -> list[str]:
     """Places where the old name still stands; `inside`: as an attribute."""
     lead = r"\." if inside else r"\b"
-    found = files.grep.grep_files.function(context, rf"{lead}{re.escape(old)}\b", regex=True, limit=1000).data
-    return [f"{place.path}:{place.line}" for place in found.matches] if isinstance(found, Matches) else []
+    name, found = re.compile(rf"{lead}{re.escape(old)}\b"), list[str]()
+    for path in context.workspace.list_files(limit=_MAX_READ):
+        with suppress(WorkspaceError):
+            lines = context.workspace.peek_text(path).split("\n")
+            found += [f"{path}:{number}" for number, line in enumerate(lines, 1) if name.search(line)]
+    return found
 
 
 TOOLS = (find_usages, rename_symbol)
