@@ -52,6 +52,7 @@ def syntax_verdict(workspace: Workspace, check: Check | None, *, alone: bool, sa
     kinds = (*DATA, _PYTHON) if alone else DATA
     changes = [change for change in workspace.changes() if change.path.endswith(kinds) and change.after is not None]
     seen = {path: syntax_problem(workspace.read_bytes(path), path) for path in must if workspace.is_file(path)}
+    seen |= {path: f"{path}: there is no such file" for path in demanded if not workspace.is_file(path)}
     seen |= {change.path: syntax_problem(change.after or b"", change.path) for change in changes}
     spoiled = {change.path for change in changes if seen[change.path] and _is_spoiled(change)}
     told = [path for path, problem in seen.items() if problem and (path in must or path in spoiled)]

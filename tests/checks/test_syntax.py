@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from codur.checks.syntax import syntax_problem
+from codur.types import Check
 from tests.checks.test_checker import TESTS, checker
 from tests.runs.kit import fill, play
 from tests.runs.test_plans import classified
@@ -110,6 +111,14 @@ def test_data_that_is_spoiled_fails_before_tests_run(tmp_path: Path) -> None:
     assert judge.run(TESTS).check == "syntax of a.json"
     workspace.write_text("a.json", "[]\n")
     assert judge.run(TESTS).passed
+
+
+def test_what_has_to_parse_has_to_be_there(tmp_path: Path) -> None:
+    check = Check(kind="syntax", argv=(), parses=("a.json",), source="it is asked for")
+    judge, workspace = checker(fill(tmp_path, {"a.json": "{}\n"}))
+    assert (judge.run(check).status, judge.run(check).check) == ("passed", "syntax of a.json")
+    workspace.delete("a.json")
+    assert (judge.run(check).status, judge.run(check).error) == ("failed", "a.json: there is no such file")
 
 
 @pytest.mark.parametrize("path", ["x.yaml", "x.json", "x.toml"])
