@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
-from posixpath import basename, dirname, join
+from posixpath import basename, dirname, join, splitext
 from typing import TYPE_CHECKING
 
 from codur import checks
@@ -163,7 +163,8 @@ class _Search(Struct, dict=True):  # cached properties need one
         if (tests := self._tests()) is not None and tests.argv == check.argv:
             return replace(tests, source=OF_COMMAND)
         settings = checks.linters.settings_of(f"{command} {recipe}", self.workspace, self.listing)
-        check = replace(check, protected=tuple(dict.fromkeys([*check.protected, *settings, *self._all_tests])))
+        judges = self._judging(named.program_of(command))
+        check = replace(check, protected=tuple(dict.fromkeys([*check.protected, *judges, *settings, *self._all_tests])))
         if check.kind == "command" and not check.of_linter and named.looks_only(self.workspace, command):
             check = replace(check, env=checks.linters.NO_CACHES, of_linter=True, beside=tests)
         if tests is None or named.is_about_command(self.request.prompt):
@@ -172,6 +173,13 @@ class _Search(Struct, dict=True):  # cached properties need one
         if named.mends_first(self.request.prompt):
             return replace(tests, beside=replace(check, beside=None))
         return replace(check, beside=tests)
+
+    def _judging(self, path: str) -> list[str]:
+        """The program that a request names as what has to pass, unless it is what else there is, or a part of that."""
+        others = [text_of(self.workspace, other) for other in self.listing if other.endswith(".py") and other != path]
+        uses = re.compile(rf"\b(?:import|from) (?:[\w.]+\.)?{re.escape(splitext(basename(path))[0])}\b")
+        alone = self._programs == (path,) or any(map(uses.search, others))
+        return [path] if self.workspace.is_file(path) and not alone else []
 
     def _command(self, command: str, timeout_s: float, source: str) -> Check:
         runs = suites.named_command.recipe_of(self.workspace, command).splitlines()

@@ -110,6 +110,8 @@ class Conditions:
         for path in (path for path in paths if _is_read(path, check)):
             old = self._parts[path] if path in self._parts else _part(path, before[path])
             new = _part(path, _bytes(workspace, path))
+            if isinstance(old, dict) and isinstance(new, dict) and "scripts" in old:
+                new = {**new, "scripts": _run_by_known(old["scripts"], new.get("scripts", {}))}
             if old != new:
                 what = "made" if old is None else "removed" if new is None else "changed"
                 found[path] = f"{path} was {what}, which changes how tests run"
@@ -261,6 +263,14 @@ def _of_package(text: str) -> object:
         deciding += sorted(called.difference(deciding))
     rest = {name: found[name] for name in found.keys() - _FREE}
     return {"scripts": {name: scripts[name] for name in deciding}, **rest}
+
+
+def _run_by_known(old: Mapping[str, object], new: Mapping[str, object]) -> dict[str, object]:
+    """Scripts without those that are new and that none which was there calls, by a pattern too, or runs with itself."""
+    words = [word for text in old.values() for word in _SCRIPT_WORDS.findall(str(text))]
+    known = {name for name in new if name in old or re.sub("^(?:pre|post)", "", name) in old}
+    known.update(name for word in words for name in fnmatch.filter(new, word))
+    return {name: text for name, text in new.items() if name in known}
 
 
 def _of_makefile(text: str) -> object:

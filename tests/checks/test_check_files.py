@@ -12,6 +12,7 @@ from codur.checks.checker import Checker
 from codur.checks.compare import first_difference
 from codur.checks.confirmation.confirm import Change, confirm
 from codur.checks.signature import signature_of
+from codur.checks.stated_conditions import Conditions
 from codur.config.settings import VerificationSettings
 from codur.errors import WorkspaceError
 from codur.sandbox.launcher import Launcher
@@ -247,3 +248,26 @@ def test_a_check_that_fails_ends_the_run_in_the_copy(tmp_path: Path) -> None:
     checker, _ = guarded(tmp_path / "w", {"main.py": program, "expected.txt": "2"}, OUTPUT)
     verdict = confirm(checker, OUTPUT, None, Change(before={"main.py": b"print(1)"}, own=True), runs=0)
     assert (verdict.status, "ended" in log.read_text()) == ("failed", False)
+
+
+SCRIPTS = '{"scripts": {"test": "run-s unit:*", "unit:a": "node --test"}}'
+
+
+@pytest.mark.parametrize(
+    ("script", "decides"),
+    [
+        ('"format": "prettier ."', False),
+        ('"unit:b": "true"', True),
+        ('"pretest": "true"', True),
+        ('"test": "true"', True),
+    ],
+)
+def test_a_new_script_of_a_package_decides_where_one_that_was_there_runs_it(
+    script: str, decides: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "package.json").write_text(SCRIPTS)
+    workspace, check = Workspace.open(tmp_path), Check(kind="command", argv=("npm", "test"), timeout_s=9, source="")
+    conditions = Conditions()
+    conditions.keep(check, workspace)
+    (tmp_path / "package.json").write_text(SCRIPTS.replace("}}", f", {script}}}}}"))
+    assert bool(conditions.changed(check, workspace, {})) is decides

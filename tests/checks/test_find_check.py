@@ -618,6 +618,8 @@ def test_a_command_that_is_to_pass_in_the_end_is_the_check(prompt: str, command:
         "mend f, and make lint must pass",
         "fix the rule in the Makefile; make lint must pass",
         "fix the Makefile; make lint must pass",
+        "test_f fails, get it green; make lint must pass",
+        "f rounds wrongly. make lint must pass.",
     ],
 )
 def test_where_a_fault_is_told_before_it_comes_after_the_tests(prompt: str, tmp_path: Path) -> None:
@@ -627,6 +629,14 @@ def test_where_a_fault_is_told_before_it_comes_after_the_tests(prompt: str, tmp_
     assert found.beside is not None
     assert (found.kind, found.of_linter, found.beside.argv[-1]) == ("tests", False, "make lint")
     assert ("Makefile" in found.beside.protected) == ("the Makefile" not in prompt)
+
+
+@pytest.mark.parametrize(("more", "kept"), [({"de.json": "{}", "a.py": LIBRARY}, True), ({}, False)])
+def test_the_program_that_is_named_as_what_must_pass_judges(more: dict[str, str], kept: bool, tmp_path: Path) -> None:
+    files = {"tools/schema_validate.py": SCRIPT, **more}
+    found = check_for(tmp_path, files, "python tools/schema_validate.py fails, fix it")
+    assert found is not None
+    assert ("tools/schema_validate.py" in found.protected) is kept
 
 
 LINKS = {

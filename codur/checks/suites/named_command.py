@@ -102,7 +102,9 @@ def mends_first(prompt: str) -> bool:
     if found is None:
         return False
     # What fails by itself is the fault.
-    faults = "tests?" if found["fails"] or found["told"] else rf"{_MEND}|tests?"
+    faults = r"tests?|test_\w+"
+    if not (found["fails"] or found["told"]):
+        faults += rf"|{_MEND}|bugs?|crash\w*|fails?|raises?|wrong\w*"
     return bool(re.search(rf"\b(?:{faults})\b", prompt[: found.start()], re.IGNORECASE))
 
 
@@ -194,6 +196,12 @@ def _directory(workspace: Workspace, said: Mapping[str, str | None]) -> str | No
     if at in {"", "."}:
         return ""
     return at if not at.startswith(("/", "..")) and workspace.is_dir(at) else None
+
+
+def program_of(command: str) -> str:
+    """The program or script of the workspace that a command runs to judge; empty if it is none."""
+    said = _said(command)
+    return (said.get("program") or said.get("file") or "").removeprefix("./")
 
 
 def recipe_of(workspace: Workspace, command: str) -> str:

@@ -240,6 +240,7 @@ def going_with_tests(state: RunState) -> frozenset[str]:
     """The names of code that the task takes out "with its tests"."""
     orders = (found["what"] or "" for found in _TAKEN_OUT.finditer(_said(state)))
     parts = (what[: end.start()] for what in orders if (end := _WITH_ITS_TESTS.search(what)))
+    parts = (part for part in parts if not re.search(r"\b(?:but|not|that|which)\b", part[1:]))
     return frozenset(name for part in parts for name in _CODE_NAME.findall(part))
 
 
