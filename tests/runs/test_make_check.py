@@ -513,6 +513,9 @@ def test_what_goes_on_with_a_task_that_was_to_have_tests_has_them(
     assert (played.result.outcome, PATH in played.files) == ("done", kept)
 
 
-def test_what_is_new_in_a_project_with_tests_keeps_the_test_that_nobody_was_asked_about(tmp_path: Path) -> None:
-    played = run(tmp_path, [NEW, answer(TEST), FIX])
-    assert (played.result.outcome, PATH in played.files) == ("done", True)
+@pytest.mark.parametrize(("said", "kept"), [("", True), (" Leave the tests alone.", False), (" No other file!", False)])
+def test_what_is_new_in_a_project_with_tests_keeps_the_test_that_nobody_was_asked_about(
+    said: str, kept: bool, tmp_path: Path
+) -> None:
+    played = run(tmp_path, [NEW, answer(TEST), FIX], f"{REPORT}{said}")
+    assert (played.result.outcome, PATH in played.files) == ("done", kept)
