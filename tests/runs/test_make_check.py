@@ -502,6 +502,7 @@ def test_in_a_project_of_unittest_it_is_called_and_written_as_the_others_are(tmp
     ("before", "prompt", "kept"),
     [
         ("century() is to take strings, too, with tests", f"also: {REPORT}", True),
+        ("century() is to take strings, too.\n\nWith tests.", f"also: {REPORT}", True),
         ("century() is to take strings, too, with tests", REPORT, False),
         ("century() is to take strings, too", f"also: {REPORT}", False),
     ],

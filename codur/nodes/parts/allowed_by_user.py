@@ -47,8 +47,8 @@ _ALONE = regex(
     re.IGNORECASE,
 )
 """Of files that they are all that may change."""
-_GOES_ON = regex(r"\s*(?:also|and|but|same|likewise|the same|now (?:also|the same)|no)[ ,:]", re.IGNORECASE)
-_LAST_ASKED = regex(r"^User: (.*)$", re.MULTILINE)
+_GOES_ON = regex(r"\s*(?:also|and|same|likewise|the same|now (?:also|the same))[ ,:]", re.IGNORECASE)
+_LAST_ASKED = regex(r"^User: (.*?)(?=^Outcome: |\Z)", re.MULTILINE | re.DOTALL)
 _MOVED = regex(
     r"(?<!not )(?<!n't )(?<!never )\b(?:move|merge|fold)\s+(?:the\s+)?[`'\"@]?"
     r"((?:[\w.-]+/)*[\w-][\w.-]*\.\w+)[`'\"]?\s+(?:in)?to\b",
