@@ -551,13 +551,15 @@ def test_a_task_goes_on_with_what_was_given_alone_and_in_a_conversation(
     assert "+eggs" in said
     assert "verify" not in said
     assert codur("undo", cwd=project, home=home).code == 0
+    assert codur("--continue", "--offline", 'create c.txt with "c"', cwd=project, home=home).code == 0
+    assert "Changed by the user" not in told()
     (project / "new.py").write_text("NEW = 1\n")
     assert codur("--continue", 'create b.txt with "b"', "--offline", cwd=project, home=home).code == 0
     assert "Outcome: done, and undone since" in (said := told())
     assert "Changed by the user since then: " in said
     assert "new.py" in said
     with opens("--continue") as terminal:
-        terminal.until("3 earlier tasks remembered")
+        terminal.until("4 earlier tasks remembered")
         say(terminal, "/context")
         terminal.until('User: create b.txt with "b"')
         say(terminal, "!echo $((6 * 7))")
@@ -565,7 +567,7 @@ def test_a_task_goes_on_with_what_was_given_alone_and_in_a_conversation(
         say(terminal, "/quit")
         assert terminal.ended() == 0
     with opens("--continue") as terminal:
-        terminal.until("4 earlier tasks remembered")
+        terminal.until("5 earlier tasks remembered")
 
 
 def test_without_a_terminal(project: Path, home: Path) -> None:
