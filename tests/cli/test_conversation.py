@@ -570,6 +570,13 @@ def test_a_task_goes_on_with_what_was_given_alone_and_in_a_conversation(
         terminal.until("5 earlier tasks remembered")
 
 
+def test_a_result_of_another_version_is_none_to_go_on_with(project: Path, home: Path) -> None:
+    assert codur('create b.txt with "b"', "--offline", cwd=project, home=home).code == 0
+    (kept,) = (home / ".local/state/codur/runs").glob("*/result.json")
+    kept.write_text(kept.read_text().replace('"done"', '"unheard of"'))
+    assert "there is no earlier task here" in codur("--continue", "now fix it", cwd=project, home=home).err
+
+
 def test_without_a_terminal(project: Path, home: Path) -> None:
     ran = codur("--continue", cwd=project, home=home)
     assert (ran.code, ran.out) == (2, "")

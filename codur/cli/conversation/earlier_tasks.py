@@ -43,7 +43,7 @@ def earlier_turns(directory: Path) -> list[Turn]:
     records = [record for record in runs.list(directory.absolute().resolve()) if _is_task(record)][:_MOST]
     alone = [record for record in reversed(records) if record.id not in known and _ended(record) > last]
     for record in alone:
-        with suppress(UsageError):  # what is damaged is told by `codur show`
+        with suppress(UsageError, ValueError):  # what is damaged, or of another version, is told by `codur show`
             result = runs.open(record.id).result()
             turns += [_turn(record, result)] if result is not None else []
     gone = {turn.undid for turn in turns}
