@@ -582,6 +582,9 @@ def test_without_a_terminal(project: Path, home: Path) -> None:
     assert (ran.code, ran.out) == (2, "")
     assert "a conversation takes a terminal" in ran.err
     assert codur("--continue", "--help", cwd=project, home=home).out.startswith("Usage: codur")
+    ran = codur("--continue", "undo", cwd=project, home=home)
+    assert (ran.code, ran.out) == (2, "")
+    assert "--continue goes with a task, not with `undo`" in ran.err
     assert "a conversation takes no options" in codur("--continue", "--json", cwd=project, home=home).err
 
 
