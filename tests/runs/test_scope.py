@@ -138,6 +138,13 @@ def test_a_models_edit_of_codurs_own_settings_is_refused(tmp_path: Path) -> None
     [
         ("Set max_llm_calls to 5 in codur.yaml", True),
         ("Set it in ./codur.yaml; don't touch main.py", True),
+        ("codur.yaml: please allow runs. The rest is fine", True),
+        ("Now I want you to set agents.default in codur.yaml to x", True),
+        ("codur.yaml: the file is fine, fix f in main.py", False),
+        ("codur.yaml: unknown key makes f in main.py return 1, not 2; fix it", False),
+        ("Fix f in main.py, which should add its value to codur.yaml", False),
+        ("main.py should create codur.yaml", False),
+        ("replace the parser of codur.yaml in main.py", False),
         ("codur.yaml: allow runs; keep the rest as it is", True),
         ("set agents.default in codur.yaml to x", True),
         ("In codur.yaml, replace 5 by 6", True),
