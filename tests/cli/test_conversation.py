@@ -558,6 +558,7 @@ def test_a_task_goes_on_with_what_was_given_alone_and_in_a_conversation(
     assert "Outcome: done, and undone since" in (said := told())
     assert "Changed by the user since then: " in said
     assert "new.py" in said
+    assert codur("undo", cwd=project, home=home).code == 0
     with opens("--continue") as terminal:
         terminal.until("4 earlier tasks remembered")
         say(terminal, "/context")
