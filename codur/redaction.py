@@ -180,7 +180,8 @@ def secrets_in(text: str) -> tuple[str, ...]:
 
 
 def _set_in(text: str) -> Iterator[str]:
-    text = _compiled(r"^[ \t]*[#;].*", re.MULTILINE).sub("", text)
+    # What is taken out of use may be of another stage, and open something there; a word is prose.
+    text = _compiled(r"^[ \t]*[#;](?![ \t]*[\w./:-]+[ \t]*=[ \t]*(?=\S*\d)\S+[ \t\r]*$).*", re.MULTILINE).sub("", text)
     yield from _compiled(_URL_PASSWORD).findall(text)
     for found in _compiled(_SETTING).finditer(text):
         if _says_secret(found[1]):

@@ -81,7 +81,7 @@ class Asked(Struct):
 _MEND = r"(?:fix|mend|resolve|remove|clear(?: up)?|clean up|get rid of|address|solve|correct|repair|silence)"
 _FOUND = r"(?:errors|warnings|findings|complaints|issues|violations|problems|failures)"
 _PATH = r"\S*[./]\S*"
-_NO_FINDING = r"(?:failing|fix|mend|bug)"
+_NO_FINDING = r"(?:failing|fix|mend|bug)\b"
 _ASKED = (
     rf"\s*(?:please |(?:can|could|would) you )?(?:{_MEND}\b[^.?!\n]*?\b(?:"
     rf"{{name}}(?:'s)? (?:strict |[A-Z]+\d+ )?(?:{_FOUND}|error|finding|warning)\b"

@@ -60,6 +60,8 @@ def with_command(argv: Sequence[str], *, commands: Collection[str], app_options:
     if may_wish and not _is_given_text() and (spoken := cli.spoken_commands.spoken_command(said)):
         return [*spoken, *([*argv[:place], *argv[place + 1 :]] if options else [])]
     if word in commands and not explicit:
+        if "--continue" in argv[:place] and word != TASK_COMMAND:
+            raise UsageError(f"--continue goes with a task, not with `{word}`", remedy=f"Run `codur {word}`.")
         return [word, *argv[:place], *argv[place + 1 :]]
     task = cli.commit_words.task_to_commit(said) if "commit" in said and options.isdisjoint(_NO_COMMIT) else ""
     if task and not explicit:

@@ -172,7 +172,9 @@ def _file(item: Excerpt, brief: CodingBrief) -> str:
     known["in part"] = not item.whole
     known[brief.forms.get(item.path, "")] = item.path in brief.forms
     marks = [f"{item.lines} line{'' if item.lines == 1 else 's'}", *(mark for mark, holds in known.items() if holds)]
-    marks += [f"{path} has the same text, and is edited likewise" for path in brief.copies.get(item.path, ())]
+    marks += [
+        f"{path} has the same text: edit it, too, if it is to stay so" for path in brief.copies.get(item.path, ())
+    ]
     text = "\n".join(_numbered(item)) if brief.numbered else item.text.rstrip()
     return f"===== {item.path} ({', '.join(marks)})\n{text}\n===== end of {item.path}"
 

@@ -21,7 +21,8 @@ DIFF_CHARS = 1500
 INPUT_CHARS = 300
 SOURCE_CHARS = 6000
 LINES_AROUND = 30
-_NUMBER, _LAST = regex(r"\d+"), regex(r"(\d+)\W*\Z")
+_NUMBER = regex(r"\d+")
+_LAST = regex(r"(?:[;,]|\b(?:but|except|only|so|take))\s+(?:repair |number )?(\d+)\W*\Z", re.IGNORECASE)
 _NONE = regex(r"\b(?:0|none|neither|no repair)\b", re.IGNORECASE)
 _HUNK = regex(r"^@@ -(\d+)", re.MULTILINE)
 

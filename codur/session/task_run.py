@@ -194,7 +194,7 @@ def _with_test(state: RunState, context: RunContext) -> RunState:
     # What is new in a project with tests is to have some; who is asked about the test says there whether it stays.
     beside = check.beside is not None and check.beside.kind == "tests"
     asked = context.consult is not None and not state["task"].approved
-    wished |= state["discovery"].task_type == "code_generation" and beside and not asked
+    wished |= beside and not asked and allowed.welcomes_tests(state)
     if not (state["keep_test"] or (wished and not tested)):
         how = "`codur show --test` prints it; --keep-test, or k where you are asked, keeps it"
         text = f"the test that was made for this is not kept ({check.entry}); {how}"

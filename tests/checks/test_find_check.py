@@ -1192,6 +1192,7 @@ TYPED = {
         ("make src/a.py pass mypy", ["src/a.py"], f"{MYPY} src/a.py"),
         ("make sure mypy passes on src/", [], f"{MYPY} src"),
         ("fix ruff", [], f"{RUFF} ."),
+        ("ruff complains, fix it. The word is in fixtures.", [], f"{RUFF} ."),
         ("add type hints to src/a.py so that mypy passes", ["src/a.py"], f"{MYPY} src/a.py"),
         ("Annotate everything in src until mypy is happy.", [], f"{MYPY} src"),
         ("fix the remaining mypy errors in src (mypy src must exit 0), no new type: ignore", [], f"{MYPY} src"),

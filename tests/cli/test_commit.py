@@ -702,9 +702,9 @@ def test_what_the_users_git_settings_include_may_be_named_by_the_home_directory(
     fill(
         home,
         {
-            "d/work.inc": "[include]\npath = more.inc\n[commit]\ngpgSign = true\n",
-            "d/more.inc": f"[core]\nhooksPath = {home}/hooks\n",
-            ".gitconfig": f'[alias]\nst = status\n[includeIf "gitdir:{repository}/"]\npath = ~/d/work.inc # mine\n',
+            "d;/work.inc": "[include]\npath = more.inc\n[commit]\ngpgSign = true\n",
+            "d;/more.inc": f"[core]\nhooksPath = {home}/hooks\n",
+            ".gitconfig": f'[alias]\nst = status\n[includeIf "gitdir:{repository}/"]\npath = "~/d;/work.inc" # mine\n',
         },
     )
     done = commit(repository, home, "--all", "--offline", "-m", "mine")

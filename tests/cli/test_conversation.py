@@ -551,13 +551,16 @@ def test_a_task_goes_on_with_what_was_given_alone_and_in_a_conversation(
     assert "+eggs" in said
     assert "verify" not in said
     assert codur("undo", cwd=project, home=home).code == 0
+    assert codur("--continue", "--offline", 'create c.txt with "c"', cwd=project, home=home).code == 0
+    assert "Changed by the user" not in told()
     (project / "new.py").write_text("NEW = 1\n")
     assert codur("--continue", 'create b.txt with "b"', "--offline", cwd=project, home=home).code == 0
     assert "Outcome: done, and undone since" in (said := told())
     assert "Changed by the user since then: " in said
     assert "new.py" in said
+    assert codur("undo", cwd=project, home=home).code == 0
     with opens("--continue") as terminal:
-        terminal.until("3 earlier tasks remembered")
+        terminal.until("4 earlier tasks remembered")
         say(terminal, "/context")
         terminal.until('User: create b.txt with "b"')
         say(terminal, "!echo $((6 * 7))")
@@ -565,7 +568,14 @@ def test_a_task_goes_on_with_what_was_given_alone_and_in_a_conversation(
         say(terminal, "/quit")
         assert terminal.ended() == 0
     with opens("--continue") as terminal:
-        terminal.until("4 earlier tasks remembered")
+        terminal.until("5 earlier tasks remembered")
+
+
+def test_a_result_of_another_version_is_none_to_go_on_with(project: Path, home: Path) -> None:
+    assert codur('create b.txt with "b"', "--offline", cwd=project, home=home).code == 0
+    (kept,) = (home / ".local/state/codur/runs").glob("*/result.json")
+    kept.write_text(kept.read_text().replace('"done"', '"unheard of"'))
+    assert "there is no earlier task here" in codur("--continue", "now fix it", cwd=project, home=home).err
 
 
 def test_without_a_terminal(project: Path, home: Path) -> None:
@@ -573,6 +583,9 @@ def test_without_a_terminal(project: Path, home: Path) -> None:
     assert (ran.code, ran.out) == (2, "")
     assert "a conversation takes a terminal" in ran.err
     assert codur("--continue", "--help", cwd=project, home=home).out.startswith("Usage: codur")
+    ran = codur("--continue", "undo", cwd=project, home=home)
+    assert (ran.code, ran.out) == (2, "")
+    assert "--continue goes with a task, not with `undo`" in ran.err
     assert "a conversation takes no options" in codur("--continue", "--json", cwd=project, home=home).err
 
 

@@ -371,6 +371,7 @@ def test_settings_in_one_line_give_no_more_than_ten_megabytes(text: str, tmp_pat
         (".env", "AUTH_PROVIDER=firebase\nAUTH_BACKEND=app.auth_backend\nDB_PASSWORD=butterfly", ("butterfly",)),
         (".env", "# Redis password defaults to none\n# DB_PASSWORD=settings\nA_SECRET= # set elsewhere\n", ()),
         (".env", "A_KEY=abcdefghijklmnopqrstuv\nB_KEY=one-two-three", ("abcdefghijklmnopqrstuv", "one-two-three")),
+        (".env", "# DB_PASSWORD=Tr0ub4dor-old\n;B_TOKEN = Tr0ub4dor-2\r\n", ("Tr0ub4dor-2", "Tr0ub4dor-old")),
         # in quotes, with an end or without
         (
             ".env",

@@ -481,7 +481,7 @@ def test_files_of_the_check_are_never_changed(tmp_path: Path) -> None:
         (
             {"main.sh": "echo 1\n"},
             OUTPUT,
-            "There is no Python file that may be changed: what judges may only where the task names it.",
+            "There is no Python file, or none but the check's own: name in the task the one that may be changed.",
         ),
     ],
 )

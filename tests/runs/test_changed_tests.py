@@ -470,6 +470,20 @@ def test_a_test_that_is_asked_for_is_added_where_its_like_are(tmp_path: Path) ->
     assert any(row.startswith("solved") for row in told)
 
 
+@pytest.mark.parametrize(
+    "alone",
+    [
+        ". Touch nothing but sums.py.",
+        "; change only sums.py",
+        ". All other files stay as they are.",
+        ", no other file may change",
+    ],
+)
+def test_no_test_is_added_unasked_where_no_other_file_may_change(alone: str, tmp_path: Path) -> None:
+    played = play(tmp_path, FILES, f"sums.py needs a mean{alone}", [ADDS, *[of_tests(WITH_MEAN)] * 9])
+    assert played.files == {**FILES, "sums.py": MEAN}
+
+
 def test_a_test_that_is_added_must_fail_without_the_change(tmp_path: Path) -> None:
     says_nothing = FILES["test_sums.py"] + "\n\ndef test_one():\n    assert total([1]) == 1\n"
     played = play(tmp_path, FILES, WANTED, [ADDS, of_tests(says_nothing), of_tests(WITH_MEAN)])

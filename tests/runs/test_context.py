@@ -426,6 +426,7 @@ def test_of_a_crowded_directory_the_large_files_are_listed(tmp_path: Path) -> No
 def test_a_document_that_is_there_twice_is_shown_once_and_may_be_edited_in_both_places(tmp_path: Path) -> None:
     guide = "".join(f"Line {number} of the guide to rounding.\n" for number in range(40))
     files = {**WRONG, "README.md": guide, "docs/index.md": guide, "docs/other.md": guide.replace("guide", "notes")}
+    files |= {"vendor/tool/README.md": guide, "dist/README.md": guide}
     changed = guide.replace("Line 7 of", "Line seven of")
     both = calls(
         *RIGHT_CALL,
@@ -435,7 +436,7 @@ def test_a_document_that_is_there_twice_is_shown_once_and_may_be_edited_in_both_
     played = play(tmp_path, files, prompt, lambda body: both if body.get("tools") else UNSURE)
     (first, *_) = coding(played.requests)
     said = str(first["messages"][-1]["content"])
-    assert "===== README.md (40 lines, docs/index.md has the same text, and is edited likewise)" in said
+    assert "===== README.md (40 lines, docs/index.md has the same text: edit it, too, if it is to stay so)" in said
     assert "===== docs/index.md" not in said
     assert (played.result.exit_code, [played.files[path] for path in DOCUMENTS]) == (0, [changed, changed])
 

@@ -168,6 +168,21 @@ def test_a_refactoring_that_breaks_what_passed_is_not_done(files: dict[str, str]
     assert (told in played.message(0)) is (files is RED_PROJECT)
 
 
+def test_a_red_example_of_a_document_may_stay_red_where_a_refactoring_moves_its_lines(tmp_path: Path) -> None:
+    example = (
+        "import pytest\n\nplaces = [f'a.md:{n}' for n, line in enumerate(open('a.md'), 1) if '1 + 1' in line]\n\n\n"
+        "@pytest.mark.parametrize('place', places)\ndef test_example(place):\n    assert 1 + 1 == 3\n"
+    )
+    files = {**PROJECT, "a.md": "# Doc\n\n1 + 1 is 3\n", "tests/test_doc.py": example}
+    moves = calls(
+        ("replace_function", {"path": "dates.py", "name": "month", "code": MONTH}),
+        ("replace_in_file", {"path": "a.md", "old": "# Doc\n", "new": "# Doc\n\n"}),
+    )
+    prompt = f"{ONE_LINE}, and put a line below the title of a.md"
+    played = play(tmp_path, files, prompt, lambda body: moves if body.get("tools") else REFACTOR)
+    assert (played.result.outcome, played.result.iterations) == ("done", 1), played.result.reason
+
+
 def test_what_the_projects_linter_finds_is_said_and_undoes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -520,6 +520,7 @@ def test_in_a_project_of_unittest_it_is_called_and_written_as_the_others_are(tmp
     ("before", "prompt", "kept"),
     [
         ("century() is to take strings, too, with tests", f"also: {REPORT}", True),
+        ("century() is to take strings, too.\n\nWith tests.", f"also: {REPORT}", True),
         ("century() is to take strings, too, with tests", REPORT, False),
         ("century() is to take strings, too", f"also: {REPORT}", False),
     ],
@@ -531,6 +532,9 @@ def test_what_goes_on_with_a_task_that_was_to_have_tests_has_them(
     assert (played.result.outcome, PATH in played.files) == ("done", kept)
 
 
-def test_what_is_new_in_a_project_with_tests_keeps_the_test_that_nobody_was_asked_about(tmp_path: Path) -> None:
-    played = run(tmp_path, [NEW, answer(TEST), FIX])
-    assert (played.result.outcome, PATH in played.files) == ("done", True)
+@pytest.mark.parametrize(("said", "kept"), [("", True), (" Leave the tests alone.", False), (" No other file!", False)])
+def test_what_is_new_in_a_project_with_tests_keeps_the_test_that_nobody_was_asked_about(
+    said: str, kept: bool, tmp_path: Path
+) -> None:
+    played = run(tmp_path, [NEW, answer(TEST), FIX], f"{REPORT}{said}")
+    assert (played.result.outcome, PATH in played.files) == ("done", kept)

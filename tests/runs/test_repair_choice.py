@@ -116,7 +116,9 @@ def test_a_module_that_cannot_be_searched_for_doctests_keeps_no_repair_back(tmp_
     ("answer", "number"),
     [("2", 2), (" 2.\n", 2), ("Repair 2", 2), ("2, because 2 is right", 2), ("", None), ("none", 0), ("0", 0),
      ("0 (none: 2 and 3 hide it)", 0), ("**None**", 0),
-     ("None of the others is right; 2", 2), ("None except 1.", 1), ("0 is wrong, 1", 1), ("2, as none else", 2),
+     ("None of the others is right; 2", 2), ("None except 1.", 1),
+     ("None. Both only hide the fault of line 2", 0), ("Neither: 1 and 3 hide the bug of test 2", 0),
+     ("0 is wrong, 1", 1), ("2, as none else", 2),
      ("Neither", 0), ("No repair.", 0), ("The answer is 0", 0), ("Answer: none", 0), ("1 or 0", None),
      ("4", None), ("1 or 2", None), ("-", None)],
 )  # fmt: skip

@@ -107,6 +107,13 @@ def test_a_check_that_writes_where_other_programs_act_is_told_before_a_model_is_
     )
 
 
+def test_a_task_that_writes_files_itself_says_nothing_of_where_the_check_writes(tmp_path: Path) -> None:
+    test = "open('.envrc', 'w').close()\nfrom main import median\ndef test_it():\n    assert median([1, 3]) == 2\n"
+    prompt = f"{FIX}. It is to create a parser for csv files"
+    run = play(tmp_path, {"main.py": NEEDS_MODEL["main.py"], "test_main.py": test}, prompt, [EDIT] * 2)
+    assert run.result.reason.startswith("the check cannot be used: the program wrote to .envrc")
+
+
 def test_that_a_program_writes_there_may_be_what_is_to_be_mended(tmp_path: Path) -> None:
     main, write = "def one():\n{}    return 1\n", "    open('.envrc', 'w').close()\n"
     test = "from main import one\n\n\ndef test_it():\n    assert one() == 1\n"
@@ -138,6 +145,13 @@ def test_a_models_edit_of_codurs_own_settings_is_refused(tmp_path: Path) -> None
     [
         ("Set max_llm_calls to 5 in codur.yaml", True),
         ("Set it in ./codur.yaml; don't touch main.py", True),
+        ("codur.yaml: please allow runs. The rest is fine", True),
+        ("Now I want you to set agents.default in codur.yaml to x", True),
+        ("codur.yaml: the file is fine, fix f in main.py", False),
+        ("codur.yaml: unknown key makes f in main.py return 1, not 2; fix it", False),
+        ("Fix f in main.py, which should add its value to codur.yaml", False),
+        ("main.py should create codur.yaml", False),
+        ("replace the parser of codur.yaml in main.py", False),
         ("codur.yaml: allow runs; keep the rest as it is", True),
         ("set agents.default in codur.yaml to x", True),
         ("In codur.yaml, replace 5 by 6", True),

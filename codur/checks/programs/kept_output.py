@@ -52,8 +52,9 @@ _READS = regex(r"\bsys\.stdin\b|\bfileinput\b|/dev/stdin")
 _MAY_NAME_PATHS = frozenset({".py", ".sh", ".sql", ".json", ".toml", ".yaml", ".yml", ".ini", ".cfg", ".txt"})
 _NAME = regex(r"\b[A-Za-z]\w*_\w+|\b[a-z]+[A-Z]\w*|\b[A-Z][a-z]+[A-Z]\w*")
 """A name that is no everyday word."""
-_TOLD_TIME = r"|\d ?(?:[munµ]?s(?:ecs?)?|seconds?|min(?:utes?)?)\b|\b(?:[Tt]ook|[Ee]lapsed|[Tt]ime)\b"
-"""What a program says of how long it takes."""
+_TOLD_TIME = regex(r"\d ?(?:[munµ]?s(?:ecs?)?|seconds?|min(?:utes?)?)\b|\b(?:[Tt]ook|[Ee]lapsed|[Tt]ime)\b")
+_NUMBER, _NEARLY, _UNITS = regex(r"\d+(?:\.\d+)?"), 0.2, (1, 60, 1e-3, 1e-6)
+"""What a program says of how long it takes, which is about as long as it took."""
 _BY_ITSELF = frozenset({"__pycache__"})
 
 
@@ -149,7 +150,8 @@ def verdict_on(check: Check, judge: Judge) -> Verdict:
         verdict = failed or (too_slow(check, now) if is_late else _compared(before, now))
         # A crash is what nobody asks for; another use of the program may be.
         crash = failed is not None and (failed.timed_out or (TRACEBACK in failed.error and "argv" not in failed.error))
-        wrong = crash or is_late or (failed is not None and check.within_s)  # one that ends so is not measured
+        silent = before.output.strip() and not now.output.strip()
+        wrong = crash or is_late or (check.within_s and (failed or silent))  # one that ends so is not measured
         if verdict is not None and not wrong and check.may_differ:
             what = _ended(before, failed) if failed is not None else verdict.error
             shown = verdict.expected or around(before.output, 1, limit=_SHOWN_CHARS) or "(nothing)"
@@ -168,10 +170,9 @@ def verdict_on(check: Check, judge: Judge) -> Verdict:
 
 def too_slow(check: Check, run: ProgramRun) -> Verdict:
     """The verdict on a run that takes longer than the check allows."""
-    took, progress = (
-        f"it takes {run.duration_s:.2f} s, {check.within_s:g} s are allowed",
-        check.within_s / run.duration_s,
-    )
+    took = f"it takes {run.duration_s:.2f} s, {check.within_s:g} s are allowed"
+    took += "; what it prints is not compared" if check.runs and check.runs[0].output == VARIES else ""
+    progress = check.within_s / run.duration_s
     return Verdict(status="failed", check=check.label, error=took, signature="too slow", progress=progress)
 
 
@@ -245,18 +246,19 @@ def _steady(judge: Judge, program: ProgramRun, limit_s: float, limit: Check | No
     except WorkspaceError as error:  # too large to copy
         return None, error.message
     duration_s = min(first.duration_s, second.duration_s)
-    alone = replace(first, output=VARIES, written=()) if limit and limit.beside and limit_s > limit.within_s else None
+    unlike = replace(first, output=VARIES if first.output.strip() else "", written=())
+    alone = unlike if limit and limit.beside and limit_s > limit.within_s else None
     if failed is not None and failed.timed_out:
         return alone, f"`{label}` takes longer than {limit_s:.0f} s"
     if failed is not None:
         return None, _ended(program, failed)
     if limit and duration_s <= limit.within_s:
         return None, f"`{label}` takes no more than {limit.within_s:g} s already"
-    also = _TOLD_TIME if limit else ""
-    output, again = _common(first.output, second.output, also), dict(second.written)
+    took = first.duration_s if limit else 0.0
+    output, again = _common(first.output, second.output, took), dict(second.written)
     if output is None:
         return alone, f"what `{label}` prints differs from run to run"
-    common = {path: _common(text, again[path], also) for path, text in first.written if path in again}
+    common = {path: _common(text, again[path], took) for path, text in first.written if path in again}
     written = tuple((path, text) for path, text in common.items() if text is not None)
     if not written and not output.replace(VARIES, "").strip():
         return alone, f"`{label}` prints and writes nothing that is the same in each run"
@@ -265,17 +267,25 @@ def _steady(judge: Judge, program: ProgramRun, limit_s: float, limit: Check | No
     return replace(first, output=output, written=written, duration_s=duration_s), left
 
 
-def _common(one: str, other: str, also: str) -> str | None:
+def _common(one: str, other: str, took: float) -> str | None:
     """A text in which lines that differ from run to run, or tell the time, are marked; None if it has other lines."""
-    lines, again, clock = lines_of(one), lines_of(other), _clock(also)
+    lines, again, clock = lines_of(one), lines_of(other), _clock()
     if len(lines) != len(again):
         return None
     pairs = zip(lines, again, strict=True)
-    return "\n".join(VARIES if line != more or clock.search(line) else line for line, more in pairs)
+    return "\n".join(
+        VARIES if line != more or clock.search(line) or _tells(line, took) else line for line, more in pairs
+    )
 
 
-def _clock(also: str) -> re.Pattern[str]:
-    """What tells the present time, as a run in the next minute tells another; or what is told besides."""
+def _tells(line: str, took: float) -> bool:
+    """Whether a line says how long the run took, if that is asked for."""
+    numbers = map(float, _NUMBER.findall(line)) if took and _TOLD_TIME.search(line) else ()
+    return any(abs(number * unit - took) <= _NEARLY * took for number in numbers for unit in _UNITS)
+
+
+def _clock() -> re.Pattern[str]:
+    """What tells the present time, as a run in the next minute tells another."""
     now = time.time()
     told = {
         time.strftime(form, of(moment))
@@ -283,7 +293,7 @@ def _clock(also: str) -> re.Pattern[str]:
         for of in (time.localtime, time.gmtime)
         for form in ("%H:%M", "%I:%M", "%Y%m%d-%H%M", "%Y%m%d_%H%M", "%Y%m%dT%H%M", "%Y%m%d%H%M")  # 1519 may be a sum
     }
-    return re.compile(rf"(?<!\d)(?:{'|'.join(sorted(told))}|{str(int(now))[:6]}\d{{4}}){also}")
+    return re.compile(rf"(?<!\d)(?:{'|'.join(sorted(told))}|{str(int(now))[:6]}\d{{4}})")
 
 
 def _once(judge: Judge, program: ProgramRun, limit_s: float, *, seed: str = "0") -> tuple[ProgramRun, Verdict | None]:
@@ -397,7 +407,11 @@ def _decoded(data: bytes) -> str:
 def _compared(before: ProgramRun, now: ProgramRun) -> Verdict | None:
     """The verdict if a run prints or writes something else than before."""
     program = _label(before)
-    if before.output != VARIES and (difference := _difference(before.output, now.output)):
+    if before.output == VARIES and not now.output.strip():
+        error = f"`{program}` prints nothing, other than before"
+        return Verdict(status="failed", error=error, signature=error)
+    kept = before.output != VARIES and (before.output or before.written)
+    if kept and (difference := _difference(before.output, now.output)):
         return _differs(f"`{program}` prints something else than before", before.output, now.output, difference)
     written: Mapping[str, str] = dict(now.written)
     for path, text in before.written:

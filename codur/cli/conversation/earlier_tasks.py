@@ -38,18 +38,19 @@ def earlier_turns(directory: Path) -> list[Turn]:
     kept, runs = kept_turns(directory), machine.kept_runs()
     turns, others = kept.read(), [kept.read(path) for path in kept.aside()]
     # What was told in a conversation that was left for another one is no part of that.
-    last = max((told[-1].ended for told in ([turns] if turns else others) if told), default=0.0)
-    known = {turn.run_id for told in others for turn in told}
+    last = max((turn.ended for told in ([turns] if turns else others) for turn in told), default=0.0)
+    known = {turn.run_id for told in (turns, *others) for turn in told}
     records = [record for record in runs.list(directory.absolute().resolve()) if _is_task(record)][:_MOST]
     alone = [record for record in reversed(records) if record.id not in known and _ended(record) > last]
     for record in alone:
-        with suppress(UsageError):  # what is damaged is told by `codur show`
+        with suppress(UsageError, ValueError):  # what is damaged, or of another version, is told by `codur show`
             result = runs.open(record.id).result()
             turns += [_turn(record, result)] if result is not None else []
     gone = {turn.undid for turn in turns}
     changed = (turn.run_id for turn in turns[-_MOST:] if turn.diff and turn.run_id and turn.run_id not in gone)
-    undone = [run_id for run_id in changed if actions.undo.undone_since(runs.open(run_id)) == "all"]
-    return [*turns, *(Turn(asked="undo", outcome="done", undid=run_id) for run_id in undone)]
+    undone = [run for run in map(runs.open, changed) if actions.undo.undone_since(run) == "all"]
+    turn = Turn(asked="undo", outcome="done")
+    return [*turns, *(replace(turn, undid=run.id, ended=run.journal.stat().st_mtime) for run in undone)]
 
 
 def going_on(task: Task, turns: Sequence[Turn], moment: float = 0.0) -> Task:

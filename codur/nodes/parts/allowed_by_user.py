@@ -42,8 +42,14 @@ _TESTS_BESIDE = regex(
     re.IGNORECASE,
 )
 """What asks for tests with what else is asked for, and not for those that are there."""
-_GOES_ON = regex(r"\s*(?:also|and|but|same|likewise|the same|now (?:also|the same)|no)[ ,:]", re.IGNORECASE)
-_LAST_ASKED = regex(r"^User: (.*)$", re.MULTILINE)
+_ALONE = regex(
+    r"\b(?:(?:no|any|every)thing (?:but|else|other)\b|other files?\b"
+    r"|(?:only|just) (?:(?:touch|change|edit|modify|in|the|file) )*[`'\"@]?[\w./-]+\.\w)",
+    re.IGNORECASE,
+)
+"""Of files that they are all that may change."""
+_GOES_ON = regex(r"\s*(?:also|and|same|likewise|the same|now (?:also|the same))[ ,:]", re.IGNORECASE)
+_LAST_ASKED = regex(r"^User: (.*?)(?=^Outcome: |\Z)", re.MULTILINE | re.DOTALL)
 _MOVED = regex(
     r"(?<!not )(?<!n't )(?<!never )\b(?:move|merge|fold)\s+(?:the\s+)?[`'\"@]?"
     r"((?:[\w.-]+/)*[\w-][\w.-]*\.\w+)[`'\"]?\s+(?:in)?to\b",
@@ -103,7 +109,7 @@ def addable(state: RunState, *, unasked: bool = False) -> frozenset[str]:
         unasked: a task that wants something new may, too, though nobody asks for it.
     """
     said = _said(state)
-    new = unasked and state["discovery"].task_type == "code_generation"
+    new = unasked and welcomes_tests(state)
     wanted = new or _TESTS_WISHED.search(said) or asks_tests_elsewhere(said) or going_with_tests(state)
     tests = guarded(state) if wanted and not forbids_tests(said) else ()
     return frozenset(path for path in tests if is_test_file(path) and basename(path) not in TEST_SUPPORT)
@@ -175,6 +181,12 @@ def wishes_tests(state: RunState) -> bool:
     said = _said(state)
     asked = _TESTS_BESIDE.search(said) is not None or asks_tests_elsewhere(said)
     return asked and not forbids_tests(said)
+
+
+def welcomes_tests(state: RunState) -> bool:
+    """Whether a task wants something new, which may have tests though nobody asks for some."""
+    said = _said(state)
+    return state["discovery"].task_type == "code_generation" and not (_ALONE.search(said) or forbids_tests(said))
 
 
 def goes_on_with_tests(state: RunState) -> bool:

@@ -6,7 +6,7 @@ from functools import partial
 from codur.events import Note
 from codur.nodes.parts import foreign_failures
 from codur.nodes.parts.allowed_by_user import going_with_tests
-from codur.nodes.parts.finding import as_named_before, is_specified, keeps
+from codur.nodes.parts.finding import is_specified, keeps, run_after
 from codur.nodes.run_state import RunContext, RunState
 from codur.parsing.bounded_text import listed
 from codur.python.test_command import PYTHON
@@ -66,7 +66,7 @@ def _run(check: Check | None, state: RunState, context: RunContext) -> Verdict:
     if check is not None and check.kind == "kept_output" and state["guidance"]:
         check = replace(check, may_differ=True)  # what is said meanwhile may be that another output is wanted
     before = state["before"]
-    verdict = as_named_before(context.checker.run(check), before)
+    verdict = run_after(check, before, context)
     if check is None or before is None or verdict.status != "failed" or verdict.timed_out or not before.tests_passed:
         return verdict
     broken = tuple(test for test in verdict.failing if test not in before.failing)
@@ -79,7 +79,7 @@ def _run(check: Check | None, state: RunState, context: RunContext) -> Verdict:
     alone = apart.run(replace(check, tests=broken) if "pytest" in check.argv else check)
     if alone.status not in {"passed", "failed"} or not set(broken).isdisjoint(alone.failing) or alone.timed_out:
         return verdict
-    again = as_named_before(context.checker.run(check), before) if python else alone
+    again = run_after(check, before, context) if python else alone
     if again.timed_out or again.status not in {"passed", "failed"} or set(broken) & set(again.failing):
         return again
     tell_by_chance(broken, context, "failed once and passed when run again")

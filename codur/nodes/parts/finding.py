@@ -11,10 +11,10 @@ from codur.checks import challenge_file
 from codur.checks.describe import ERROR_CHARS, error_text, failures_told
 from codur.checks.entry import bare_name, subject_of
 from codur.lazy import regex
-from codur.nodes.run_state import BestState, RunState
+from codur.nodes.run_state import BestState, RunContext, RunState
 from codur.planning.plans.first_plan import says_more
 from codur.structs import Struct, replace
-from codur.types import Attempt, StepRecord, Verdict
+from codur.types import Attempt, Check, StepRecord, Verdict
 
 _NUMBERS = regex(r"\d+")
 _LINES = regex(r":\d+(?:-\d+)?(?=\]?\Z)")
@@ -290,13 +290,18 @@ def keeps(verdict: Verdict | None, state: RunState) -> bool:
     return bool(may) and is_harmless(verdict, state["before"]) and set(verdict.failing if verdict else ()).issubset(may)
 
 
-def as_named_before(verdict: Verdict, before: Verdict | None) -> Verdict:
+def run_after(check: Check | None, before: Verdict | None, context: RunContext) -> Verdict:
+    """The check's verdict on what was changed, by the names from before."""
+    return as_named_before(context.checker.run(check), before, context.workspace.changed_files())
+
+
+def as_named_before(verdict: Verdict, before: Verdict | None, changed: Sequence[str]) -> Verdict:
     """The verdict, where tests that are called after lines of a file, as examples in documents are, have the names that
-    they had before these lines moved.
+    they had before these lines moved: that file was changed.
     """
     gone = dict[str, list[str]]()
     for test in before.failing if before is not None else ():
-        if test not in verdict.failing and _LINES.search(test):
+        if test not in verdict.failing and _LINES.search(test) and any(basename(path) in test for path in changed):
             gone.setdefault(_LINES.sub("", test), []).append(test)
     if before is None or not gone:
         return verdict

@@ -30,7 +30,10 @@ MANY_TESTS = 400  # files, of which a task is about few, and all would take most
 _TIME = regex(r"\d ?(?:m?s|secs?|mins?)\b|second|minute", re.IGNORECASE)
 _LEADS_OUT = regex(r"(?<![\w./])(?:/|\.\./)[\w./+@-]+")
 _PATH_PARTS = regex(r"[/, ]+")
-_WRITES = regex(r"\b(?:wr[io]t|creat|leav|touch)[^.\n]*\b(?:files?|where)\b", re.IGNORECASE)
+_WRITES = regex(
+    r"\b(?:wr[io]t|creat|leav|touch)\w*\b[^.\n]*\b(?:where|though|should(?:n['’]t| not)|must not|behind|outside)\b",
+    re.IGNORECASE,
+)
 _MISSING = regex(
     r"(?:can(?:no|')t open(?: file)?|[Nn]o such file or directory:?|cannot (?:access|find)|Cannot find module)\s+"
     r"[`'\"]?([\w./+@-]+)"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codur import checks
 from codur.context.places import is_unfinished
 from codur.errors import LimitReached
-from codur.nodes.parts.finding import as_named_before, is_called_after, is_harmless
+from codur.nodes.parts.finding import is_called_after, is_harmless, run_after
 from codur.nodes.run_state import RunContext, RunState
 from codur.parsing.bounded_text import listed
 from codur.repair import evidence
@@ -36,7 +36,7 @@ def are_foreign(verdict: Verdict, state: RunState, context: RunContext) -> bool:
     if check is None or before is None:
         return False
     with suppress(LimitReached):
-        again = as_named_before(context.checker.run(check), before)
+        again = run_after(check, before, context)
         if not is_harmless(again, before) or not set(again.failing) <= set(verdict.failing):
             return False
         ends = context.checker.last_tests

@@ -15,6 +15,7 @@ from codur.checks.describe import diff_text, verdict_line
 from codur.errors import LimitReached, ModelAnswerError, ModelUnavailable, WorkspaceError
 from codur.events import Note
 from codur.nodes.parts.attempt_verdict import edit_name
+from codur.nodes.parts.finding import as_named_before
 from codur.nodes.parts.handover import affordable
 from codur.nodes.parts.updates import edits
 from codur.nodes.run_state import RunContext, RunState
@@ -100,7 +101,7 @@ class Copy:
     def judge(self, check: Check, state: RunState) -> Verdict:
         """The check's verdict on what was changed; a pass is confirmed."""
         with self._busy:
-            verdict = self._checker.run(check)
+            verdict = as_named_before(self._checker.run(check), state["before"], self._workspace.changed_files())
             if not verdict.passed:
                 return verdict
             originals = {change.path: change.before for change in self.changes()}

@@ -98,7 +98,8 @@ def brief_of(state: RunState, step: Step, context: RunContext) -> CodingBrief:
 def _copies(
     order: Sequence[str], texts: dict[str, str], files: Sequence[str], workspace: Workspace
 ) -> dict[str, tuple[str, ...]]:
-    """The other files with the text of a document, links to it left out: a README is often a page of a site as well.
+    """The other files with the text of a document that may be edited alike, links left out: a README is often a page
+    of a site as well.
 
     Of files with one text the first in `order` stays in `texts`.
     """
@@ -106,12 +107,11 @@ def _copies(
     found = dict[str, tuple[str, ...]]()
     for path in [path for path in dict.fromkeys((*order, *texts)) if is_document(path)]:
         if len(text := texts.get(path, "")) >= _COPY_CHARS:
-            for other in [other for other in texts if other != path and texts[other] == text]:
-                del texts[other]
-            same = (
-                other for other in sizes if other != path and sizes[other] == sizes.get(path) and is_document(other)
-            )
-            found[path] = tuple(other for other in same if text_of(workspace, other) == text)
+            same = [each for each in sizes if each != path and sizes[each] == sizes.get(path) and not is_vendored(each)]
+            same = [each for each in same if workspace.may_edit(each) and text_of(workspace, each) == text]
+            found[path] = tuple(same)
+            for each in same:
+                texts.pop(each, None)
     return {path: others for path, others in found.items() if others}
 
 

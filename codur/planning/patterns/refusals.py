@@ -42,6 +42,8 @@ _SETS = regex(
     r"(?: (?!\w+\.ya?ml)\w+(?:\.\w+)+)?",
     re.IGNORECASE,
 )
+_ASKS = regex(r"\A(?:(?:please|also|then|now|and|can|could|would|you|i|we|want|need|to) )+", re.IGNORECASE)
+_IN_SOURCE = regex(r"\b(?:in|of) \S+\.(?!ya?ml)\w")
 _OF_KEEPING = frozenset(
     "do don't not never must may should be without leave keep alone untouched unchanged as is are it they touch change"
     " modify edit alter touching changing modifying editing altering touched changed modified edited altered the file"
@@ -119,10 +121,12 @@ def kept_files(prompt: str) -> frozenset[str] | None:
 
 def may_edit(prompt: str, path: str) -> bool:
     """Whether a prompt asks to change a file of settings, in English, or begins with its name and what to change."""
-    begins = re.match(rf"(?:In )?(?:\./)?{re.escape(path)}(:?),? ", prompt)
-    asked = begins and (begins[1] or _SETS.match(prompt, begins.end()))
-    asked = asked or checks.stated_output.files_to_edit(_SETS.sub("change", prompt), [path])
-    return bool(asked) and path not in (kept_files(prompt) or ())
+    begins = re.match(rf"(?:In )?(?:\./)?{re.escape(path)}:?,? (?:please )?", prompt)
+    asked = begins and _SETS.match(prompt, begins.end())
+    # "main.py should create codur.yaml" is about what main.py does.
+    told = (text for text in _own(prompt) if _SETS.match(_ASKS.sub("", text)) and not _IN_SOURCE.search(text))
+    named = checks.stated_output.files_to_edit(_SETS.sub("change", ". ".join(told)), [path])
+    return bool(asked or named) and path not in (kept_files(prompt) or ())
 
 
 def keeps_all(clause: Sequence[str]) -> bool:

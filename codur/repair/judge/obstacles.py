@@ -29,7 +29,7 @@ def why_not(before: Verdict, texts: Mapping[str, str]) -> str:
         texts: the files that may be changed.
     """
     if not texts:
-        return "There is no Python file that may be changed: what judges may only where the task names it."
+        return "There is no Python file, or none but the check's own: name in the task the one that may be changed."
     for path, text in texts.items():
         if len(_PYTHON_2.findall(text)) >= _CLEARLY and syntax_fault(text, path) is not None:
             return f"{path} is written for Python 2; only Python 3 can be repaired."

@@ -47,7 +47,7 @@ _importing = Lock()  # the variable is the whole process's for as long as the im
 _NO_WORKSPACE = Path("/")
 _NOT_INSTALLED = 127
 _SAID_CHARS = 300
-_INCLUDED = regex(r'(?im)\bpath\s*=\s*"?([^"#;\n]+)')
+_INCLUDED = regex(r'(?i)\bpath\s*=\s*("[^"\n]+|[^"#;\n]+)')
 _MAX_INCLUDED = 100
 _FILES = (
     *("HEAD", "config", "config.worktree", "index", "packed-refs", "shallow", "commondir", "gitdir", "logs/HEAD"),
@@ -220,7 +220,7 @@ def _with_included(file: str | None, home: str) -> tuple[Path, ...]:
     files = [Path(file)] if file else []
     for each in islice(files, _MAX_INCLUDED):
         with suppress(OSError):
-            named = map(str.strip, _INCLUDED.findall(each.read_text("utf-8", "replace")))
+            named = (name.strip('" \t\r') for name in _INCLUDED.findall(each.read_text("utf-8", "replace")))
             paths = [each.parent / (home + path[1:] if path.startswith("~/") else path) for path in named]
             files += [path for path in paths if path.is_file()]
     return tuple(files[:_MAX_INCLUDED])

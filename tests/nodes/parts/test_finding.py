@@ -22,5 +22,7 @@ def test_a_test_that_is_called_after_lines_keeps_its_name(
     before: tuple[str, ...], now: tuple[str, ...], named: tuple[str, ...]
 ) -> None:
     red = Verdict(status="failed", failing=now)
-    assert as_named_before(red, Verdict(status="failed", failing=before)).failing == named
-    assert as_named_before(red, None) == red
+    assert as_named_before(red, Verdict(status="failed", failing=before), ["a.md", "t.py"]).failing == named
+    assert as_named_before(red, None, ["a.md"]) == red
+    # What stands where it stood is another test.
+    assert as_named_before(red, Verdict(status="failed", failing=before), ["app.py"]) == red
