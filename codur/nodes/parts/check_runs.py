@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from codur.events import Note
+from codur.nodes import parts
 from codur.nodes.parts import foreign_failures
-from codur.nodes.parts.allowed_by_user import going_with_tests
 from codur.nodes.parts.finding import is_specified, keeps, run_after
 from codur.nodes.run_state import RunContext, RunState
 from codur.parsing.bounded_text import listed
@@ -25,7 +25,9 @@ def run_check(check: Check | None, state: RunState, context: RunContext) -> Verd
     So what is added to a file of tests can take nothing from what decided before.
     """
     tests = state["discovery"].adds_tests
-    if check is None or not tests or going_with_tests(state):  # there it was compared as it was edited
+    if (
+        check is None or not tests or parts.allowed_by_user.going_with_tests(state)
+    ):  # there it was compared as it was edited
         return _run(check, state, context)
     context.checker.conditions.forget(check)  # with what was added in an earlier attempt more ran
     added = [change for change in context.workspace.changes() if change.path in tests]

@@ -14,6 +14,7 @@ from codur.planning.patterns.phrases import words
 from codur.planning.patterns.prompt_tokens import Token, read_prompt
 
 _CLAUSE = regex(r"[.,;!?:\n]+(?=\s|$)|[，。、；！？：\n]| \(| [-–—] | (?:but|and) ")
+_SENTENCE = regex(r"[.;!?:\n]+(?=\s|$)")
 _MOST_CHARS = 400  # of a clause, which is looked at
 _TESTS = regex(r"\b(?:tests?|testes|pruebas)\b|тест|测试|テスト|테스트", re.IGNORECASE)
 _NAME = regex(r"\w[._]\w|\w\(|[a-z][A-Z]|\b(?:or|nor|oder|ni|ou|или)\b")
@@ -85,10 +86,10 @@ def keeps_a_part(prompt: str) -> bool:
     return any(_NAME.search(text) or not _TESTS.search(text) for text in kept)
 
 
-def _own(prompt: str) -> list[str]:
-    """The clauses of a prompt's own words, without what it pastes."""
+def _own(prompt: str, ends: re.Pattern[str] = _CLAUSE) -> list[str]:
+    """The clauses, or sentences, of a prompt's own words, without what it pastes."""
     said = " ".join(token.text for token in read_prompt(prompt).tokens if token.kind not in {"fence", "paste"})
-    return [clause.strip()[:_MOST_CHARS] for clause in _CLAUSE.split(said.replace("’", "'"))]
+    return [clause.strip()[:_MOST_CHARS] for clause in ends.split(said.replace("’", "'"))]
 
 
 def _kept(clause: str) -> str:
@@ -124,7 +125,8 @@ def may_edit(prompt: str, path: str) -> bool:
     begins = re.match(rf"(?:In )?(?:\./)?{re.escape(path)}:?,? (?:please )?", prompt)
     asked = begins and _SETS.match(prompt, begins.end())
     # "main.py should create codur.yaml" is about what main.py does.
-    told = (text for text in _own(prompt) if _SETS.match(_ASKS.sub("", text)) and not _IN_SOURCE.search(text))
+    said = (*_own(prompt), *_own(prompt, _SENTENCE))
+    told = (text for text in said if _SETS.match(_ASKS.sub("", text)) and not _IN_SOURCE.search(text))
     named = checks.stated_output.files_to_edit(_SETS.sub("change", ". ".join(told)), [path])
     return bool(asked or named) and path not in (kept_files(prompt) or ())
 
