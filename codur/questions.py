@@ -30,7 +30,8 @@ _YES = (
     r"[\s,.!。]*\Z)"
 )
 _AGREED = regex(
-    rf"(?:(?:y|yes|yep|yeah|ok|okay|sure|please(?: do)?|of course|do (?:so|it|that)|go ahead|{_ELSEWHERE})"
+    rf"(?:(?:y|yes|yep|yeah|ok|okay|sure|please(?: do)?|of course|do (?:so|it|that)|go ahead|you (?:may|can)"
+    rf"|{_ELSEWHERE})"
     r"(?:[\s,.!]+|$))+",
     re.IGNORECASE,
 )
@@ -58,6 +59,7 @@ _TESTS = regex(r"\b(?:tests?|specs?|snapshots?|expectations?)$", re.IGNORECASE)
 _NAMES_TESTS = regex(
     r"\b(?:tests?|specs?|snapshots?|expectations?)\b|\btest_\w+|\w_test\b|\.(?:test|spec)\.", re.IGNORECASE
 )
+_MAY = regex(r"\b(?:may|shall|should|can) (?:I|\S+\.\w+ be)\b[^?]*\?", re.IGNORECASE)
 _WHY = regex(r"\b(?:so|to|because|since|as|after|before|when|if|that|which|for|while)\b", re.IGNORECASE)
 _THOSE = regex(r"\b(?:these|those|that|this)\b", re.IGNORECASE)
 _GRANTED = regex(rf"You asked: {_ASKED}\nThe user answered: {_YES}", re.IGNORECASE)
@@ -167,6 +169,11 @@ def agreed_tests(question: str, answer: str) -> str:
     # What they are to be changed for may name others.
     asked = found["asked"] if _TESTS.search(found["what"]) else found["what"]
     return f"{'' if _STAYS.search(before) else before} {_WHY.split(asked)[0]}".strip()
+
+
+def lets_tests_change(said: str, answer: str) -> bool:
+    """Whether a plain yes answers a run that ended with the question whether tests may be changed."""
+    return asks_of_tests(said) and bool(_MAY.search(said) and _AGREED.fullmatch(answer.strip()))
 
 
 def asks_of_tests(question: str) -> bool:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from posixpath import dirname
+from posixpath import dirname, splitext
 
 from codur import checks
 from codur.config.settings import Settings, StateSettings
@@ -192,7 +192,9 @@ def _with_test(state: RunState, context: RunContext) -> RunState:
     allowed = parts.allowed_by_user
     wished = allowed.wishes_tests(state) or allowed.goes_on_with_tests(state)
     # What is new in a project with tests is to have some; who is asked about the test says there whether it stays.
-    beside = check.beside is not None and check.beside.kind == "tests"
+    known = check.beside.protected if check.beside is not None and check.beside.kind == "tests" else ()
+    # Where no test of its language is among the project's, it would be taken for all of them from then on.
+    beside = any(checks.entry.is_test_code(path) and splitext(path)[1] == splitext(check.entry)[1] for path in known)
     asked = context.consult is not None and not state["task"].approved
     wished |= beside and not asked and allowed.welcomes_tests(state)
     if not (state["keep_test"] or (wished and not tested)):

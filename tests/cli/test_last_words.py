@@ -172,3 +172,18 @@ def test_a_question_that_is_put_by_its_tool_ends_the_run_where_nobody_can_be_ask
 
 def fill_again(project: Path) -> Path:
     return fill(project, NEEDS_MODEL)
+
+
+def test_a_yes_to_the_question_that_ended_a_task_carries_it_out(project: Path, home: Path) -> None:
+    test = "from main import two\n\n\ndef test_two():\n    assert two() == 2\n"
+    fill(project, {"main.py": "def two():\n    return 2\n", "test_main.py": test})
+    edit = classified("code_fix", "edit", detected_files=["main.py"])
+    asks = calls(("ask_user", {"question": "test_main.py expects 2. May I change test_main.py, too?"}))
+    ran = Ran([edit, asks], project, home, "two() in main.py should give 3")
+    assert (ran.code, ran.result["outcome"]) == (1, "not_achieved")
+    both = calls(
+        ("replace_in_file", {"path": "main.py", "old": "return 2", "new": "return 3"}),
+        ("replace_in_file", {"path": "test_main.py", "old": "== 2", "new": "== 3"}),
+    )
+    ran = Ran([edit, both], project, home, "--continue", "yes, you may")
+    assert (ran.code, ran.unexpected, ran.files["test_main.py"]) == (0, 0, test.replace("== 2", "== 3")), ran.result

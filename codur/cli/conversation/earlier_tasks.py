@@ -11,6 +11,7 @@ from codur.cli.project_names import ProjectNames
 from codur.context.file_order import standing
 from codur.errors import UsageError
 from codur.parsing.bounded_text import listed
+from codur.questions import lets_tests_change
 from codur.session.turns import Turn, Turns, since, turn_of
 from codur.store.directory import StateDirectory
 from codur.store.run_record import RunRecord
@@ -78,6 +79,8 @@ def continued(task: Task) -> Task:
     turns = earlier_turns(Path(task.workspace))
     if not turns:
         raise UsageError("there is no earlier task here to go on with", remedy="Give the task without --continue.")
+    if turns[-1].outcome == "not_achieved" and lets_tests_change(turns[-1].said, task.prompt):
+        task = replace(task, prompt=turns[-1].asked, may_edit_tests=True)
     return going_on(task, turns)
 
 
