@@ -28,7 +28,6 @@ from codur.nodes.parts.finding import (
     is_specified,
     keeps,
     may_fail,
-    run_after,
 )
 from codur.nodes.parts.first_check import MANY_TESTS
 from codur.nodes.run_state import RunContext, RunState
@@ -331,7 +330,7 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
         verdict = Verdict(status="no_check", check=verdict.check, note=_TOO_LONG)
     if check is not None and keeps(verdict, state):
         # A refactoring passes without a pass, so that nothing confirms it: it is run once more instead.
-        repeated = run_after(check, state["before"], context)
+        repeated = foreign_failures.run_after(check, state["before"], context)
         verdict = verdict if keeps(repeated, state) else repeated
     elif check is not None and verdict.passed and record.capability != "rename_symbol":  # it makes up no answers
         verdict = _told_by_new_tests(check, verdict, state, context)
@@ -561,7 +560,11 @@ def _rest_apart(record: StepRecord, verdict: Verdict, state: RunState, context: 
         now = foreign_failures.words(context.checker.last_tests)
         same = all(test in now and now[test] == context.best.words.get(test) for test in rest)
         named = any(checks.entry.bare_name(test) in state["task"].prompt for test in mended)
-        return rest if same and named and set(run_after(check, before, context).failing) == set(rest) else ()
+        return (
+            rest
+            if same and named and set(foreign_failures.run_after(check, before, context).failing) == set(rest)
+            else ()
+        )
     alone = replace(check, tests=mended)
     passed = context.checker.run(alone)
     if not (passed.passed and _confirmed(alone, passed, record, state, context).passed):

@@ -6,7 +6,8 @@ from functools import partial
 from codur.events import Note
 from codur.nodes import parts
 from codur.nodes.parts import foreign_failures
-from codur.nodes.parts.finding import is_specified, keeps, run_after
+from codur.nodes.parts.finding import is_specified, keeps
+from codur.nodes.parts.foreign_failures import run_after
 from codur.nodes.run_state import RunContext, RunState
 from codur.parsing.bounded_text import listed
 from codur.python.test_command import PYTHON

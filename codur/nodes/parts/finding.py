@@ -11,10 +11,10 @@ from codur.checks import challenge_file
 from codur.checks.describe import ERROR_CHARS, error_text, failures_told
 from codur.checks.entry import bare_name, subject_of
 from codur.lazy import regex
-from codur.nodes.run_state import BestState, RunContext, RunState
+from codur.nodes.run_state import BestState, RunState
 from codur.planning.plans.first_plan import says_more
 from codur.structs import Struct, replace
-from codur.types import Attempt, Check, StepRecord, Verdict
+from codur.types import Attempt, StepRecord, Verdict
 
 _NUMBERS = regex(r"\d+")
 _LINES = regex(r":\d+(?:-\d+)?(?=\]?\Z)")
@@ -288,11 +288,6 @@ def keeps(verdict: Verdict | None, state: RunState) -> bool:
     """Whether a verdict fails in nothing but what may fail, and in no more of its tests than before."""
     may = may_fail(state)
     return bool(may) and is_harmless(verdict, state["before"]) and set(verdict.failing if verdict else ()).issubset(may)
-
-
-def run_after(check: Check | None, before: Verdict | None, context: RunContext) -> Verdict:
-    """The check's verdict on what was changed, by the names from before."""
-    return as_named_before(context.checker.run(check), before, context.workspace.changed_files())
 
 
 def as_named_before(verdict: Verdict, before: Verdict | None, changed: Sequence[str]) -> Verdict:

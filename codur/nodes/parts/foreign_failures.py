@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codur import checks
 from codur.context.places import is_unfinished
 from codur.errors import LimitReached
-from codur.nodes.parts.finding import is_called_after, is_harmless, run_after
+from codur.nodes.parts.finding import as_named_before, is_called_after, is_harmless
 from codur.nodes.run_state import RunContext, RunState
 from codur.parsing.bounded_text import listed
 from codur.repair import evidence
@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 _NAMED = 3
 _TRACE_SHARE = 0.2
 """Of the time left, which tests that still fail may be traced."""
+
+
+def run_after(check: Check | None, before: Verdict | None, context: RunContext) -> Verdict:
+    """The check's verdict on what was changed, by the names from before."""
+    return as_named_before(context.checker.run(check), before, context.workspace.changed_files())
 
 
 def are_foreign(verdict: Verdict, state: RunState, context: RunContext) -> bool:
