@@ -137,7 +137,7 @@ class _Step:
             asks = self._last_word([call for call in calls if call.name == ASK])
             if made is not None and made.code == "ok" and asks is not None:
                 if self.task.asking == "user":  # what it edited stays, and it goes on with the answer
-                    return replace(asks, changed_files=made.changed_files)
+                    return replace(asks, changed_files=made.changed_files, adds=made.adds)
                 words = f"{words} It asks: {asks.error}"
             self.told = [*self.told, words] if self.kept or made else []
             said = textwrap.shorten(" ".join(self.told), _SAID_CHARS, placeholder=" …")
@@ -243,7 +243,8 @@ class _Step:
         others = iter(["" if is_known else next(fresh) for is_known in again])
         said = iter([_LEFT_OUT if is_fixed else next(others) for is_fixed in fixed])
         told = [(next(said) or _KEPT) if call.name in names else _NOT_CARRIED_OUT for call in calls]
-        fine = {_KEPT, _NOT_CARRIED_OUT, _LEFT_OUT}
+        told = ["kept" if text == _KEPT and _KEPT in told[:at] else text for at, text in enumerate(told)]
+        fine = {_KEPT, "kept", _NOT_CARRIED_OUT, _LEFT_OUT}
         first = next((at for at, text in enumerate(told) if text not in fine), 0)
         lost = [f"Of the edits before: {problem}" for problem in dict.fromkeys(before) if problem]
         lead = f"{told[first]}. {_AGAIN if self.kept else _ALL_AGAIN}."

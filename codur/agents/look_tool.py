@@ -179,6 +179,8 @@ class Looks:
         parts = item.split("::")
         # In Rust, Ruby and C++ what stands before it may be a module.
         if len(parts) > 1 and not self.count(parts[0]):
+            if self._toolbox.call("read_file", {"path": parts[0]}).code == "not_a_file":
+                return self._text("::".join(parts[1:]), room, path=parts[0])
             name = dotted(parts[-1] if "[]" in parts[-1] else parts[-1].partition("[")[0])
             return self._named(name, room) if _NAME.fullmatch(name) else self._text(item, room)
         if within is not None:
@@ -239,7 +241,8 @@ class Looks:
         return outline["definitions"] if isinstance(outline, dict) else ()
 
     def _text(self, text: str, room: int, path: str = "") -> str:
-        return self._call("grep_files", room, pattern=text, path=path, limit=_USES)
+        found = self._call("grep_files", room, pattern=text, path=path, limit=_USES)
+        return found.replace("narrow the pattern or the path", f"`FOLDER::{text}` searches one folder")
 
     def _call(self, tool: str, room: int, /, **arguments: object) -> str:
         told = " ".join(str(value) for value in arguments.values() if isinstance(value, str) and value)

@@ -134,7 +134,9 @@ async def _code(agent: Agent, node: NodeName, state: RunState, context: RunConte
         await asyncio.to_thread(context.checker.pristine.restore, context.workspace)
         context.best.waiting = outcome.edits
         question = Question(kind="question", text=said)
-        return go("consult", origin=origin, tier="open", why=said, looked=looked, question=question)
+        return go(
+            "consult", origin=origin, tier="open", why=said, discovery=discovery, looked=looked, question=question
+        )
     return go(
         "review",
         origin=origin,

@@ -428,3 +428,11 @@ def test_the_calls_of_a_model_without_tools_are_read_from_its_text(tmp_path: Pat
 )
 def test_the_nearest_line(old: str, line: int) -> None:
     assert nearest_line("a = 1\nb = 2\nc = 3\nd = 4\n", old) == line
+
+
+def test_a_text_is_searched_for_in_one_folder(tmp_path: Path) -> None:
+    files = {**FILES, "docs/a.md": "port = 1\n", **{f"src/{number}.txt": "port = 2\n" for number in range(30)}}
+    run = play(tmp_path, files, "main.py is wrong", [EDIT, look("port =", "docs::port ="), median()], sections=NARROW)
+    (told,) = results(run, 2)
+    assert "`FOLDER::port =` searches one folder" in told
+    assert "docs/a.md:1: port = 1" in told

@@ -168,7 +168,7 @@ def _passed_line(result: RunResult, verdict: Verdict) -> Line:
         told = f" ({verdict.note})" if verdict.note and verdict.tests_total is None else ""
         if "not reached" in told:
             return line(("nothing broke: ", "warn"), f"{_STILL}: {command}{told}")
-        return line(("✔ checked: ", "good"), f"{_STILL}: {command}{told}")
+        return line(("✔ checked: ", "good"), f"{_STILL}: {_tests_words(verdict, before)}{command}{told}")
     if before is not None and before.passed and verdict.by_new_tests:
         told = f"{_tests_words(verdict, before)}{command}; without the change the tests that came with it fail"
         return line(("✔ checked: ", "good"), told)
