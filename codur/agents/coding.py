@@ -225,7 +225,9 @@ class _Step:
             lines = listed([f"{path}:{lines.start}-{lines.stop - 1}" for path, lines in unseen], 6)
             why = f"lines that you had not been shown would change ({lines})"
             paths = {"", *(path for path, _ in unseen)}
-            problems = [why if _path_of(call) in paths else "" for call in (*self.kept, *edits)]
+            problems = [
+                why if _path_of(call) in paths and self._touches(call, unseen) else "" for call in (*self.kept, *edits)
+            ]
             why += "; no edit was applied"
         elif not any(problems):
             return self._with_added(outcome, start)
@@ -316,6 +318,15 @@ class _Step:
                 old, new = (as_shown(change.path, text) for text in (before, after))
                 found += [(change.path, lines) for lines in self.sight.blind(change.path, old, new)]
         return found
+
+    def _touches(self, call: ToolCall, unseen: Sequence[tuple[str, range]]) -> bool:
+        """Whether an edit changes one of these lines, or may: which it does is known of a text that is replaced."""
+        places = self._at(call) if call.name == "replace_in_file" and call.arguments.get("old") else []
+        return not places or any(
+            normpath(path) == other and lines.start < far.stop and far.start < lines.stop
+            for path, lines in places
+            for other, far in unseen
+        )
 
     def _at(self, failed: ToolCall) -> list[tuple[str, range]]:
         """The lines that hold the text that an edit was to replace, or are most like it."""

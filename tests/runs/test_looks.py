@@ -77,7 +77,9 @@ def test_a_word_may_be_replaced_everywhere_unseen(tmp_path: Path) -> None:
         tmp_path, FILES, "main.py is wrong", [EDIT, beside, calls(("replace_in_file", everywhere))], sections=NARROW
     )
     assert (run.result.outcome, run.result.model_calls) == ("done", 3)
-    assert "lines that you had not been shown would change" in results(run, 2)[0], "another edit of the same file"
+    kept, told = results(run, 2)
+    assert "lines that you had not been shown would change" in told, "another edit of the same file"
+    assert kept.startswith("kept")
     assert run.files["shop.py"] == SHOP.replace("value + 390", "value + 400")
 
 
@@ -436,3 +438,14 @@ def test_a_text_is_searched_for_in_one_folder(tmp_path: Path) -> None:
     (told,) = results(run, 2)
     assert "`FOLDER::port =` searches one folder" in told
     assert "docs/a.md:1: port = 1" in told
+
+
+def test_of_edits_of_one_file_those_of_lines_that_were_shown_are_kept(tmp_path: Path) -> None:
+    seen = ("replace_in_file", {"path": "shop.py", "old": "kept = value + 390", "new": "kept = value + 400"})
+    blind = ("replace_in_file", {"path": "shop.py", "old": "kept = value + 100", "new": "kept = value + 101"})
+    run = play(tmp_path, FILES, "main.py is wrong", [EDIT, calls(seen, blind), calls(blind)], sections=NARROW)
+    assert (run.result.outcome, run.unexpected) == ("done", 0)
+    kept, told = results(run, 2)
+    assert kept == "kept, and made with the others; do not give it again"
+    assert "lines that you had not been shown would change (shop.py:" in told
+    assert ("value + 400" in run.files["shop.py"], "value + 101" in run.files["shop.py"]) == (True, True)
