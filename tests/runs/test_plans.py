@@ -173,6 +173,16 @@ def test_but_what_loses_nothing_stays_and_is_gone_on_from(right: bool, tmp_path:
     assert any("what the steps before did stays" in note for note in run.result.notes)
 
 
+def test_what_is_said_beside_each_step_is_told(tmp_path: Path) -> None:
+    first = calls(("replace_file_content", {"path": "extra.py", "content": "x = 1\n"}), content="One is there.")
+    second = calls(("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_RIGHT}), content="It is.")
+    steps = plan(CODING, CODING, tool("delete_file", path="extra.py"))
+    run = play(tmp_path, NEEDS_MODEL, f"{FIX}, and delete extra.py", [classified(), steps, first, second])
+    assert (run.result.outcome, run.result.solved_by) == ("done", "codur-coding"), run.result
+    said = [note for note in run.result.notes if note.startswith("the model says: ")]
+    assert said == ["the model says: One is there.", "the model says: It is."]
+
+
 def test_a_failing_program_is_something_to_know_not_a_failed_attempt(tmp_path: Path) -> None:
     steps = plan(tool("run_python_file", path="main.py"), {**CODING, "inputs": ["s0"]})
     run = play(tmp_path, NEEDS_MODEL, FIX, [classified(), steps, RIGHT])

@@ -223,11 +223,14 @@ def _after_edits(record: StepRecord, judged: Judged, state: RunState, context: R
     verdict = judged.verdict
     if verdict is not None and verdict.status != "flaky" and judged.attempt is None:
         notes = [*_left_out(state, context), *foreign_failures.worse_left_out(verdict, context)]
-        before = (said for said in _said_before(record, state, context) if said not in record.said)
-        notes += [f"the model says: {said}" for said in (*before, record.said) if said]
+        steps = [each for each in state["records"][state["since"] :] if each.ok]
+        said = [each.said for each in steps if each.said]
+        before = [text for text in _said_before(record, state, context) if not any(text in other for other in said)]
+        notes += [f"the model says: {text}" for text in (*before, *said) if text]
         notes += _written_otherwise(state, context)
         notes += [_STALE.format(path) for path in context.workspace.changed_files() if path.endswith(".ipynb")]
-        solver = "repair" if record.node == "repair" else record.capability
+        coders = [each.capability for each in steps if each.action in {"coding", "delegate"}]
+        solver = "repair" if record.node == "repair" else (coders or [record.capability])[-1]
         following = _following(state) if record.node != "repair" else None
         reason = "" if following is not None else updates.left_failed({**state, "verdict": verdict}, context)
         end = _end(record, "not_achieved" if reason else "done", reason)
