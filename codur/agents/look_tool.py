@@ -71,6 +71,7 @@ READS = ("read_file", "find_definition", "find_usages", "grep_files", "list_file
 ITEMS = 6
 """What one call may look at."""
 MIN_CHARS = 300
+_LINE_CHARS = 40
 _EXACT_SHARE = 1.5  # of the room of a look, which lines that are asked for exactly may take
 _AROUND, _NAMES = 20, 15
 _PLACES, _USES, _USES_CHARS = 3, 20, 1500
@@ -143,14 +144,16 @@ class Looks:
         if not wanted:
             return "error: say what to look at, such as a file, a name or a text"
         # What is searched for takes little, and leaves its room to lines that are asked for exactly. These may take
-        # more than that, as the rest of them would cost a request; whole files have to do with what is left.
+        # more than that, as the rest of them would cost a request; whole files have to do with what is left, but for
+        # their share if they are short.
         sizes = [self._size(item) for item in wanted[:ITEMS]]
         whole = [self._is_whole(item) for item in wanted[:ITEMS]]
         order = sorted(range(len(sizes)), key=lambda at: (whole[at], sizes[at]))
         parts = [partial(self._item, wanted[at]) for at in order]
         exact = len(parts) - sum(whole)
-        shown = _in_turn(parts[:exact], int(room * _EXACT_SHARE) - MIN_CHARS * sum(whole))
-        shown += _in_turn(parts[exact:], room - sum(map(len, shown)))
+        least = sum(max(MIN_CHARS, min(sizes[at] * _LINE_CHARS, room // len(parts))) for at in order if whole[at])
+        shown = _in_turn(parts[:exact], int(room * _EXACT_SHARE) - least)
+        shown += _in_turn(parts[exact:], max(least, room - sum(map(len, shown))))
         left_out = [f"(at most {ITEMS} at a time; left out: {', '.join(wanted[ITEMS:])})"] if wanted[ITEMS:] else []
         return "\n\n".join([*(text for _, text in sorted(zip(order, shown, strict=True))), *left_out])
 

@@ -449,3 +449,10 @@ def test_of_edits_of_one_file_those_of_lines_that_were_shown_are_kept(tmp_path: 
     assert kept == "kept, and made with the others; do not give it again"
     assert "lines that you had not been shown would change (shop.py:" in told
     assert ("value + 400" in run.files["shop.py"], "value + 101" in run.files["shop.py"]) == (True, True)
+
+
+def test_a_short_file_has_its_share_beside_exact_lines(tmp_path: Path) -> None:
+    more = "".join(f"value_{at} = {at}\n" for at in range(60))
+    wanted = look("more.py", "shop.py:1-900", "shop.py:1000-1900")
+    run = play(tmp_path, {**FILES, "more.py": more}, "main.py is wrong", [EDIT, wanted, median()], sections=NARROW)
+    assert "value_59 = 59\n===== end of more.py" in results(run, 2)[0]
