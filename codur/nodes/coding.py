@@ -242,10 +242,11 @@ def _brief(state: RunState, context: RunContext) -> CodingBrief:
     asks = context.consult is not None and not read_only.isdisjoint(guarded(state))
     demand = _ON_DEMAND if asks and speaks_of_tests(state) else ""
     said = (brief.objective, _of_failing(state), so_already, demand, *answers(state, context))
+    made = [f"/{path}" for path in context.workspace.changed_files()]
     return replace(
         brief,
         objective="\n\n".join(filter(None, said)),
-        missing_files=discovery.missing_files,
+        missing_files=[name for name in discovery.missing_files if not any(path.endswith(f"/{name}") for path in made)],
         python_version=python_version(context.python, context.launcher),
         read_only=frozenset(read_only),
         check=discovery.check,

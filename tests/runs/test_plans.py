@@ -183,6 +183,16 @@ def test_what_is_said_beside_each_step_is_told(tmp_path: Path) -> None:
     assert said == ["the model says: One is there.", "the model says: It is."]
 
 
+def test_a_file_that_a_step_made_is_absent_no_more(tmp_path: Path) -> None:
+    files = {"main.py": "print('a')\n", "expected.txt": "a\n"}
+    first = calls(("replace_file_content", {"path": "docs/new.md", "content": "It prints.\n"}))
+    last = calls(("replace_file_content", {"path": "main.py", "content": "print('a', end='\\n')\n"}))
+    said = [classified(task_type="refactor"), plan(CODING, CODING), first, last]
+    run = play(tmp_path, files, "split main.py and describe it in new.md", said)
+    assert run.result.outcome == "done"
+    assert ["but absent: new.md" in run.message(number) for number in (2, 3)] == [True, False]
+
+
 def test_a_failing_program_is_something_to_know_not_a_failed_attempt(tmp_path: Path) -> None:
     steps = plan(tool("run_python_file", path="main.py"), {**CODING, "inputs": ["s0"]})
     run = play(tmp_path, NEEDS_MODEL, FIX, [classified(), steps, RIGHT])
