@@ -72,7 +72,7 @@ def rename_step(prompt: str, workspace: Workspace, index: RepositoryIndex) -> St
             if (node := next(methods, None)) is not None:
                 owner = view.facts[node[0]].blocks[node[1]].owner
                 return f"{old} belongs to {owner} in {node[0]}: without a model only what a module defines is renamed."
-            return f"{old} is defined in no Python module, and without a model only Python names are renamed."
+            return f"{old} is defined at the top of no Python module, and without a model only such names are renamed."
         named = f"name one of them, as in `rename {splitext(basename(places[0]))[0]}.{old} to {new}`"
         return f"{old} is defined in {listed(places, 6)}: {named}."
     return Step(

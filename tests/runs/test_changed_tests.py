@@ -201,7 +201,7 @@ def test_a_name_that_is_taken_is_no_new_name(tmp_path: Path) -> None:
         ("rename total to amount", "total is defined in more.py, sums.py: name one of them"),
         (
             "rename count to amount",
-            "count is defined in no Python module, and without a model only Python names are renamed",
+            "count is defined at the top of no Python module, and without a model only such names are renamed",
         ),
         ("rename Sum.tally to add everywhere", "tally belongs to Sum in more.py: without a model only what a module"),
     ],

@@ -641,6 +641,7 @@ def _lines(done: Committed, wish: Wish) -> list[str]:
     if done.left and wish.everything:
         lines.append(f"left out: {listed(done.left, _LISTED)} (not in git, or with secrets, and no task made them)")
     elif done.left:
-        lines.append(f"left out: {count(len(done.left), 'file')} that git ignores, or a program made")
+        what = "that git ignores, that a program made, or of a submodule"
+        lines.append(f"left out: {count(len(done.left), 'file')} {what}")
     lines += _notes(done)
     return lines if done.commit is None else [*lines, "to undo: codur commit --undo, or codur undo for the files"]
