@@ -173,6 +173,15 @@ def test_but_what_loses_nothing_stays_and_is_gone_on_from(right: bool, tmp_path:
     assert any("what the steps before did stays" in note for note in run.result.notes)
 
 
+def test_at_a_limit_what_was_done_till_then_stays_if_it_loses_nothing(tmp_path: Path) -> None:
+    files = {"main.py": "print('a')\n", "expected.txt": "a\n"}
+    first = calls(("replace_file_content", {"path": "extra.py", "content": "x = 1\n"}))
+    said = [classified(task_type="refactor"), plan(CODING, CODING), first]
+    run = play(tmp_path, files, "split main.py and tidy it", said, limits=Limits(max_llm_calls=3))
+    assert (run.result.outcome, run.result.changed_files) == ("limit", ("extra.py",)), run.result.reason
+    assert any("what the steps before did stays" in note for note in run.result.notes)
+
+
 def test_what_is_said_beside_each_step_is_told(tmp_path: Path) -> None:
     first = calls(("replace_file_content", {"path": "extra.py", "content": "x = 1\n"}), content="One is there.")
     second = calls(("replace_function", {"path": "main.py", "name": "median", "code": MEDIAN_RIGHT}), content="It is.")
