@@ -38,7 +38,8 @@ def lint_python(
     lines = [f"{item.path}:{item.line}:{item.column}: {item.code} {item.text}" for item in found[:_MAX_SHOWN]]
     if len(found) > _MAX_SHOWN:
         lines.append(f"… {len(found) - _MAX_SHOWN} more")
-    lines += [] if lines else [f"nothing found in {len(paths)} {'file' if len(paths) == 1 else 'files'}"]
+    nothing = "nothing found" if program is not None else "no error of syntax"
+    lines += [] if lines else [f"{nothing} in {len(paths)} {'file' if len(paths) == 1 else 'files'}"]
     lines += [_NO_RUFF] if program is None else []
     by = "python" if program is None else "ruff"
     return ToolResult(

@@ -170,6 +170,8 @@ def test_lint_without_ruff_checks_the_syntax(root: Path, tmp_path: Path) -> None
         "ruff is not installed, so only the syntax was checked",
     ]
     assert result.data["by"] == "python"
+    fine = without_ruff(root, tmp_path).call("lint_python", {"path": "pkg"})
+    assert fine.text.startswith("no error of syntax in 2 files\n")
     assert without_ruff(root, tmp_path).call("lint_python", {"path": "absent"}).code == "not_found"
 
 
