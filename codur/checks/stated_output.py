@@ -290,6 +290,8 @@ _TESTS_TOO = regex(
     re.IGNORECASE,
 )
 """Tests that are to be changed with the rest."""
+_GOES = regex(r"(?i:remove|delete|drop)\b.*(?:\w_\w|[a-z][A-Z]).*\b(?i:its|their)\b")
+"""Of a name of code that goes with its tests: they are no others than those that use it."""
 _THE_TESTS = (
     r"(?:(?:all|both|the|these|those|that|this|your|my|our|new|old|made|existing|own|last|first|other|two|three|four|of"
     r"|them|unit)\s+){0,5}(?:tests?|specs?)(?: files?| cases?)?\b(?![/.]\w)"
@@ -421,7 +423,7 @@ def files_to_edit(prompt: str, paths: Sequence[str], files: Sequence[str] = ()) 
     if (
         any(_wanted(_ALL_TESTS, text))
         or (any(_undenied(_TESTS_NEED, text)) and not forbids_tests(prompt))
-        or any(_PASSES.search(found["what"]) is None for found in _wanted(_TESTS_TOO, text))
+        or any(not _PASSES.search(found["what"]) and not _GOES.match(found[0]) for found in _wanted(_TESTS_TOO, text))
     ):
         asked.update(path for path in paths if is_test_file(path))
     for match in islice(_wanted(_TESTS_PUT, text), _MOST_PLACES):

@@ -162,6 +162,8 @@ EDITS: list[tuple[str, tuple[str, ...]]] = [
     ("drop Python 2, we run on 3.8+ now. the tests too", ("tests/test_x.py", "test_app.py")),
     ("convert the unittest tests to pytest", ("tests/test_x.py", "test_app.py")),
     ("convert test_app.py to pytest", ("test_app.py",)),
+    ("remove old_total including its tests, and fix parse_line", ()),
+    ("remove what is dead, including its tests", ("tests/test_x.py", "test_app.py")),
     ("yes, change the tests. test_app.py", ("tests/test_x.py", "test_app.py")),
     ("you forgot the tests, and the changelog has no line", ("tests/test_x.py", "test_app.py")),
     ("change the tests.py module", ()),
