@@ -59,7 +59,12 @@ _TESTS = regex(r"\b(?:tests?|specs?|snapshots?|expectations?)$", re.IGNORECASE)
 _NAMES_TESTS = regex(
     r"\b(?:tests?|specs?|snapshots?|expectations?)\b|\btest_\w+|\w_test\b|\.(?:test|spec)\.", re.IGNORECASE
 )
-_MAY = regex(r"\b(?:may|shall|should|can) (?:I|\S+\.\w+ be)\b[^?]*\?", re.IGNORECASE)
+_MAY = regex(
+    r"(?P<before>[^.?!\n]*[.!:] +)?\b(?:may|shall|should|can) (?:I (?:also |then )?"
+    r"(?:update|change|edit|adapt|adjust|modify|correct|rewrite|revise) (?:(?:the|these|those|this|that|both|all) )*"
+    r"(?P<what>[^\s?]+)[^?\n]*|(?P<files>[^?\n]+?) be changed)\?",
+    re.IGNORECASE,
+)
 _WHY = regex(r"\b(?:so|to|because|since|as|after|before|when|if|that|which|for|while)\b", re.IGNORECASE)
 _THOSE = regex(r"\b(?:these|those|that|this)\b", re.IGNORECASE)
 _GRANTED = regex(rf"You asked: {_ASKED}\nThe user answered: {_YES}", re.IGNORECASE)
@@ -173,7 +178,10 @@ def agreed_tests(question: str, answer: str) -> str:
 
 def lets_tests_change(said: str, answer: str) -> bool:
     """Whether a plain yes answers a run that ended with the question whether tests may be changed."""
-    return asks_of_tests(said) and bool(_MAY.search(said) and _AGREED.fullmatch(answer.strip()))
+    if not _AGREED.fullmatch(answer.strip()):
+        return False
+    asked = ((found["what"] or found["files"], found["before"] or "") for found in _MAY.finditer(said))
+    return any(asks_of_tests(before if what.strip(",") in {"them", "it"} else what) for what, before in asked)
 
 
 def asks_of_tests(question: str) -> bool:

@@ -29,12 +29,23 @@ def only_adds(path: str, before: bytes, after: bytes, *, gone: Set[str] = frozen
         return _lines_add(path, old, new)
     try:
         trees = ast.parse(old), ast.parse(new)
-        if gone and not _imports(trees[1]) <= _imports(trees[0]):
+        if gone and not (_imports(trees[1]) <= _imports(trees[0]) and _leaves_out(*trees, gone)):
             return False
         left, now = (_without(tree, gone) for tree in trees) if gone else trees
         return _body_adds(left.body, now.body)
     except (SyntaxError, ValueError, RecursionError):
         return False
+
+
+def _leaves_out(old: ast.Module, new: ast.Module, gone: Set[str]) -> bool:
+    """Whether no statement that is new uses what is to go."""
+    known = {ast.dump(node) for node in _statements(old)}
+    return not any(_uses(node, gone) for node in _statements(new) if ast.dump(node) not in known)
+
+
+def _statements(tree: ast.Module | ast.ClassDef) -> Iterator[ast.stmt]:
+    for node in tree.body:
+        yield from _statements(node) if isinstance(node, ast.ClassDef) else [node]
 
 
 def _imports(tree: ast.Module) -> set[tuple[str, str, str | None]]:

@@ -96,6 +96,7 @@ LEFT = f"import os\n\nfrom sums import total\n\n\n{TOTAL}"
         (LEFT.replace("== 1", "== 2"), False),
         (LEFT.replace("from sums import", "from fakes import"), False),
         (LEFT.replace("import total", "import mean as total"), False),
+        (LEFT + "\n\ntotal, mean = (lambda values: 1), None\n", False),
         ("", False),
     ],
 )

@@ -746,6 +746,7 @@ PARTS = {
     [
         ("remove old_mean with its tests, and fix total in sums.py", True),
         ("fix total in sums.py. There is no need to remove old_mean with its tests", False),
+        ("remove old_mean, since total gives it, with its tests", False),
     ],
 )
 def test_with_what_is_taken_out_go_its_own_tests_and_no_others(prompt: str, goes: bool, tmp_path: Path) -> None:

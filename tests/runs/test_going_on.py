@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codur.questions import MAY_CHANGE, Answer, Question, granted_by
+from codur.questions import MAY_CHANGE, Answer, Question, granted_by, lets_tests_change
 from tests.runs.kit import Played, play
 from tests.runs.test_approval import User
 from tests.runs.test_plans import classified, plan, tool
@@ -347,3 +347,18 @@ def test_what_the_user_changes_while_he_is_asked_stays_and_counts(tmp_path: Path
     )
     assert (run.result.outcome, run.files[OWN]) == ("done", by_hand), run.result.reason
     assert any(f"as it is: {OWN}" in note for note in run.result.notes)
+
+
+@pytest.mark.parametrize(
+    ("said", "may"),
+    [
+        ("May test_a.py be changed?", True),
+        ("test_a.py wants 2. May I change test_a.py, too?", True),
+        ("I have to rewrite all of tests/. May I change them?", True),
+        ("test_a.py fails, as parse is called twice. May I change the signature of parse?", False),
+        ("test_a.py fails all the same. May I install requests?", False),
+    ],
+)
+def test_a_yes_lets_tests_change_where_that_was_asked(said: str, may: bool) -> None:
+    assert lets_tests_change(said, "yes, you may") is may
+    assert not lets_tests_change(said, "yes, but only a.py")

@@ -62,9 +62,11 @@ _REPLACED = regex(
     re.IGNORECASE,
 )
 """Files of which another one takes the place."""
+_PARTS = rf"into (?:[\w-]+ ){{0,4}}?(?:files|modules|parts|pieces|package|{_FILE})"
 _SPLIT = regex(
-    rf"\b(?:split|divide|break)(?: up)? (?:the )?({_FILE}) (?:up )?into\b"
-    rf"|({_FILE})\b[^;\n]{{0,60}}?\b(?:split|divide|break|turn) (?:it|this|that)(?: up)? into\b",
+    rf"(?<!not )(?<!n't )(?<!never )\b(?:split|divide|break)(?: up)? (?:the )?({_FILE}) (?:up )?{_PARTS}"
+    rf"|(?:\A|[.;!?] )(?:the )?({_FILE}) [^.;\n]{{0,30}}\b(?:long|large|big),? (?:so |please |and )*split it(?: up)?"
+    rf" {_PARTS}",
     re.IGNORECASE,
 )
 _DELETE = r"(?<!not )(?<!n't )(?<!never )\b(?:delete|remove|drop|erase|rm|get rid of|throw away)\s+"
@@ -89,6 +91,13 @@ _TAKEN_OUT = regex(
 """An order to take something out, and not a name or a ban."""
 _WITH_ITS_TESTS = regex(r"\b(?:with|including) (?:all )?(?:its|their) (?:\w+ )?tests?\b", re.IGNORECASE)
 _CODE_NAME = regex(r"\b(?:\w+_\w+|[A-Za-z]+[a-z\d][A-Z]\w*|[A-Z]{2,}[a-z]\w*)\b")
+_OBJECT = regex(
+    r"(?:(?:the|that|this|its|all|both|old|dead|unused|deprecated|function|class|method)\s+)*"
+    r"[`'\"]?[\w.]+(?:\(\))?[`'\"]?(?:(?:,| and|, and) [`'\"]?[\w.]+(?:\(\))?[`'\"]?)*"
+    r"(?: (?:from|in) \S+\.\w+)?,?(?: together| along)?\s*",
+    re.IGNORECASE,
+)
+"""Names alone that an order is about, and where they stand."""
 _ANSWERED = "\nThe user answered: "
 
 
@@ -171,7 +180,7 @@ def _superseded(said: str) -> list[str]:
     """The files that go because others take their place: moved into another, replaced or split."""
     said = " ".join(said.split())
     replaced = [found[1] for found in _REPLACED.finditer(said)]
-    replaced += [found[1] or found[2] for found in _SPLIT.finditer(said)]
+    replaced += [file for found in _SPLIT.finditer(said) if not is_test_file(file := found[1] or found[2])]
     moved = [found[1] for found in _MOVED.finditer(said)]
     return moved + [name.strip("`'\"@") for text in replaced for name in re.findall(_FILE, text)]
 
@@ -252,8 +261,7 @@ def going_with_tests(state: RunState) -> frozenset[str]:
     """The names of code that the task takes out "with its tests"."""
     orders = (found["what"] or "" for found in _TAKEN_OUT.finditer(_said(state)))
     parts = (what[: end.start()] for what in orders if (end := _WITH_ITS_TESTS.search(what)))
-    parts = (part for part in parts if not re.search(r"\b(?:but|not|that|which)\b", part[1:]))
-    return frozenset(name for part in parts for name in _CODE_NAME.findall(part))
+    return frozenset(name for part in parts if _OBJECT.fullmatch(part) for name in _CODE_NAME.findall(part))
 
 
 def takes_out(state: RunState) -> bool:
