@@ -240,7 +240,9 @@ _TOKEN = regex(r"(?<![\w./-])[./]{0,3}\w(?:[\w./'-]*\w)?|[.,;:!?&](?=\s|$)|\n\n"
 _ALL_TESTS = regex(
     r"\b(?:update|edit|change|rewrite|extend|adjust|adapt|improve|refactor|convert|migrate|port|moderni[sz]e)\s+"
     r"(?:(?:all|the|our|my|these|existing|unit|unittest)\s+){0,3}(?:tests|test (?:files|cases|suites?))\b"
-    r"(?!\.?[/\w]|\s+(?:pass|must|data))|\byou (?:forgot|missed|left out)\s+(?:the|all|our|my)\s+tests\b"
+    r"(?!\.?[/\w]|\s+(?:pass|must|data))"
+    r"|(?:\A|[.;!\n]\s*)(?:(?:no|oh|but|and|hm+),? )*you (?:forgot|missed|left out)\s+(?:the|all|our|my)\s+tests\b"
+    r"(?=\s*(?:[.,;!\n]|\Z|and\b))"
     r"|\bfix\s+(?:(?:both|the)\s+){0,2}(?:tests\s+(?:and|&)\s+(?:the\s+)?code|code\s+(?:and|&)\s+(?:the\s+)?tests)\b"
     r"(?=\s*(?:(?:too|as well|accordingly|together)\b\s*)?(?:[.,;!\n]|\Z|so that\b))",
     re.IGNORECASE,

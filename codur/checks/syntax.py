@@ -42,7 +42,9 @@ def to_parse(prompt: str, named: Sequence[str], workspace: Workspace) -> tuple[s
         return ()
     globs = (path for glob in _GLOB.findall(prompt) for path in matching(workspace.list_files(), glob))
     found = (path for path in dict.fromkeys((*named, *globs)) if path.endswith(DATA) and workspace.is_file(path))
-    return tuple(path for path in found if not workspace.hides(path))
+    return tuple(
+        path for path in found if not workspace.hides(path) and syntax_problem(workspace.read_bytes(path), path)
+    )
 
 
 def syntax_verdict(workspace: Workspace, check: Check | None, *, alone: bool, sandbox: str) -> Verdict:

@@ -35,7 +35,7 @@ def review(state: RunState, context: RunContext) -> RunUpdate:
         update["discovery"] = replace(state["discovery"], rest_may_fail=True)
         update["notes"] = [*update.get("notes", []), f"{record.capability} says of what still fails: {judged.excused}"]
     if held:
-        update["notes"] = [*update.get("notes", []), _HELD]
+        update["notes"] = [*update.get("notes", []), *([] if _HELD in state["notes"] else [_HELD])]
         if update["route"] == "llm_plan":
             update["reason"] = _PLAN_REST.format(listed(context.workspace.changed_files(), 10))
     update = held_to_git(update, state, context)

@@ -43,7 +43,7 @@ _FAILS = (
     r"(?:(?:now|always|still|also) )?(?:fails?\b|failed\b|warns\b|complains\b|is (?:failing|red|broken)\b"
     r"|(?:does not|doesn't|doesnt) (?:pass|work|succeed)\b"
     r"|(?:exits?|ends?) with (?:status |code |an error|[1-9]|non-?zero))"
-    r"(?![^.;\n]*\b(?:expected|fine|ignore|known|unrelated)\b)"
+    r"(?![^.;\n]*\b(?:another|elsewhere|expected|fine|ignore|known|later|separate\w*|unrelated)\b)"
 )
 _FORMS = (
     regex(
@@ -102,9 +102,9 @@ def mends_first(prompt: str) -> bool:
     if found is None:
         return False
     # What fails by itself is the fault.
-    faults = r"tests?|test_\w+"
+    faults = r"tests?|test_\w+|bugs?|crash\w*|raises?|wrong\w*"
     if not (found["fails"] or found["told"]):
-        faults += rf"|{_MEND}|bugs?|crash\w*|fails?|raises?|wrong\w*"
+        faults += rf"|{_MEND}|fails?"
     return bool(re.search(rf"\b(?:{faults})\b", prompt[: found.start()], re.IGNORECASE))
 
 

@@ -164,7 +164,9 @@ def deletable(state: RunState, context: RunContext) -> frozenset[str]:
     free = frozenset((*_revised(state), *_made_that_goes(said, state), *sure))
     if takes_out(state):  # with the tests of it, where the user let them go
         granted = {path for text in answers(state, context) for path in granted_by(text)}
-        going = _CODE_NAME.findall(said) if state["task"].may_edit_tests else going_with_tests(state)
+        orders = " ".join(found["what"] or "" for found in _TAKEN_OUT.finditer(said))
+        out = _CODE_NAME.findall(orders) or _CODE_NAME.findall(said)
+        going = out if state["task"].may_edit_tests else going_with_tests(state)
         uses = regex(rf"\b(?:{'|'.join(map(re.escape, going)) or '(?!)'})\b")
         every = filter(is_test_file, context.workspace.list_files() if going else ())
         free |= granted.union(path for path in every if uses.search(text_of(context.workspace, path)))

@@ -131,6 +131,8 @@ def steps_hold(record: StepRecord, state: RunState, context: RunContext) -> bool
         return False
     with suppress(LimitReached):
         verdict = context.checker.run(check)
+        if verdict.passed:
+            verdict = _confirmed(check, verdict, record, state, context)
         if verdict.passed or keeps(verdict, state):
             context.best.start = context.best.part = context.workspace.snapshot()
             return True
@@ -332,7 +334,7 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
         # A refactoring passes without a pass, so that nothing confirms it: it is run once more instead.
         repeated = foreign_failures.run_after(check, state["before"], context)
         verdict = verdict if keeps(repeated, state) else repeated
-    elif check is not None and verdict.passed and record.capability != "rename_symbol":  # it makes up no answers
+    elif check is not None and verdict.passed and not _only_renames(state):  # that makes up no answers
         verdict = _told_by_new_tests(check, verdict, state, context)
         try:
             verdict = _confirmed(check, verdict, record, state, context) if verdict.passed else verdict
@@ -345,6 +347,11 @@ def _check(record: StepRecord, state: RunState, context: RunContext) -> Verdict:
     verdict = _enough_tests(_usable_now(verdict, state, context) or verdict, state, context)
     _tell(verdict, state, context)
     return _newly_failing(check, verdict, state, context)
+
+
+def _only_renames(state: RunState) -> bool:
+    plan = state["plan"]
+    return plan is not None and plan.origin == "repair" and plan.steps[-1].capability == "rename_symbol"
 
 
 def _usable_now(verdict: Verdict, state: RunState, context: RunContext) -> Verdict | None:

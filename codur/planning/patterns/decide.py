@@ -168,7 +168,7 @@ def _judged(kind: TaskType, rule: str, settled: Settled, request: Request) -> Pa
     discovery = _discover(replace(request, task=asked), goal=True)
     if path := step.arguments.get("path"):  # whatever is tested beside it
         discovery = replace(discovery, check=Check(kind="syntax", argv=(), parses=(path,), source="it is asked for"))
-    if discovery.check is None or (discovery.check.kind == "syntax" and not path):
+    if discovery.check is None or (discovery.check.kind not in {"tests", "command"} and not path):
         return PatternDecision(plan=None, discovery=_discover(request, goal=False))
     found = replace(settled, step=replace(step, arguments={}))
     return PatternDecision(plan=_decision(request, kind, rule, found).plan, discovery=discovery)
