@@ -102,7 +102,7 @@ def mends_first(prompt: str) -> bool:
     if found is None:
         return False
     # What fails by itself is the fault.
-    faults = r"tests?|test_\w+|bugs?|crash\w*|raises?|wrong\w*"
+    faults = r"tests?|test_\w+|bugs?|crash\w*|raises?|(?<!what is )wrong\w*"
     if not (found["fails"] or found["told"]):
         faults += rf"|{_MEND}|fails?"
     return bool(re.search(rf"\b(?:{faults})\b", prompt[: found.start()], re.IGNORECASE))
